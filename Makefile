@@ -1,0 +1,139 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Every target can be run at any time: it first makes what it needs. The work is done by scripts in tests/support.
+# Variables: PYTHON (interpreter for .venv), KAFKA_DR_CACHE (downloads), KAFKA_DR_LAB_DIR (the lab), ONLY (bench).
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.SUFFIXES:
+
+ROOT := $(CURDIR)
+export PATH := $(ROOT)/.venv/bin:$(PATH)
+export ANSIBLE_COLLECTIONS_PATH := $(ROOT)/build/collections
+export ANSIBLE_HOME := $(ROOT)/build/ansible
+export ANSIBLE_LOCALHOST_WARNING := false
+export ANSIBLE_INVENTORY_UNPARSED_WARNING := false
+export KAFKA_DR_LAB_DIR ?= $(ROOT)/build/lab
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export MOLECULE_GLOB := molecule/*/molecule.yml
+
+PACKAGE := ansible_collections.switchback.kafka_dr.plugins.module_utils
+SAY := @printf '==> %s\n'
+
+.PHONY: help
+help:  ## show this list
+	@echo 'switchback.kafka_dr: make <target>'
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "  %-12s %s\n", $$1, $$2}' Makefile
+
+# ---- what the other targets need ----------------------------------------------------------------------------
+
+.PHONY: setup
+setup: venv java link  ## virtual environment with pinned packages, Java, import link
+
+.PHONY: venv
+venv:
+	@bash tests/support/venv.sh
+
+.PHONY: java
+java:
+	@bash tests/support/java.sh
+
+.PHONY: link
+link:  ## make the checkout importable as ansible_collections.switchback.kafka_dr
+	@bash tests/support/link.sh
+
+.PHONY: lock
+lock: venv  ## write requirements.txt (versions and hashes) from requirements.in
+	$(SAY) 'lock: resolving requirements.in'
+	@bash tests/support/lock.sh
+
+# ---- the lab and what runs on it ----------------------------------------------------------------------------
+
+.PHONY: jars
+jars: setup  ## fetch and verify the Kafka and Spark jars
+	$(SAY) 'jars: fetching and verifying'
+	@python roles/lab/files/lab jars
+
+.PHONY: lab-up
+lab-up: setup  ## start two clusters and their Connect workers in build/lab
+	$(SAY) "lab-up: $$KAFKA_DR_LAB_DIR"
+	@ansible-playbook switchback.kafka_dr.lab_up
+
+.PHONY: lab-down
+lab-down: setup  ## stop the lab
+	$(SAY) "lab-down: $$KAFKA_DR_LAB_DIR"
+	@ansible-playbook switchback.kafka_dr.lab_down
+
+.PHONY: demo
+demo: setup  ## from nothing to a proven failover and failback, with a short account
+	$(SAY) 'demo: account in build/demo/report.json'
+	@python tests/support/demo.py
+
+# ---- tests --------------------------------------------------------------------------------------------------
+
+.PHONY: test
+test: lint unit sanity integration molecule  ## everything that must pass, cheapest first
+	$(SAY) 'test: all passed'
+
+.PHONY: check
+check: lint unit  ## lint and unit tests only: under a minute
+	$(SAY) 'check: passed'
+
+.PHONY: lint
+lint: venv link  ## ruff, yamllint, mypy, changelog, docs, ansible-lint
+	$(SAY) 'lint: ruff check'
+	@ruff check --quiet .
+	$(SAY) 'lint: ruff format'
+	@ruff format --check --quiet . || { ruff format --check .; exit 1; }
+	$(SAY) 'lint: yamllint'
+	@yamllint --strict .
+	$(SAY) 'lint: mypy'
+	@mypy -p $(PACKAGE)
+	$(SAY) 'lint: changelog fragments'
+	@antsibull-changelog lint
+	@antsibull-changelog lint-changelog-yaml changelogs/changelog.yaml
+	$(SAY) 'lint: collection docs'
+	@antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs=all .
+	$(SAY) 'lint: ansible-lint'
+	@ansible-lint --offline
+
+.PHONY: unit
+unit: venv link  ## unit tests: no network, no processes
+	$(SAY) 'unit: pytest tests/unit'
+	@pytest tests/unit
+
+.PHONY: sanity
+sanity: venv  ## ansible-test sanity, all tests, no ignore file
+	@bash tests/support/sanity.sh
+
+.PHONY: integration
+integration: setup  ## each module and playbook on real clusters
+	$(SAY) 'integration: pytest tests/integration'
+	@pytest -m 'not soak' tests/integration
+
+.PHONY: molecule
+molecule: setup  ## Molecule scenarios on the lab
+	@bash tests/support/molecule.sh
+
+.PHONY: bench
+bench: setup  ## benchmarks, results in build/bench/results.json; ONLY=<prefix> runs a part
+	$(SAY) 'bench: $(or $(ONLY),all)'
+	@python tests/bench $(if $(ONLY),'--only=$(ONLY)')
+
+.PHONY: soak
+soak: setup  ## the long loops: pytest -m soak
+	$(SAY) 'soak: pytest -m soak tests/integration'
+	@pytest -m soak tests/integration
+
+.PHONY: changelog
+changelog: venv link  ## write CHANGELOG.md, CHANGELOG.rst and changelogs/changelog.yaml from the fragments
+	$(SAY) 'changelog: fragments and new modules into the release of galaxy.yml'
+	@antsibull-changelog release --update-existing --refresh --reload-plugins
+
+.PHONY: clean
+clean:  ## stop labs below build/, then remove everything made here except .venv
+	@bash tests/support/clean.sh

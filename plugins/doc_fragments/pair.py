@@ -1,0 +1,46 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options that describe a pair of clusters."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """Options of the modules that look at a whole pair."""
+
+    DOCUMENTATION = r"""
+options:
+  clusters:
+    description:
+      - The two clusters by alias.
+      - Each needs C(bootstrap_servers), and C(connect_url) where a flow toward it runs; it may have C(client)
+        (librdkafka properties), C(admin_client) (used instead of C(client) by this module), C(connect_client)
+        (see the options of M(switchback.kafka_dr.connect_mirror)) and C(cluster_id) (another cluster is refused).
+      - The derived variable C(kafka_dr_pair.clusters) has this shape.
+    type: dict
+    required: true
+  topics:
+    description: Names of the original topics, equal on both sides.
+    type: list
+    elements: str
+    required: true
+  groups:
+    description: Consumer groups that move with the applications.
+    type: list
+    elements: str
+    default: []
+  policy:
+    description: Replication policy of the flows; V(default) prefixes replicas with the source alias.
+    type: str
+    choices: [default, identity]
+    default: default
+  separator:
+    description: Separator between alias and topic in replica names, C(replication.policy.separator).
+    type: str
+    default: "."
+  request_timeout:
+    description: Bound of each request to Kafka or Connect, in seconds.
+    type: float
+    default: 15.0
+"""

@@ -1,0 +1,32 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The filters ``pair`` and ``pair_layout``: from inventory variables to what every role reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.layout import connector_states, endpoint
+
+
+def pair(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """The checked pair from all ``kafka_dr_*`` variables of a host, given with their prefix."""
+    short = {name.removeprefix("kafka_dr_"): value for name, value in variables.items()}
+    try:
+        return derive_pair(short)
+    except DrError as error:
+        raise AnsibleFilterError(error.sentence()) from error
+
+
+class FilterModule:
+    """Filters of the collection."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """Name to function."""
+        return {"pair": pair, "connector_states": connector_states, "endpoint": endpoint}

@@ -1,0 +1,224 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The configuration of a flow's three MirrorMaker 2 connectors, from one declaration. Pure.
+
+Sources: org.apache.kafka.connect.mirror.MirrorConnectorConfig, MirrorSourceConfig, MirrorCheckpointConfig,
+MirrorHeartbeatConfig, DefaultTopicFilter (Kafka 4.x).
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._core.errors import DrError
+from .._core.names import CONNECTORS, Naming, connector_name
+from .._core.security import java_properties
+from .rest import PACKAGE
+from .soundness import unsound
+
+__all__ = ["Cluster", "FlowSpec", "check_flow", "check_settings", "literal", "wanted_config"]
+
+_POLICIES = {
+    "default": PACKAGE + "DefaultReplicationPolicy",
+    "identity": PACKAGE + "IdentityReplicationPolicy",
+}
+_BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One side of a flow as the worker reaches it. ``client`` has librdkafka's names."""
+
+    alias: str
+    bootstrap_servers: str = ""
+    client: Mapping[str, Any] = field(default_factory=dict)
+    cluster_id: str | None = None
+
+    @property
+    def brokers(self) -> set[str]:
+        """The bootstrap addresses, one by one."""
+        return {address.strip().lower() for address in self.bootstrap_servers.split(",") if address.strip()}
+
+
+@dataclass(frozen=True)
+class FlowSpec:
+    """What a user declares about one flow. ``settings``: by part, and ``common`` for all three; None removes a key."""
+
+    source: Cluster
+    target: Cluster
+    topics: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    naming: Naming = field(default_factory=Naming)
+    replication_factor: int | None = None
+    offset_syncs_location: str = "target"
+    tasks_max: int = 4
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def name(self, part: str) -> str:
+        """Name of the connector of ``part``."""
+        return connector_name(self.source.alias, self.target.alias, part)
+
+    def given(self, part: str) -> dict[str, str | None]:
+        """The user's own settings for ``part``, as Kafka Connect would store them."""
+        merged = {**self.settings.get("common", {}), **self.settings.get(part, {})}
+        return {str(key): None if value is None else _text(value) for key, value in merged.items()}
+
+
+def literal(name: str) -> str:
+    """A Java regular expression that matches exactly ``name`` and survives a comma-separated list."""
+    return re.sub(r"[^A-Za-z0-9_-]", lambda found: r"\." if found[0] == "." else rf"\x{{{ord(found[0]):x}}}", name)
+
+
+def wanted_config(spec: FlowSpec, part: str) -> dict[str, str | None]:
+    """Configuration of one connector: ours, then the user's settings on top. None: the key must not be there."""
+    own = {**_common(spec), **_PART_DEFAULTS[part](spec)}
+    return {**own, **spec.given(part), "name": spec.name(part), "connector.class": PACKAGE + CONNECTORS[part]}
+
+
+def _common(spec: FlowSpec) -> dict[str, str]:
+    config = {
+        "tasks.max": str(spec.tasks_max),
+        "source.cluster.alias": spec.source.alias,
+        "target.cluster.alias": spec.target.alias,
+        "replication.policy.class": _POLICIES[spec.naming.policy],
+        "replication.policy.separator": spec.naming.separator,
+        # Any other converter re-encodes: headers would arrive as base64 text, and no record would equal its copy.
+        "key.converter": _BYTES,
+        "value.converter": _BYTES,
+        "header.converter": _BYTES,
+        # A refresh against a dead source holds up a stop for a minute; with these two it takes 3 seconds.
+        # source.cluster.* does not take time-outs, and admin.timeout.ms does not reach the client.
+        "source.admin.default.api.timeout.ms": "5000",
+        "source.admin.request.timeout.ms": "3000",
+    }
+    for side, cluster in (("source", spec.source), ("target", spec.target)):
+        config[f"{side}.cluster.bootstrap.servers"] = cluster.bootstrap_servers
+        for key, value in java_properties(cluster.client).items():
+            config[f"{side}.cluster.{key}"] = value
+    return config
+
+
+def _source(spec: FlowSpec) -> dict[str, str]:
+    return {
+        "topics": _patterns(spec.topics),
+        # Else records of aborted transactions become real ones on the target.
+        "source.consumer.isolation.level": "read_committed",
+        # New topics and partitions are seen after 10 s instead of 10 min; one metadata request each time.
+        "refresh.topics.interval.seconds": "10",
+        # MirrorMaker 2 turns ALLOW ALL into READ and never removes anything: rights are not its business here.
+        "sync.topic.acls.enabled": "false",
+        # Topic settings follow the source, so that a replica keeps records as long as its original.
+        "sync.topic.configs.enabled": "true",
+        "offset-syncs.topic.location": spec.offset_syncs_location,
+        # A sync for every 10th record at most: the floor of a translation is near, for a tenth of the write requests
+        # that 0 would cost. 0 gives no guarantee either: a task never has more than 10 syncs under way.
+        "offset.lag.max": "10",
+        **_factor(spec, "replication.factor", "offset-syncs.topic.replication.factor"),
+    }
+
+
+def _checkpoint(spec: FlowSpec) -> dict[str, str]:
+    return {
+        # Also needed here: the connector looks only at groups that read one of these topics.
+        "topics": _patterns(spec.topics),
+        "groups": _patterns(spec.groups),
+        "refresh.groups.interval.seconds": "10",
+        "emit.checkpoints.interval.seconds": "5",
+        "sync.group.offsets.enabled": "true",
+        "sync.group.offsets.interval.seconds": "5",
+        "offset-syncs.topic.location": spec.offset_syncs_location,
+        **_factor(spec, "checkpoints.topic.replication.factor"),
+    }
+
+
+def _heartbeat(spec: FlowSpec) -> dict[str, str]:
+    return {"emit.heartbeats.interval.seconds": "1", **_factor(spec, "heartbeats.topic.replication.factor")}
+
+
+_PART_DEFAULTS = {"source": _source, "checkpoint": _checkpoint, "heartbeat": _heartbeat}
+
+
+def _factor(spec: FlowSpec, *keys: str) -> dict[str, str]:
+    """Replication factors; without one MirrorMaker 2's own stay: 2 for replicas, 3 for its internal topics."""
+    return {} if spec.replication_factor is None else dict.fromkeys(keys, str(spec.replication_factor))
+
+
+def _patterns(names: Iterable[str]) -> str:
+    return ",".join(literal(name) for name in sorted(set(names)))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(_text(item) for item in value) if isinstance(value, (list, tuple)) else str(value)
+
+
+# ---- what must not be sent at all
+
+
+def check_flow(spec: FlowSpec, parts: Iterable[str], configured: bool) -> None:
+    """Refuse a flow that cannot work, with every reason. ``configured``: connectors are to be written."""
+    problems = _alias_problems(spec)
+    if configured:
+        problems += _cluster_problems(spec) + _topic_problems(spec, set(parts))
+    if problems:
+        raise DrError("flow_invalid", " ".join(problems), "Nothing was changed.")
+
+
+def check_settings(spec: FlowSpec, parts: Iterable[str]) -> None:
+    """Refuse settings of the user that contradict an option or make a cutover unsound, with every reason."""
+    found = {text: None for part in parts for text in unsound(spec.given(part), spec.target.brokers, given=True)}
+    if found:
+        raise DrError("setting_refused", " ".join(found), "Nothing was changed.")
+
+
+def _alias_problems(spec: FlowSpec) -> list[str]:
+    problems = []
+    for side, cluster in (("source", spec.source), ("target", spec.target)):
+        if not cluster.alias.strip():
+            problems.append(f"The alias of the {side} is empty; Kafka Connect would accept that.")
+        elif spec.naming.separator in cluster.alias:
+            problems.append(
+                f'The alias "{cluster.alias}" of the {side} contains the separator "{spec.naming.separator}": '
+                "names of replicas could not be told apart."
+            )
+    if spec.source.alias == spec.target.alias:
+        problems.append(f'Source and target have the same alias "{spec.source.alias}".')
+    return problems
+
+
+def _cluster_problems(spec: FlowSpec) -> list[str]:
+    problems = []
+    for side, cluster in (("source", spec.source), ("target", spec.target)):
+        if not cluster.brokers:
+            problems.append(f"{side}.bootstrap_servers is missing.")
+    shared = sorted(spec.source.brokers & spec.target.brokers)
+    if shared:
+        problems.append(f'Source and target share the broker "{shared[0]}": a flow needs two clusters.')
+    if spec.source.cluster_id and spec.source.cluster_id == spec.target.cluster_id:
+        problems.append(f'Source and target have the same cluster id "{spec.source.cluster_id}".')
+    if spec.tasks_max < 1:
+        problems.append(f"tasks_max is {spec.tasks_max}, wanted 1 or more.")
+    return problems
+
+
+def _topic_problems(spec: FlowSpec, parts: set[str]) -> list[str]:
+    if not parts & {"source", "checkpoint"}:
+        return []
+    if not spec.topics:
+        return ["No topics are named. Name each topic that the flow is to copy."]
+    if spec.naming.policy == "identity":
+        return []
+    aliases = (spec.source.alias, spec.target.alias)
+    return [
+        f'The topic "{topic}" begins with the alias "{topic.split(spec.naming.separator)[0]}" and the separator: '
+        "MirrorMaker 2 takes it for a replica and drops it without a word."
+        for topic in spec.topics
+        if spec.naming.separator in topic and topic.split(spec.naming.separator)[0] in aliases
+    ]

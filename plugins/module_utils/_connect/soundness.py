@@ -1,0 +1,136 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Connector settings that would break what a cutover is proven with, and settings that nobody reads. Pure.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+__all__ = ["risky", "unknown_settings", "unsound"]
+
+# Settings that follow from an option of the module.
+_OPTIONS = {
+    "name": "source.alias and target.alias",
+    "connector.class": "parts",
+    "tasks.max": "tasks_max",
+    "topics": "topics",
+    "groups": "groups",
+    "source.cluster.alias": "source.alias",
+    "target.cluster.alias": "target.alias",
+    "source.cluster.bootstrap.servers": "source.bootstrap_servers",
+    "target.cluster.bootstrap.servers": "target.bootstrap_servers",
+    "replication.policy.class": "policy",
+    "replication.policy.separator": "separator",
+    "offset-syncs.topic.location": "offset_syncs_location",
+}
+_BYTES = ("org.apache.kafka.connect.converters.ByteArrayConverter",)
+_ORDER = (
+    "Translation rests on the order of the copy, which holds only with one request under way and full acknowledgement"
+)
+_CONTENT = "Records are compared by content, so they must arrive as they are"
+_HOLES = "Records would be left out without a trace"
+_ABORTED = "Aborted records would become real ones on the target"
+_ONE_IN_FLIGHT = "producer.override.max.in.flight.requests.per.connection"
+
+# key: (the only values that are sound, why)
+_ALLOWED: dict[str, tuple[tuple[str, ...], str]] = {
+    "key.converter": (_BYTES, _CONTENT),
+    "value.converter": (_BYTES, _CONTENT),
+    "header.converter": (_BYTES, _CONTENT),
+    "transforms": (("",), _CONTENT),
+    "predicates": (("",), _CONTENT),
+    "errors.tolerance": (("none",), _HOLES),
+    "source.consumer.isolation.level": (("read_committed",), _ABORTED),
+    "consumer.isolation.level": (("read_committed",), _ABORTED),
+    "consumer.auto.offset.reset": (("earliest", "none"), _HOLES),
+    "source.consumer.auto.offset.reset": (("earliest", "none"), _HOLES),
+    _ONE_IN_FLIGHT: (("1",), _ORDER),
+    "producer.override.acks": (("all", "-1"), _ORDER),
+    "replication.policy.internal.topic.separator.enabled": (("true",), "Internal topics would be looked for elsewhere"),
+}
+# key: (values that are only worth a warning, why)
+_RISKY = {
+    "emit.offset-syncs.enabled": (("false",), "positions can then only be translated by reading records"),
+    "emit.checkpoints.enabled": (("false",), "the checkpoint connector then does nothing"),
+    "sync.topic.acls.enabled": (("true",), "MirrorMaker 2 never removes a right that it copied"),
+    "enabled": (("false",), "the connector is RUNNING and does nothing"),
+}
+
+# What Kafka 4.x reads: ConnectorConfig, SourceConnectorConfig, the three Mirror*Config and their filters.
+_KNOWN_TEXT = """
+admin.timeout.ms checkpoints.topic.replication.factor config.action.reload config.properties.exclude
+config.property.filter.class connector.class connector.plugin.version consumer.poll.timeout.ms
+emit.checkpoints.enabled emit.checkpoints.interval.seconds emit.heartbeats.enabled emit.heartbeats.interval.seconds
+emit.offset-syncs.enabled enabled errors.log.enable errors.log.include.messages errors.retry.delay.max.ms
+errors.retry.timeout errors.tolerance exactly.once.support forwarding.admin.class group.filter.class groups
+groups.exclude header.converter header.converter.plugin.version heartbeats.replication.enabled
+heartbeats.topic.replication.factor key.converter key.converter.plugin.version metric.reporters name offset.lag.max
+offset-syncs.topic.location offset-syncs.topic.replication.factor offsets.storage.topic predicates
+refresh.groups.enabled refresh.groups.interval.seconds refresh.topics.enabled refresh.topics.interval.seconds
+replication.factor replication.policy.class replication.policy.internal.topic.separator.enabled
+replication.policy.separator security.protocol source.cluster.alias source.cluster.bootstrap.servers
+sync.group.offsets.enabled sync.group.offsets.interval.seconds sync.topic.acls.enabled
+sync.topic.acls.interval.seconds sync.topic.configs.enabled sync.topic.configs.interval.seconds target.cluster.alias
+target.cluster.bootstrap.servers tasks.max tasks.max.enforce topic.filter.class topics topics.exclude
+transaction.boundary transaction.boundary.interval.ms transforms use.defaults.from value.converter
+value.converter.plugin.version
+"""
+_KNOWN = frozenset(_KNOWN_TEXT.split())
+_FREE_PREFIXES = (
+    *(f"{side}{role}." for side in ("", "source.", "target.") for role in ("admin", "consumer", "producer")),
+    *("source.cluster.", "target.cluster.", "topic.creation.", "sasl.", "ssl.", "metrics."),
+    *("key.converter.", "value.converter.", "header.converter.", "replication.policy."),
+)
+# These are passed to a client or to a plugin as they are; below them a time-out for a cluster is dropped silently.
+_CLUSTER_PREFIXES = ("source.cluster.", "target.cluster.")
+_CLUSTER_KEYS = ("alias", "bootstrap.servers", "security.", "sasl.", "ssl.", "client.", "metric", "connections.")
+
+
+def unsound(config: Mapping[str, str | None], target_brokers: Iterable[str], given: bool = False) -> list[str]:
+    """Why ``config`` must not be used, one sentence each. ``given``: settings of the user, not a connector's own."""
+    problems = []
+    for key, value in config.items():
+        if given and key in _OPTIONS:
+            problems.append(f'The setting "{key}" follows from the option {_OPTIONS[key]}: set that instead.')
+        elif value is None:
+            continue
+        elif key in _ALLOWED and value.strip() not in _ALLOWED[key][0]:
+            allowed, why = _ALLOWED[key]
+            sound = " or ".join(f'"{text}"' for text in allowed if text) or "no value"
+            problems.append(f'The setting "{key}" is "{value}", sound is {sound}. {why}.')
+        elif key == "producer.override.bootstrap.servers" and _other_brokers(value, target_brokers):
+            problems.append(f'The setting "{key}" must name the brokers of the target, found "{value}".')
+    return problems
+
+
+def risky(config: Mapping[str, str | None]) -> list[str]:
+    """Settings of the user that are allowed, but deserve a warning."""
+    return [f'{key} is "{config[key]}": {why}.' for key, (values, why) in _RISKY.items() if config.get(key) in values]
+
+
+def unknown_settings(config: Mapping[str, str | None], known: Iterable[str] = ()) -> list[tuple[str, str]]:
+    """Settings that nothing reads, each with the nearest name that something does, or "".
+
+    Kafka Connect accepts them without a word. ``known``: further names, from the worker's own validation.
+    """
+    names = _KNOWN | set(known)
+    found = []
+    for key, value in config.items():
+        if value is None or key in names:
+            continue
+        if key.startswith(_CLUSTER_PREFIXES):
+            side, _cluster, rest = key.split(".", 2)
+            if not rest.startswith(_CLUSTER_KEYS):
+                found.append((key, f"{side}.admin.{rest}"))
+        elif not key.startswith(_FREE_PREFIXES):
+            found.append((key, "".join(difflib.get_close_matches(key, names, n=1, cutoff=0.8))))
+    return found
+
+
+def _other_brokers(value: str, target_brokers: Iterable[str]) -> bool:
+    return not {address.strip().lower() for address in value.split(",")} & set(target_brokers)

@@ -1,0 +1,80 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What differs, and what is done about it: one object decides changed, diff and the list of actions.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Change", "Differences", "Outcome", "diff_of"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One step from what is to what is wanted. ``before`` and ``after`` have the same keys (or one is None)."""
+
+    kind: str
+    name: str
+    action: str
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A change and how it ended: ``planned`` (check mode), ``done`` or ``failed`` with the error."""
+
+    change: Change
+    status: str
+    error: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The shape that modules return under ``changes``."""
+        change = self.change
+        return {
+            "kind": change.kind,
+            "name": change.name,
+            "action": change.action,
+            "before": None if change.before is None else dict(change.before),
+            "after": None if change.after is None else dict(change.after),
+            "status": self.status,
+            "error": self.error,
+        }
+
+
+@dataclass
+class Differences:
+    """Collects named values of one thing; equal ones are dropped, so it compares and nobody else does."""
+
+    before: dict[str, Any] = field(default_factory=dict)
+    after: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, name: str, before: Any, after: Any) -> None:
+        """Note ``name`` when the two (already normalised) values differ."""
+        if before != after:
+            self.before[name] = before
+            self.after[name] = after
+
+    def __bool__(self) -> bool:
+        return bool(self.before or self.after)
+
+    def change(self, kind: str, name: str, action: str) -> Change:
+        """The change that makes ``before`` into ``after``."""
+        return Change(kind, name, action, dict(self.before), dict(self.after))
+
+
+def diff_of(changes: Iterable[Change]) -> dict[str, dict[str, Any]]:
+    """Ansible's diff of a list of changes: before and after keyed by kind and name."""
+    before: dict[str, Any] = {}
+    after: dict[str, Any] = {}
+    for change in changes:
+        key = f"{change.kind} {change.name}"
+        before[key] = None if change.before is None else {**(before.get(key) or {}), **change.before}
+        after[key] = None if change.after is None else {**(after.get(key) or {}), **change.after}
+    return {"before": before, "after": after}

@@ -1,0 +1,277 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One inventory describes the pair: checked as a whole, then derived into what every role reads.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from .errors import DrError
+from .names import JOURNAL_TOPIC, Naming, flow_name, is_internal
+from .schema import Key, check_mapping, nearest
+
+__all__ = ["VARIABLES", "cutover_order", "derive_pair"]
+
+_ALIAS = re.compile(r"[A-Za-z0-9_-]+")
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+VARIABLES: dict[str, Key] = {
+    "engine": Key(default="connect", choices=("connect", "srm")),
+    "policy": Key(default="default", choices=("default", "identity")),
+    "separator": Key(default="."),
+    "home": Key(required=True),
+    "run_on": Key(default="localhost"),
+    "clusters": Key("dict", required=True),
+    "topics": Key("list", required=True),
+    "groups": Key("list", default=[]),
+    "clients": Key("list", default=[]),
+    "journal_topic": Key(default=JOURNAL_TOPIC),
+    "flow": Key("dict", default={}),
+    "srm": Key("dict", default={}),
+}
+# Variables of a run, not of the pair: known here so that a misspelt one is named.
+RUN_VARIABLES = {
+    "to": Key(),
+    "confirm": Key(),
+    "type": Key(choices=("cutoff", "continuous")),
+    "report_dir": Key(),
+    "lower": Key(choices=("fail", "lower", "keep")),
+    "drain_timeout": Key("any"),
+    "drain_groups_timeout": Key("any"),
+    "stop_timeout": Key("any"),
+    "idle_settle": Key("any"),
+    "first_write_timeout": Key("any"),
+    "enable_timeout": Key("any"),
+    "stall_timeout": Key("any"),
+    "group_lag": Key(choices=("refuse", "checkpoint")),
+}
+_CLUSTER = {
+    "bootstrap_servers": Key(required=True),
+    "cluster_id": Key(),
+    "client": Key("dict", default={}),
+    "admin_client": Key("dict"),
+    "connect_url": Key(),
+    "connect_client": Key("dict", default={}),
+}
+_TOPIC_KEYS = {
+    "name": Key(required=True),
+    "partitions": Key("int", required=True),
+    "replication_factor": Key("int"),
+    "config": Key("dict", default={}),
+}
+_GROUP_KEYS = {"name": Key(required=True), "mode": Key(default="moved", choices=("moved", "local"))}
+_FLOW_KEYS = {
+    "replication_factor": Key("int"),
+    "tasks_max": Key("int"),
+    "settings": Key("dict", default={}),
+    "source_settings": Key("dict", default={}),
+    "checkpoint_settings": Key("dict", default={}),
+    "heartbeat_settings": Key("dict", default={}),
+}
+_CLIENT_KEYS = {
+    "name": Key(required=True),
+    "role": Key(required=True, choices=("producer", "consumer", "processor")),
+    "topics": Key("list"),
+    "group": Key(),
+    "hosts": Key(default="localhost"),
+    "control": Key(default="command", choices=("command", "systemd", "tasks")),
+    "unit": Key(),
+    "start": Key("list"),
+    "stop": Key("list"),
+    "tasks_file": Key(),
+    "endpoint_file": Key(),
+    "endpoint_template": Key(default="kafka.env.j2"),
+    "endpoint_mode": Key(default="0640"),
+    "become": Key("bool", default=False),
+    "after": Key("list", default=[]),
+}
+
+
+def derive_pair(variables: Mapping[str, Any], known: Mapping[str, Key] | None = None) -> dict[str, Any]:
+    """The checked and derived pair from the ``kafka_dr_*`` variables (given without that prefix).
+
+    Raises ``inventory_invalid`` with every problem found, so that one run shows all of them.
+    ``known``: further variable names that are right (those of roles).
+    """
+    accepted = [f"kafka_dr_{name}" for name in (*VARIABLES, *RUN_VARIABLES, *(known or {}))]
+    own = {name: value for name, value in variables.items() if name in VARIABLES}
+    given = [f"kafka_dr_{name}" for name in variables]
+    problems = [f'The variable "{name}" is unknown.{nearest(name, accepted)}' for name in given if name not in accepted]
+    pair, found = check_mapping("kafka_dr", own, VARIABLES)
+    problems += [text.replace('"', '"kafka_dr_', 1) if "needs the key" in text else text for text in found]
+    if not found:
+        problems += _check_parts(pair)
+    if problems:
+        raise DrError(
+            "inventory_invalid",
+            "The inventory is not usable: " + " ".join(problems),
+            "Nothing was changed. See the inventory reference in docs/inventory.md.",
+        )
+    return _derived(pair)
+
+
+def _check_parts(pair: dict[str, Any]) -> list[str]:
+    problems: list[str] = []
+    clusters: dict[str, Any] = {}
+    for alias, cluster in pair["clusters"].items():
+        clusters[str(alias)], found = check_mapping(f"kafka_dr_clusters.{alias}", cluster, _CLUSTER)
+        problems += found
+    pair["clusters"] = clusters
+    for name, keys in (("topics", _TOPIC_KEYS), ("groups", _GROUP_KEYS), ("clients", _CLIENT_KEYS)):
+        items = [{"name": item} if name == "groups" and isinstance(item, str) else item for item in pair[name]]
+        checked = [check_mapping(f"kafka_dr_{name}[{index}]", item, keys) for index, item in enumerate(items)]
+        pair[name] = [value for value, found in checked if not found]
+        problems += [text for value, found in checked for text in found]
+    pair["flow"], found = check_mapping("kafka_dr_flow", pair["flow"], _FLOW_KEYS)
+    problems += found
+    if problems:
+        return problems
+    return _check_clusters(pair) + _check_topics(pair) + _check_clients(pair)
+
+
+def _check_clusters(pair: dict[str, Any]) -> list[str]:
+    clusters, separator = pair["clusters"], pair["separator"]
+    problems = []
+    if len(clusters) != 2:
+        problems.append(f"kafka_dr_clusters must hold exactly two clusters, found {len(clusters)}.")
+    if pair["home"] not in clusters:
+        hint = nearest(pair["home"], clusters)
+        problems.append(f'kafka_dr_home is "{pair["home"]}", which is not in kafka_dr_clusters.{hint}')
+    for alias in clusters:
+        if not _ALIAS.fullmatch(alias) or (separator and separator in alias):
+            problems.append(
+                f'The alias "{alias}" must consist of letters, digits, "-" and "_" and not contain the separator'
+                f' "{separator}": MirrorMaker 2 could not tell alias from topic.'
+            )
+    for key in ("bootstrap_servers", "cluster_id"):
+        values = [cluster[key] for cluster in clusters.values() if cluster[key]]
+        if len(values) == 2 and values[0] == values[1]:
+            problems.append(
+                f'Both clusters have the same {key} "{values[0]}": a pair on one cluster would copy its own replicas.'
+            )
+    if pair["engine"] == "connect":
+        problems += [
+            f'kafka_dr_clusters.{alias} needs the key "connect_url" with kafka_dr_engine "connect".'
+            for alias, cluster in clusters.items()
+            if not cluster["connect_url"]
+        ]
+    if pair["engine"] == "srm" and pair["policy"] == "identity":
+        problems.append(
+            'kafka_dr_policy "identity" cannot be used with kafka_dr_engine "srm": its offsets cannot be set,'
+            " so a failback would copy everything again."
+        )
+    return problems
+
+
+def _check_topics(pair: dict[str, Any]) -> list[str]:
+    names = [topic["name"] for topic in pair["topics"]]
+    problems = [f'kafka_dr_topics names "{name}" {count} times.' for name, count in Counter(names).items() if count > 1]
+    if not names:
+        problems.append("kafka_dr_topics is empty: there is nothing to protect.")
+    for topic in pair["topics"]:
+        name = topic["name"]
+        if not _TOPIC.fullmatch(name) or name in (".", ".."):
+            problems.append(f'"{name}" is not a legal topic name.')
+        elif is_internal(name):
+            problems.append(f'The topic "{name}" is internal to Kafka, Connect or MirrorMaker 2 and cannot be moved.')
+        if topic["partitions"] < 1:
+            problems.append(f'The topic "{name}" needs at least 1 partition, found {topic["partitions"]}.')
+        if pair["policy"] == "default" and pair["separator"] and name.split(pair["separator"])[0] in pair["clusters"]:
+            alias = name.split(pair["separator"])[0]
+            problems.append(
+                f'The topic "{name}" begins with the alias "{alias}": MirrorMaker 2 takes it for a replica and'
+                " does not copy it. Choose other aliases."
+            )
+    groups = Counter(group["name"] for group in pair["groups"])
+    return problems + [f'kafka_dr_groups names "{name}" {count} times.' for name, count in groups.items() if count > 1]
+
+
+def _check_clients(pair: dict[str, Any]) -> list[str]:
+    problems = []
+    topics = [topic["name"] for topic in pair["topics"]]
+    moved = [group["name"] for group in pair["groups"] if group["mode"] == "moved"]
+    names = Counter(client["name"] for client in pair["clients"])
+    problems += [f'kafka_dr_clients names "{name}" {count} times.' for name, count in names.items() if count > 1]
+    for client in pair["clients"]:
+        where = f'The client "{client["name"]}"'
+        for topic in client["topics"] or []:
+            if topic not in topics:
+                problems.append(f'{where} names the unknown topic "{topic}".{nearest(topic, topics)}')
+        if client["role"] != "producer" and client["group"] not in moved:
+            hint = nearest(str(client["group"]), moved)
+            problems.append(f'{where} needs a group out of kafka_dr_groups, found "{client["group"]}".{hint}')
+        needed = {"command": ("start", "stop"), "systemd": ("unit",), "tasks": ("tasks_file",)}[client["control"]]
+        problems += [
+            f'{where} has control "{client["control"]}" and needs the key "{key}".' for key in needed if not client[key]
+        ]
+        for other in client["after"]:
+            if other not in names:
+                problems.append(f'{where} is to start after the unknown client "{other}".{nearest(other, names)}')
+    if not problems and cutover_order(pair["clients"]) is None:
+        problems.append('The "after" keys of kafka_dr_clients form a circle.')
+    return problems
+
+
+def cutover_order(clients: list[dict[str, Any]]) -> list[str] | None:
+    """Client names in starting order: each behind those in its ``after`` list. None for a circle.
+
+    Stopping uses the reverse. Processors consume and produce, so the order between them matters.
+    """
+    waiting = {client["name"]: set(client["after"]) for client in clients}
+    order: list[str] = []
+    while waiting:
+        ready = [name for name, after in waiting.items() if not after & set(waiting)]
+        if not ready:
+            return None
+        order += ready
+        for name in ready:
+            del waiting[name]
+    return order
+
+
+def _derived(pair: dict[str, Any]) -> dict[str, Any]:
+    naming = Naming(pair["policy"], pair["separator"])
+    home = pair["home"]
+    away = next(alias for alias in pair["clusters"] if alias != home)
+    moved = [group["name"] for group in pair["groups"] if group["mode"] == "moved"]
+    names = [topic["name"] for topic in pair["topics"]]
+    order = cutover_order(pair["clients"]) or []
+    clients = sorted(pair["clients"], key=lambda client: order.index(client["name"]))
+    for cluster in pair["clusters"].values():
+        cluster["admin_client"] = cluster["client"] if cluster["admin_client"] is None else cluster["admin_client"]
+    for client in clients:
+        client["topics"] = list(client["topics"] or names)
+    return {
+        "name": "-".join(sorted(pair["clusters"])),
+        "engine": pair["engine"],
+        "policy": pair["policy"],
+        "separator": pair["separator"],
+        "home": home,
+        "away": away,
+        "run_on": pair["run_on"],
+        "journal_topic": pair["journal_topic"],
+        "clusters": {alias: {"alias": alias, **cluster} for alias, cluster in pair["clusters"].items()},
+        "topics": pair["topics"],
+        "groups": moved,
+        "local_groups": [group["name"] for group in pair["groups"] if group["mode"] == "local"],
+        "clients": clients,
+        "flow": pair["flow"],
+        "flows": {
+            flow_name(source, target): {
+                "name": flow_name(source, target),
+                "source": source,
+                "target": target,
+                "connect_url": pair["clusters"][target]["connect_url"],
+                "connect_client": pair["clusters"][target]["connect_client"],
+                "replicas": {name: naming.replica(source, name) for name in names},
+            }
+            for source, target in ((home, away), (away, home))
+        },
+    }

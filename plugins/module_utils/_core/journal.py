@@ -1,0 +1,185 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The journal of a pair: events, and the state that they fold into.
+
+An event is one JSON record ``{schema, pair, epoch, seq, run, time, kind, data}``. ``epoch`` counts runs of the pair,
+``seq`` events of a run, so the copies on two clusters merge by (epoch, seq, run) even if one missed some.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .errors import DrError
+
+__all__ = ["KINDS", "SCHEMA", "Event", "State", "begin", "decode", "encode", "fold", "merge"]
+
+SCHEMA = 1
+# enabled/disabled: the pair was set up / taken down. started, phase, pnr (point of no return), ended: life of a run.
+KINDS = ("enabled", "disabled", "started", "phase", "pnr", "ended")
+
+
+@dataclass(frozen=True, order=True)
+class Event:
+    """One entry. Ordered by epoch, then seq."""
+
+    epoch: int
+    seq: int
+    run: str
+    kind: str = field(compare=False)
+    time: float = field(compare=False)
+    data: dict[str, Any] = field(compare=False)
+
+
+@dataclass
+class State:
+    """What the journal says now. ``active`` is the alias where the applications live; None: never enabled."""
+
+    active: str | None = None
+    enabled: bool = False
+    epoch: int = 0
+    run: dict[str, Any] | None = None
+    topic_ids: dict[str, dict[str, str]] = field(default_factory=dict)
+    left: dict[str, dict[str, Any]] = field(default_factory=dict)
+    last: Event | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """True while a run has started and not ended."""
+        return self.run is not None and self.run["ended"] is None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for playbooks. ``left``: per alias, the facts journaled when the applications last left it."""
+        return {
+            "active": self.active,
+            "enabled": self.enabled,
+            "epoch": self.epoch,
+            "interrupted": self.interrupted,
+            "run": self.run,
+            "topic_ids": self.topic_ids,
+            "left": self.left,
+        }
+
+
+def encode(pair: str, event: Event) -> bytes:
+    """The record value of an event."""
+    body = {
+        "schema": SCHEMA,
+        "pair": pair,
+        "epoch": event.epoch,
+        "seq": event.seq,
+        "run": event.run,
+        "time": event.time,
+        "kind": event.kind,
+        "data": event.data,
+    }
+    return json.dumps(body, separators=(",", ":"), sort_keys=True).encode()
+
+
+def decode(value: bytes) -> tuple[str, Event]:
+    """Pair name and event of a record value. Refuses a newer schema: guessing what it means could lose records."""
+    try:
+        body = json.loads(value)
+        schema = body["schema"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise DrError("journal_unreadable", f"The journal holds a record that is no event: {value[:80]!r}.") from error
+    if schema > SCHEMA:
+        raise DrError(
+            "journal_newer",
+            f"The journal has schema {schema}, this collection knows up to {SCHEMA}.",
+            "Use the newer release of switchback.kafka_dr that wrote it. Nothing was changed.",
+        )
+    return body["pair"], Event(body["epoch"], body["seq"], body["run"], body["kind"], body["time"], body["data"])
+
+
+def merge(copies: Iterable[Iterable[Event]]) -> list[Event]:
+    """The union of several copies of one journal, in order."""
+    union = {(event.epoch, event.seq, event.run): event for copy in copies for event in copy}
+    return [union[key] for key in sorted(union)]
+
+
+def fold(events: Iterable[Event]) -> State:
+    """The state after all events."""
+    state = State()
+    for event in events:
+        state.epoch = max(state.epoch, event.epoch)
+        state.last = event
+        _APPLY[event.kind](state, event)
+    return state
+
+
+def _enabled(state: State, event: Event) -> None:
+    state.enabled = True
+    state.active = state.active or event.data["active"]
+    state.topic_ids = event.data.get("topic_ids", {})
+
+
+def _disabled(state: State, event: Event) -> None:
+    state.enabled = False
+
+
+def _started(state: State, event: Event) -> None:
+    state.run = {
+        "id": event.run,
+        "epoch": event.epoch,
+        "type": event.data["type"],
+        "from": event.data["from"],
+        "to": event.data["to"],
+        "started": event.time,
+        "phases": {},
+        "pnr": None,
+        "ended": None,
+        "result": None,
+    }
+
+
+def _phase(state: State, event: Event) -> None:
+    if state.run is not None and state.run["id"] == event.run:
+        state.run["phases"][event.data["phase"]] = {"time": event.time, **event.data.get("facts", {})}
+
+
+def _pnr(state: State, event: Event) -> None:
+    if state.run is not None and state.run["id"] == event.run:
+        state.run["pnr"] = event.time
+        state.active = state.run["to"]
+        state.left[state.run["from"]] = state.run["phases"].get("barrier", {})
+
+
+def _ended(state: State, event: Event) -> None:
+    if state.run is not None and state.run["id"] == event.run:
+        state.run["ended"] = event.time
+        state.run["result"] = event.data.get("result")
+
+
+_APPLY = {
+    "enabled": _enabled,
+    "disabled": _disabled,
+    "started": _started,
+    "phase": _phase,
+    "pnr": _pnr,
+    "ended": _ended,
+}
+
+
+def begin(state: State, wanted: dict[str, Any], new_id: str) -> tuple[str, int, bool]:
+    """(run id, epoch, resumed) for a run of ``wanted`` = {type, from, to}: an interrupted one of the same kind goes on.
+
+    Raises ``run_interrupted`` when another kind of run was left unfinished: two half runs cannot both be right.
+    """
+    if not state.interrupted or state.run is None:
+        return new_id, state.epoch + 1, False
+    same = all(state.run[key] == wanted[key] for key in ("type", "from", "to"))
+    if same:
+        return str(state.run["id"]), int(state.run["epoch"]), True
+    raise DrError(
+        "run_interrupted",
+        f'The {state.run["type"]} run "{state.run["id"]}" from {state.run["from"]} to {state.run["to"]} has not ended;'
+        f" wanted {wanted['type']} from {wanted['from']} to {wanted['to']}.",
+        "Start the unfinished run again with its own playbook first: it goes on where it stopped.",
+    )

@@ -1,0 +1,67 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names that MirrorMaker 2 gives to topics and connectors.
+
+Source: org.apache.kafka.connect.mirror.DefaultReplicationPolicy, IdentityReplicationPolicy, MirrorSourceConfig.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["CONNECTORS", "JOURNAL_TOPIC", "Naming", "connector_name", "flow_name", "is_internal"]
+
+CONNECTORS = {
+    "source": "MirrorSourceConnector",
+    "checkpoint": "MirrorCheckpointConnector",
+    "heartbeat": "MirrorHeartbeatConnector",
+}
+
+# Ends in "-internal", so MirrorMaker 2's default topics.exclude (".*[\-\.]internal") keeps it out of every flow.
+JOURNAL_TOPIC = "kafka-dr-journal-internal"
+
+
+@dataclass(frozen=True)
+class Naming:
+    """The replication policy of a pair: ``default`` prefixes replicas with the source alias, ``identity`` does not."""
+
+    policy: str = "default"
+    separator: str = "."
+
+    def replica(self, source_alias: str, topic: str) -> str:
+        """Name on the target of ``topic`` of ``source_alias``."""
+        return topic if self.policy == "identity" else f"{source_alias}{self.separator}{topic}"
+
+    def checkpoints(self, source_alias: str) -> str:
+        """Checkpoint topic of the flow from ``source_alias``; it lies on the target."""
+        return f"{source_alias}{self.separator}checkpoints{self.separator}internal"
+
+    def offset_syncs(self, other_alias: str) -> str:
+        """Offset-syncs topic. Location source: ``other_alias`` is the target; location target: the source."""
+        return f"mm2-offset-syncs{self.separator}{other_alias}{self.separator}internal"
+
+    def heartbeats(self, source_alias: str) -> str:
+        """Replicated heartbeats on the target: prefixed under both policies."""
+        return f"{source_alias}{self.separator}heartbeats"
+
+
+def flow_name(source: str, target: str) -> str:
+    """A flow as MirrorMaker 2 and Cloudera write it."""
+    return f"{source}->{target}"
+
+
+def connector_name(source: str, target: str, part: str) -> str:
+    """Connector of a flow, named as Strimzi names it: ``P->B.MirrorSourceConnector``."""
+    return f"{flow_name(source, target)}.{CONNECTORS[part]}"
+
+
+def is_internal(topic: str) -> bool:
+    """True for topics that belong to Kafka, Connect or MirrorMaker 2: never deleted or altered by us."""
+    return (
+        topic == "heartbeats"
+        or topic.startswith(("__", "mm2-", "srm-", "connect-"))
+        or topic.endswith((".internal", "-internal", ".heartbeats"))
+    )

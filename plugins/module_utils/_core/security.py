@@ -1,0 +1,89 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Client properties of one inventory for both dialects: librdkafka's and the Java clients'.
+
+The inventory's ``client`` dictionary is written with librdkafka's names (Apache Kafka's where both agree).
+Sources: librdkafka CONFIGURATION.md; org.apache.kafka.clients.CommonClientConfigs, SaslConfigs, SslConfigs.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .errors import DrError
+
+__all__ = ["is_secret", "java_properties", "librdkafka_properties"]
+
+_LOGIN_MODULES = {
+    "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
+    "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
+    "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
+}
+_SECRET_WORDS = ("password", "secret", "jaas", "token", "ssl.key.pem", "keytab.pem", "keystore.key", "user.info")
+_SAME_NAME = {"security.protocol", "client.id"}
+_TRANSLATED = {"sasl.mechanism", "sasl.mechanisms", "sasl.username", "sasl.password", "ssl.ca.location"}
+
+
+def librdkafka_properties(client: Mapping[str, Any]) -> dict[str, Any]:
+    """The ``client`` dictionary for confluent-kafka; Java's ``sasl.mechanism`` is accepted as an alias."""
+    properties = {str(key): value for key, value in client.items() if not str(key).startswith("java.")}
+    if "sasl.mechanism" in properties:
+        properties["sasl.mechanisms"] = properties.pop("sasl.mechanism")
+    return properties
+
+
+def java_properties(client: Mapping[str, Any]) -> dict[str, str]:
+    """The same connection for a Java client. Keys starting with ``java.`` are passed on without that prefix.
+
+    Raises ``client_not_translatable`` for a property that has no Java twin: guessing could weaken security.
+    """
+    java = {key[len("java.") :]: str(value) for key, value in client.items() if key.startswith("java.")}
+    plain = {key: str(value) for key, value in client.items() if not key.startswith("java.")}
+    unknown = sorted(set(plain) - _SAME_NAME - _TRANSLATED)
+    unknown = [key for key in unknown if key not in java]
+    if unknown:
+        raise DrError(
+            "client_not_translatable",
+            f'The client property "{unknown[0]}" cannot be translated for the Java clients of Kafka Connect.',
+            f'Add its Java form to the same client dictionary as "java.<property>", or remove "{unknown[0]}".',
+        )
+    for key in sorted(_SAME_NAME & set(plain)):
+        java.setdefault(key, plain[key])
+    _add_sasl(plain, java)
+    if "ssl.ca.location" in plain:
+        java.setdefault("ssl.truststore.type", "PEM")
+        java.setdefault("ssl.truststore.location", plain["ssl.ca.location"])
+    return java
+
+
+def is_secret(key: str) -> bool:
+    """True for a property whose name says that its value is a secret; names of files and of classes are none."""
+    lowered = key.lower()
+    harmless = (".location", "_file", ".class", ".endpoint.url", "_path")
+    return any(word in lowered for word in _SECRET_WORDS) and not lowered.endswith(harmless)
+
+
+def _add_sasl(plain: Mapping[str, str], java: dict[str, str]) -> None:
+    mechanism = plain.get("sasl.mechanisms", plain.get("sasl.mechanism"))
+    if mechanism is None:
+        return
+    java.setdefault("sasl.mechanism", mechanism)
+    if "sasl.jaas.config" in java or "sasl.username" not in plain:
+        return
+    if mechanism not in _LOGIN_MODULES:
+        raise DrError(
+            "client_not_translatable",
+            f'There is no JAAS line for the SASL mechanism "{mechanism}" from a user name and a password.',
+            'Give it as "java.sasl.jaas.config" in the same client dictionary.',
+        )
+    user, word = (_quoted(plain.get(key, "")) for key in ("sasl.username", "sasl.password"))
+    java["sasl.jaas.config"] = f"{_LOGIN_MODULES[mechanism]} required username={user} password={word};"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

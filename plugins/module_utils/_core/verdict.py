@@ -1,0 +1,36 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""PROVEN, REFUTED, UNKNOWN: how evidence is named and combined.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["PROVEN", "REFUTED", "UNKNOWN", "Finding", "combine"]
+
+PROVEN = "PROVEN"
+REFUTED = "REFUTED"
+UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A verdict and the evidence for it, in one sentence."""
+
+    verdict: str
+    reason: str
+
+
+def combine(verdicts: Iterable[str]) -> str:
+    """The verdict of a whole: REFUTED if any part is, PROVEN only if there are parts and all are."""
+    parts = list(verdicts)
+    if REFUTED in parts:
+        return REFUTED
+    if parts and all(part == PROVEN for part in parts):
+        return PROVEN
+    return UNKNOWN

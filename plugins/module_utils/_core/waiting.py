@@ -1,0 +1,73 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One loop for every wait: a condition, a bound, and a stall report.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+__all__ = ["Bounds", "Waited", "wait_until"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Limits of one wait, in seconds. ``stall`` bounds the time without any progress; 0 means only ``timeout``."""
+
+    timeout: float
+    sleep: float = 0.25
+    stall: float = 0.0
+
+
+@dataclass(frozen=True)
+class Waited(Generic[T]):
+    """How a wait ended: ``done``, ``timeout`` or ``stalled``, with the last state seen and the seconds it took."""
+
+    ended: str
+    state: T
+    seconds: float
+    looks: int
+
+    @property
+    def done(self) -> bool:
+        """True only when the condition itself was seen to hold."""
+        return self.ended == "done"
+
+
+def wait_until(
+    observe: Callable[[], T],
+    done: Callable[[T], bool],
+    bounds: Bounds,
+    progress: Callable[[T], Any] = lambda state: None,
+    clock: tuple[Callable[[], float], Callable[[float], None]] = (time.monotonic, time.sleep),
+) -> Waited[T]:
+    """Look until ``done(state)``; always looks at least once.
+
+    ``progress(state)`` gives a comparable mark; while it changes, the stall bound does not run.
+    ``clock`` is (now, sleep), injectable so that tests need no real time.
+    """
+    now, sleep = clock
+    start = moved = now()
+    mark: Any = object()
+    looks = 0
+    while True:
+        state = observe()
+        looks += 1
+        seen = now()
+        if done(state):
+            return Waited("done", state, seen - start, looks)
+        if progress(state) != mark:
+            mark, moved = progress(state), seen
+        if seen - start >= bounds.timeout:
+            return Waited("timeout", state, seen - start, looks)
+        if bounds.stall and seen - moved >= bounds.stall:
+            return Waited("stalled", state, seen - start, looks)
+        sleep(min(bounds.sleep, max(0.0, bounds.timeout - (seen - start))))

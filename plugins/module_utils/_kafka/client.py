@@ -1,0 +1,157 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One connection to one Kafka cluster, with errors that say what was wrong.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from .._core.errors import DrError, Unreachable
+from .._core.security import librdkafka_properties
+
+try:
+    from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+    from confluent_kafka.admin import AdminClient
+
+    IMPORT_ERROR: ImportError | None = None
+except ImportError as error:  # the import sanity test and `ansible-doc` run without the library
+    IMPORT_ERROR = error
+
+__all__ = ["Kafka", "connect", "kafka_error"]
+
+T = TypeVar("T")
+_LOUD_ERRORS = ("_AUTHENTICATION", "_SSL", "_RESOLVE")
+
+
+class Kafka:
+    """Admin, consumer and producer clients of one cluster; counts and lists the admin requests it sent."""
+
+    def __init__(self, bootstrap_servers: str, client: Mapping[str, Any], timeout: float) -> None:
+        if IMPORT_ERROR is not None:
+            raise DrError(
+                "library_missing",
+                f"The Python library confluent-kafka could not be imported: {IMPORT_ERROR}.",
+                "Install it for the interpreter that runs this task: pip install 'confluent-kafka>=2.6,<3'.",
+            )
+        self.bootstrap_servers = bootstrap_servers
+        self.timeout = timeout
+        self.requests: list[dict[str, Any]] = []
+        self._causes: list[str] = []
+        self._config = {
+            **librdkafka_properties(client),
+            "bootstrap.servers": bootstrap_servers,
+            "error_cb": self._note,
+            "logger": _SILENT,
+        }
+        try:
+            self.admin = AdminClient({"socket.timeout.ms": int(timeout * 1000), **self._config})
+        except KafkaException as error:
+            raise kafka_error(error, "create a Kafka client", bootstrap_servers) from error
+        self.cluster_id = ""
+
+    def _note(self, error: KafkaError) -> None:
+        if error.name() in _LOUD_ERRORS:
+            self._causes.append(error.str())
+
+    def note_request(self, api: str, **facts: Any) -> None:
+        """Write down one admin request (never with secrets): modules return the list as ``requests``."""
+        self.requests.append({"api": api, **facts})
+
+    def settle(self, future: Future[T], doing: str) -> T:
+        """The result of an admin future; its failure as a :class:`DrError`."""
+        try:
+            return future.result(timeout=self.timeout + 5)
+        except KafkaException as error:
+            raise self.explain(error, doing) from error
+        except TimeoutError as error:
+            raise Unreachable(
+                "kafka_unreachable", f"No answer within {self.timeout:g} s: {doing}.", "", self.bootstrap_servers
+            ) from error
+
+    def explain(self, error: KafkaException, doing: str) -> DrError:
+        """``error`` with the cause that librdkafka reports only to its error callback."""
+        self.admin.poll(0)
+        return kafka_error(error, doing, self.bootstrap_servers, self._causes[-1] if self._causes else "")
+
+    def identify(self, expected: str | None) -> str:
+        """Ask for the cluster id and refuse another than ``expected``. One request."""
+        self.note_request("describe_cluster")
+        described = self.settle(self.admin.describe_cluster(request_timeout=self.timeout), "describe the cluster")
+        self.cluster_id = described.cluster_id or ""
+        if expected and self.cluster_id != expected:
+            raise DrError(
+                "wrong_cluster",
+                f'"{self.bootstrap_servers}" is cluster "{self.cluster_id}", wanted "{expected}".',
+                "Nothing was changed. Correct bootstrap_servers or the cluster id in the inventory.",
+                self.bootstrap_servers,
+            )
+        return self.cluster_id
+
+    def consumer(self, isolation: str = "read_committed", group: str = "kafka-dr-reader", **more: Any) -> Consumer:
+        """A consumer for assigned reading: it never commits, never resets by itself, never creates a topic."""
+        return Consumer(
+            {
+                **self._config,
+                "group.id": group,
+                "enable.auto.commit": False,
+                "auto.offset.reset": "error",
+                "isolation.level": isolation,
+                "enable.partition.eof": True,
+                "allow.auto.create.topics": False,
+                "fetch.wait.max.ms": 100,
+                **more,
+            }
+        )
+
+    def producer(self, **more: Any) -> Producer:
+        """An idempotent producer with acks=all."""
+        return Producer({**self._config, "enable.idempotence": True, "acks": "all", **more})
+
+
+class _Silent:
+    """Swallows librdkafka's log lines: a module's standard output is its JSON; causes come by ``error_cb``."""
+
+    def log(self, level: int, text: str, *values: Any) -> None:
+        """Drop one line."""
+
+
+_SILENT = _Silent()
+
+
+def connect(params: Mapping[str, Any]) -> Kafka:
+    """Connect with a module's options and prove that it is the wanted cluster before anything else."""
+    kafka = Kafka(params["bootstrap_servers"], params.get("client") or {}, float(params["request_timeout"]))
+    kafka.identify(params.get("expected_cluster_id"))
+    return kafka
+
+
+def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "") -> DrError:
+    """A KafkaException as the collection's error; unreachable clusters are told from refusals."""
+    inner = error.args[0] if error.args else None
+    name = inner.name() if isinstance(inner, KafkaError) else ""
+    text = inner.str() if isinstance(inner, KafkaError) else str(error)
+    if "GSSAPI" in text and "No provider" in text:
+        return DrError(
+            "kerberos_missing",
+            "This build of confluent-kafka has no Kerberos (GSSAPI) support.",
+            "Build confluent-kafka against a librdkafka with SASL/GSSAPI; see docs/ on execution environments.",
+            endpoint,
+        )
+    if name in ("_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE", "REQUEST_TIMED_OUT"):
+        because = f" ({cause})" if cause else ""
+        return Unreachable(
+            "kafka_unreachable",
+            f'Kafka at "{endpoint}" did not answer: {doing}: {text}{because}.',
+            "Check that the brokers run, the address, and the client's security settings.",
+            endpoint,
+        )
+    if name in ("TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED", "CLUSTER_AUTHORIZATION_FAILED"):
+        hint = "Give the principal of this run the missing right."
+        return DrError("not_authorized", f'Kafka at "{endpoint}" refused: {doing}: {text}.', hint, endpoint)
+    return DrError("kafka_error", f'Kafka at "{endpoint}" refused: {doing}: {text}.', "", endpoint)

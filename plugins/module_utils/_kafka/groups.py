@@ -1,0 +1,148 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Consumer groups of one cluster: state, members, positions, and writing positions.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any
+
+from .._core.errors import DrError
+from .._core.groups import ABSENT, GroupState, Member
+from .._core.waiting import Bounds, wait_until
+from .client import Kafka
+
+with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
+    from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+
+__all__ = ["commit", "describe", "known_positions", "names", "positions"]
+
+Partition = tuple[str, int]
+
+
+def names(kafka: Kafka) -> list[str]:
+    """Names of all consumer groups."""
+    kafka.note_request("list_consumer_groups")
+    listed = kafka.settle(kafka.admin.list_consumer_groups(request_timeout=kafka.timeout), "list the consumer groups")
+    if listed.errors:
+        raise kafka.explain(listed.errors[0], "list the consumer groups")
+    return sorted(group.group_id for group in listed.valid)
+
+
+def describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
+    """State and members of each group; one that does not exist is ``DEAD``."""
+    if not groups:
+        return {}
+    kafka.note_request("describe_consumer_groups", groups=len(groups))
+    futures = kafka.admin.describe_consumer_groups(list(groups), request_timeout=kafka.timeout)
+    return {group: _state(kafka, group, future) for group, future in futures.items()}
+
+
+def _state(kafka: Kafka, group: str, future: Future[Any]) -> GroupState:
+    try:
+        found = future.result(timeout=kafka.timeout + 5)
+    except KafkaException as error:
+        # Later protocol versions say so where earlier ones answer with a dead group.
+        if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
+            return GroupState(group, ABSENT)
+        raise kafka.explain(error, f'describe group "{group}"') from error
+    members = tuple(_member(member) for member in found.members)
+    kind = found.type.name.lower() if found.type is not None and found.type.name != "UNKNOWN" else None
+    return GroupState(group, found.state.name, kind, members)
+
+
+def _member(member: Any) -> Member:
+    assigned = member.assignment.topic_partitions if member.assignment is not None else []
+    partitions = tuple(sorted((one.topic, one.partition) for one in assigned))
+    return Member(member.member_id, member.client_id, member.host, member.group_instance_id or None, partitions)
+
+
+def positions(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[Partition, int]]:
+    """The committed positions of each group; a partition without a commit is left out.
+
+    Positions that a pending transaction is about to replace are not taken: that it ends is watched for, bounded.
+    """
+    waited = wait_until(
+        lambda: known_positions(kafka, groups), lambda found: not _unknown(found), Bounds(kafka.timeout, 0.2)
+    )
+    unknown = _unknown(waited.state)
+    if unknown:
+        raise DrError(
+            "positions_unknown",
+            f"The positions on {len(unknown)} partitions could not be read: {', '.join(unknown[:5])}.",
+            "A transaction of the group may be open: end it, or wait for its time-out.",
+            kafka.bootstrap_servers,
+        )
+    return {
+        group: {partition: offset for partition, offset in found.items() if offset is not None}
+        for group, found in waited.state.items()
+    }
+
+
+def _unknown(found: Mapping[str, Mapping[Partition, int | None]]) -> list[str]:
+    return [
+        f"{group} {topic}-{number}"
+        for group, offsets in found.items()
+        for (topic, number), offset in offsets.items()
+        if offset is None
+    ]
+
+
+def known_positions(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[Partition, int | None]]:
+    """As :func:`positions`, in one look, with None where a position could not be read."""
+    if groups:
+        kafka.note_request("list_consumer_group_offsets", groups=len(groups))
+    # One group a call, but all calls are under way before the first answer is awaited.
+    futures = {
+        group: kafka.admin.list_consumer_group_offsets(
+            [ConsumerGroupTopicPartitions(group)], require_stable=True, request_timeout=kafka.timeout
+        )[group]
+        for group in groups
+    }
+    found: dict[str, dict[Partition, int | None]] = {}
+    for group, future in futures.items():
+        answer = kafka.settle(future, f'read the positions of group "{group}"')
+        found[group] = {}
+        for one in answer.topic_partitions or ():
+            if one.error is not None:
+                found[group][(one.topic, one.partition)] = None
+            elif one.offset >= 0:
+                found[group][(one.topic, one.partition)] = one.offset
+    return found
+
+
+def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, str | None]]:
+    """Write positions; per partition None, or why the broker did not take it.
+
+    No leader epoch goes with a position: that of another cluster would make the log look truncated to the consumer.
+    """
+    kafka.note_request(
+        "alter_consumer_group_offsets", groups=len(wanted), partitions=sum(len(one) for one in wanted.values())
+    )
+    futures = {}
+    for group, offsets in wanted.items():
+        items = [TopicPartition(topic, number, offset) for (topic, number), offset in sorted(offsets.items())]
+        request = [ConsumerGroupTopicPartitions(group, items)]
+        futures[group] = kafka.admin.alter_consumer_group_offsets(request, request_timeout=kafka.timeout)[group]
+    return {group: _committed(kafka, group, future, wanted[group]) for group, future in futures.items()}
+
+
+def _committed(
+    kafka: Kafka, group: str, future: Future[Any], wanted: Mapping[Partition, int]
+) -> dict[Partition, str | None]:
+    try:
+        answer = future.result(timeout=kafka.timeout + 5)
+    except KafkaException as error:
+        text = kafka.explain(error, f'write the positions of group "{group}"').sentence()
+        return dict.fromkeys(wanted, text)
+    except TimeoutError:
+        return dict.fromkeys(wanted, f"No answer within {kafka.timeout:g} s.")
+    return {
+        (one.topic, one.partition): None if one.error is None else one.error.str() for one in answer.topic_partitions
+    }

@@ -1,0 +1,313 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Topics of one cluster, looked at and changed in batches: a request per kind of question, not per topic.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from .._core.changes import Change, Outcome
+from .._core.errors import DrError
+from .._core.topics import ConfigValue, TopicState
+from .._core.values import same
+from .client import Kafka
+
+with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
+    from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
+    from confluent_kafka.admin import (
+        AlterConfigOpType,
+        ConfigEntry,
+        ConfigResource,
+        ConfigSource,
+        NewPartitions,
+        NewTopic,
+        OffsetSpec,
+        ResourceType,
+    )
+
+__all__ = ["apply", "describe", "known_ranges", "log_ranges", "names", "unsettled", "with_config"]
+
+Partition = tuple[str, int]
+
+# Topics in one describe: some 3 kB of answer each, where librdkafka and brokers allow 100 MB.
+_DESCRIBE_BATCH = 2000
+# The KRaft controller refuses a request that writes more than 10,000 metadata records
+# (QuorumController.MAX_RECORDS_PER_USER_OP). A topic costs one, each partition and each setting one more.
+_RECORD_BUDGET = 9000
+_UNSET_PARTITIONS = 100  # records to count for a topic whose number of partitions the broker decides
+
+
+def names(kafka: Kafka) -> list[str]:
+    """Names of all topics, internal ones included. Asks for no topic by name, so nothing can be created."""
+    kafka.note_request("list_topics")
+    try:
+        return sorted(kafka.admin.list_topics(timeout=kafka.timeout).topics)
+    except KafkaException as error:
+        raise kafka.explain(error, "list the topics") from error
+
+
+def describe(kafka: Kafka, topics: Collection[str]) -> dict[str, TopicState | None]:
+    """What exists of ``topics``, None for a missing one (and it is not created by asking). Without settings."""
+    states: dict[str, TopicState | None] = {}
+    for batch in _batches(list(topics), lambda name: 1, _DESCRIBE_BATCH):
+        kafka.note_request("describe_topics", topics=len(batch))
+        with _without_collector():
+            futures = kafka.admin.describe_topics(TopicCollection(batch), request_timeout=kafka.timeout)
+            states.update((name, _state(kafka, name, future)) for name, future in futures.items())
+    return states
+
+
+def _state(kafka: Kafka, name: str, future: Future[Any]) -> TopicState | None:
+    try:
+        topic = future.result(timeout=kafka.timeout + 5)
+    except KafkaException as error:
+        if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            return None
+        raise kafka.explain(error, f'describe topic "{name}"') from error
+    factors = {len(partition.replicas) for partition in topic.partitions}
+    leaderless = tuple(partition.id for partition in topic.partitions if partition.leader is None)
+    factor = factors.pop() if len(factors) == 1 else None
+    return TopicState(name, str(topic.topic_id), len(topic.partitions), factor, leaderless)
+
+
+def with_config(
+    kafka: Kafka, states: Iterable[TopicState], wanted: Mapping[str, Collection[str]] | None = None
+) -> dict[str, TopicState]:
+    """The states with their settings: overrides, and of the others those ``wanted`` by topic (None: all)."""
+    by_name = {state.name: state for state in states}
+    for batch in _batches(list(by_name), lambda name: 1, _DESCRIBE_BATCH):
+        kafka.note_request("describe_configs", topics=len(batch))
+        resources = [ConfigResource(ResourceType.TOPIC, name) for name in batch]
+        with _without_collector():
+            answers = kafka.admin.describe_configs(resources, request_timeout=kafka.timeout)
+            for resource, future in answers.items():
+                entries = kafka.settle(future, f'describe the settings of topic "{resource.name}"')
+                keep = None if wanted is None else wanted.get(resource.name, ())
+                config = _config(entries, keep)
+                by_name[resource.name] = dataclasses.replace(by_name[resource.name], config=config)
+    return by_name
+
+
+def _config(entries: Mapping[str, Any], keep: Collection[str] | None) -> dict[str, ConfigValue]:
+    own = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
+    return {
+        key: ConfigValue(entry.value, entry.source == own)
+        for key, entry in entries.items()
+        if keep is None or entry.source == own or key in keep
+    }
+
+
+def log_ranges(
+    kafka: Kafka, partitions: Iterable[Partition], isolation: str = "read_committed"
+) -> dict[Partition, tuple[int, int]]:
+    """Log start and end of each partition; raises when one could not be told. Two requests.
+
+    The end at ``read_committed`` is the last stable offset. Ask only for partitions that exist.
+    """
+    ranges = known_ranges(kafka, partitions, isolation)
+    unknown = [f"{topic}-{number}" for (topic, number), span in ranges.items() if span is None]
+    if unknown:
+        raise DrError(
+            "offsets_unknown",
+            f"Log start and end of {len(unknown)} partitions could not be read: {', '.join(unknown[:5])}.",
+            "Check that these partitions exist and have a leader.",
+            kafka.bootstrap_servers,
+        )
+    return {partition: span for partition, span in ranges.items() if span is not None}
+
+
+def known_ranges(
+    kafka: Kafka, partitions: Iterable[Partition], isolation: str = "read_committed"
+) -> dict[Partition, tuple[int, int] | None]:
+    """As :func:`log_ranges`, with None where it could not be told."""
+    asked = sorted(set(partitions))
+    if not asked:
+        return {}
+    starts = _offsets(kafka, asked, "earliest", isolation)
+    ends = _offsets(kafka, asked, "latest", isolation)
+    ranges: dict[Partition, tuple[int, int] | None] = {}
+    for partition in asked:
+        start, end = starts[partition], ends[partition]
+        ranges[partition] = None if start is None or end is None else (start, end)
+    return ranges
+
+
+def _offsets(kafka: Kafka, asked: list[Partition], which: str, isolation: str) -> dict[Partition, int | None]:
+    found = _ask_offsets(kafka, asked, which, isolation)
+    # A client that knew an older leader epoch, or a moved leader, is refused once: librdkafka then knows better.
+    again = [partition for partition, offset in found.items() if offset is None]
+    if again:
+        found.update(_ask_offsets(kafka, again, which, isolation))
+    return found
+
+
+def _ask_offsets(kafka: Kafka, asked: list[Partition], which: str, isolation: str) -> dict[Partition, int | None]:
+    kafka.note_request("list_offsets", partitions=len(asked), at=which, isolation=isolation)
+    spec: Any = OffsetSpec
+    spec = spec.earliest() if which == "earliest" else spec.latest()
+    level = IsolationLevel.READ_COMMITTED if isolation == "read_committed" else IsolationLevel.READ_UNCOMMITTED
+    futures = kafka.admin.list_offsets(
+        {TopicPartition(*partition): spec for partition in asked}, isolation_level=level, request_timeout=kafka.timeout
+    )
+    found: dict[Partition, int | None] = {}
+    for partition, future in futures.items():
+        try:
+            found[(partition.topic, partition.partition)] = future.result(timeout=kafka.timeout + 5).offset
+        except KafkaException as error:
+            if error.args[0].code() in (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN):
+                raise kafka.explain(error, f"read the {which} offsets") from error
+            found[(partition.topic, partition.partition)] = None
+    return found
+
+
+# ---- changes -----------------------------------------------------------------------------------------------------
+
+
+def apply(kafka: Kafka, changes: Iterable[Change], check: bool = False) -> list[Outcome]:
+    """Do the changes of a plan, each action in as few requests as possible; one failure does not stop the others.
+
+    With ``check`` the broker only validates them (deletions cannot be validated).
+    """
+    by_action: dict[str, list[Change]] = {}
+    for change in changes:
+        by_action.setdefault(change.action, []).append(change)
+    outcomes: list[Outcome] = []
+    for action, (send, cost) in _ACTIONS.items():
+        for batch in _batches(by_action.get(action, []), cost, _RECORD_BUDGET):
+            if check and action == "delete":
+                outcomes += [Outcome(change, "planned") for change in batch]
+                continue
+            kafka.note_request(_APIS[action], topics=len(batch), validate_only=check)
+            futures = send(kafka, batch, check)
+            outcomes += [_outcome(kafka, change, futures[change.name], check) for change in batch]
+    return outcomes
+
+
+def _outcome(kafka: Kafka, change: Change, future: Future[Any], check: bool) -> Outcome:
+    try:
+        kafka.settle(future, f'{change.action} topic "{change.name}"')
+    except DrError as error:
+        return Outcome(change, "failed", error.sentence())
+    return Outcome(change, "planned" if check else "done")
+
+
+def _create(kafka: Kafka, changes: list[Change], check: bool) -> dict[str, Future[Any]]:
+    new = []
+    for change in changes:
+        config = {key: value for key, value in (change.after or {}).items() if key not in _SHAPE}
+        partitions, factor = ((change.after or {}).get(key) or -1 for key in _SHAPE)
+        new.append(NewTopic(change.name, num_partitions=partitions, replication_factor=factor, config=config))
+    return dict(kafka.admin.create_topics(new, validate_only=check, request_timeout=kafka.timeout))
+
+
+def _add_partitions(kafka: Kafka, changes: list[Change], check: bool) -> dict[str, Future[Any]]:
+    new = [NewPartitions(change.name, (change.after or {})["partitions"]) for change in changes]
+    return dict(kafka.admin.create_partitions(new, validate_only=check, request_timeout=kafka.timeout))
+
+
+def _alter_config(kafka: Kafka, changes: list[Change], check: bool) -> dict[str, Future[Any]]:
+    resources = [
+        ConfigResource(
+            ResourceType.TOPIC,
+            change.name,
+            incremental_configs=[_operation(key, value) for key, value in (change.after or {}).items()],
+        )
+        for change in changes
+    ]
+    futures = kafka.admin.incremental_alter_configs(resources, validate_only=check, request_timeout=kafka.timeout)
+    return {resource.name: future for resource, future in futures.items()}
+
+
+def _operation(key: str, value: str | None) -> Any:
+    if value is None:
+        return ConfigEntry(key, None, incremental_operation=AlterConfigOpType.DELETE)
+    return ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
+
+
+def _delete(kafka: Kafka, changes: list[Change], check: bool) -> dict[str, Future[Any]]:
+    return dict(kafka.admin.delete_topics([change.name for change in changes], request_timeout=kafka.timeout))
+
+
+def _records(change: Change) -> int:
+    after = change.after or {}
+    return 1 + len(after) + int(after.get("partitions", 1) or _UNSET_PARTITIONS)
+
+
+_SHAPE = ("partitions", "replication_factor")
+_ACTIONS: dict[str, tuple[Callable[..., dict[str, Future[Any]]], Callable[[Change], int]]] = {
+    "create": (_create, _records),
+    "add_partitions": (_add_partitions, _records),
+    "alter_config": (_alter_config, _records),
+    "delete": (_delete, lambda change: 10),
+}
+_APIS = {
+    "create": "create_topics",
+    "add_partitions": "create_partitions",
+    "alter_config": "incremental_alter_configs",
+    "delete": "delete_topics",
+}
+
+
+def unsettled(kafka: Kafka, changes: Collection[Change]) -> list[Change]:
+    """The changes that the brokers do not show yet: they learn from the controller a moment later."""
+    states = describe(kafka, {change.name for change in changes})
+    settings = {change.name: change.after or {} for change in changes if change.action == "alter_config"}
+    present = [state for name in settings if (state := states[name]) is not None]
+    states.update(with_config(kafka, present, settings))
+    return [change for change in changes if not _settled(change, states[change.name])]
+
+
+def _settled(change: Change, state: TopicState | None) -> bool:
+    if change.action == "delete":
+        return state is None
+    after = change.after or {}
+    # A topic is listed before its partitions have leaders, and only then can it be written.
+    if state is None or state.leaderless or state.partitions < (after.get("partitions") or 1):
+        return False
+    if change.action != "alter_config":
+        return True
+    for key, value in after.items():
+        current = state.config.get(key)
+        if value is None and current is not None and current.override:
+            return False
+        if value is not None and (current is None or not same(key, value, current.value)):
+            return False
+    return True
+
+
+# ---- batching ----------------------------------------------------------------------------------------------------
+
+
+def _batches(items: list[Any], cost: Callable[[Any], int], budget: int) -> Iterator[list[Any]]:
+    batch: list[Any] = []
+    spent = 0
+    for item in items:
+        price = cost(item)
+        if batch and spent + price > budget:
+            yield batch
+            batch, spent = [], 0
+        batch.append(item)
+        spent += price
+    if batch:
+        yield batch
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """No garbage collection while an answer becomes a hundred thousand small objects, none of them garbage."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

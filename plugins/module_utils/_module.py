@@ -1,0 +1,135 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every module shares: argument specs that merge, one way to run, one shape of result and of error.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ._core.changes import Outcome, diff_of
+from ._core.errors import DrError
+from ._core.security import is_secret
+
+__all__ = ["ArgumentSpec", "Result", "connect_options", "kafka_options", "run", "secret_values", "wait_options"]
+
+_RULES = ("mutually_exclusive", "required_together", "required_one_of", "required_if")
+
+
+class ArgumentSpec:
+    """Options and the rules between them, merged from parts. A name defined twice is a programming error."""
+
+    def __init__(self, options: Mapping[str, Any] | None = None, **rules: list[Any]) -> None:
+        unknown = set(rules) - set(_RULES)
+        if unknown:
+            raise ValueError(f"unknown rules: {sorted(unknown)}")
+        self.options: dict[str, Any] = dict(options or {})
+        self.rules: dict[str, list[Any]] = {name: list(rules.get(name, [])) for name in _RULES}
+
+    def merge(self, other: ArgumentSpec) -> ArgumentSpec:
+        """A new spec with the options and rules of both."""
+        twice = set(self.options) & set(other.options)
+        if twice:
+            raise ValueError(f"options defined twice: {sorted(twice)}")
+        rules = {name: self.rules[name] + other.rules[name] for name in _RULES}
+        return ArgumentSpec({**self.options, **other.options}, **rules)
+
+    def create_module(self, supports_check_mode: bool = True) -> AnsibleModule:
+        """The AnsibleModule; secrets inside free dictionaries are masked before anything can fail."""
+        module = AnsibleModule(argument_spec=self.options, supports_check_mode=supports_check_mode, **self.rules)
+        module.no_log_values |= secret_values(module.params)
+        return module
+
+
+@dataclass
+class Result:
+    """What a module ends with. ``extra`` are its own return keys; ``requests`` the redacted calls it made."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    extra: dict[str, Any] = field(default_factory=dict)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    failure: DrError | None = None
+
+    @property
+    def changed(self) -> bool:
+        """True when something was, or in check mode would be, changed."""
+        return any(outcome.status in ("planned", "done") for outcome in self.outcomes)
+
+
+def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result]) -> None:
+    """Do the work and end the module, in success or failure, in the collection's one shape."""
+    try:
+        result = work(module)
+    except DrError as error:
+        module.fail_json(msg=error.sentence(), error=error.as_dict(), changed=False, changes=[])
+        return
+    for text in result.warnings:
+        module.warn(text)
+    answer: dict[str, Any] = {
+        "changed": result.changed,
+        "changes": [outcome.as_dict() for outcome in result.outcomes],
+        "requests": result.requests,
+        **result.extra,
+    }
+    if module._diff:
+        answer["diff"] = diff_of(outcome.change for outcome in result.outcomes)
+    if result.failure is not None:
+        module.fail_json(msg=result.failure.sentence(), error=result.failure.as_dict(), **answer)
+    module.exit_json(**answer)
+
+
+def kafka_options() -> ArgumentSpec:
+    """Connection to one Kafka cluster; documented in the fragment ``kafka``."""
+    return ArgumentSpec(
+        {
+            "bootstrap_servers": {"type": "str", "required": True},
+            "client": {"type": "dict", "default": {}},
+            "expected_cluster_id": {"type": "str"},
+            "request_timeout": {"type": "float", "default": 15.0},
+        }
+    )
+
+
+def connect_options() -> ArgumentSpec:
+    """Connection to one Kafka Connect worker group; documented in the fragment ``connect``."""
+    return ArgumentSpec(
+        {
+            "connect_url": {"type": "str", "required": True},
+            "connect_client": {"type": "dict", "default": {}},
+            "request_timeout": {"type": "float", "default": 15.0},
+        }
+    )
+
+
+def wait_options(timeout: float = 120.0, stall: float = 0.0) -> ArgumentSpec:
+    """Bounds of a wait; documented in the fragment ``wait``."""
+    return ArgumentSpec(
+        {
+            "wait_timeout": {"type": "float", "default": timeout},
+            "wait_sleep": {"type": "float", "default": 0.25},
+            "stall_timeout": {"type": "float", "default": stall},
+        }
+    )
+
+
+def secret_values(value: Any) -> set[str]:
+    """Every text below a key whose name says that it is a secret."""
+    found: set[str] = set()
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if isinstance(inner, str) and inner and is_secret(str(key)):
+                found.add(inner)
+            else:
+                found |= secret_values(inner)
+    elif isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        for inner in value:
+            found |= secret_values(inner)
+    return found

@@ -1,0 +1,68 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Connections to both clusters of a pair, opened side by side.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from .._core.errors import DrError
+from .._kafka.client import Kafka, connect
+
+__all__ = ["both", "connect_pair", "on_each"]
+
+T = TypeVar("T")
+K = TypeVar("K")
+
+
+def on_each(items: Mapping[K, Any], work: Callable[[K], T]) -> dict[K, T]:
+    """``work(key)`` for every key at the same time; the first error wins."""
+    with ThreadPoolExecutor(max_workers=max(1, len(items))) as pool:
+        futures = {key: pool.submit(work, key) for key in items}
+        return {key: future.result() for key, future in futures.items()}
+
+
+def both(first: Callable[[], T], second: Callable[[], K]) -> tuple[T, K]:
+    """Two calls at the same time."""
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        one, two = pool.submit(first), pool.submit(second)
+        return one.result(), two.result()
+
+
+def connect_pair(clusters: Mapping[str, Any], timeout: float) -> dict[str, Kafka]:
+    """Connect to each cluster by alias; refuse a pair whose aliases are one and the same cluster.
+
+    ``clusters``: alias -> {bootstrap_servers, client or admin_client, cluster_id}.
+    """
+
+    def open_one(alias: str) -> Kafka:
+        cluster = clusters[alias]
+        if not isinstance(cluster, Mapping) or not cluster.get("bootstrap_servers"):
+            raise DrError("bad_option", f'The cluster "{alias}" needs bootstrap_servers.')
+        client = cluster.get("admin_client") or cluster.get("client") or {}
+        return connect(
+            {
+                "bootstrap_servers": cluster["bootstrap_servers"],
+                "client": client,
+                "expected_cluster_id": cluster.get("cluster_id"),
+                "request_timeout": timeout,
+            }
+        )
+
+    opened = on_each(clusters, open_one)
+    ids: dict[str, str] = {}
+    for alias, kafka in opened.items():
+        if kafka.cluster_id in ids:
+            raise DrError(
+                "same_cluster",
+                f'"{ids[kafka.cluster_id]}" and "{alias}" are the same cluster "{kafka.cluster_id}".',
+                "Nothing was changed. Correct bootstrap_servers: replicating a cluster onto itself never ends.",
+            )
+        ids[kafka.cluster_id] = alias
+    return opened

@@ -1,0 +1,113 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The journal of a pair on all its clusters: merged when read, mended and appended when written.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from .._core.changes import Change, Outcome
+from .._core.errors import DrError
+from .._core.journal import Event, State, begin, fold, merge
+from .._kafka.client import Kafka
+from .._kafka.journal import append, read
+from .._module import Result
+from .clusters import connect_pair, on_each
+
+__all__ = ["note"]
+
+
+def note(params: Mapping[str, Any], check: bool) -> Result:
+    """Read the journal and append ``params.event`` (nothing in check mode, nothing for ``read``)."""
+    topic, pair = params["topic"], params["pair"]
+    kafkas = connect_pair(params["clusters"], float(params["request_timeout"]))
+    copies = on_each(kafkas, lambda alias: read(kafkas[alias], topic, pair))
+    missing = sorted(alias for alias, copy in copies.items() if copy is None)
+    events = merge(copy for copy in copies.values() if copy is not None)
+    state = fold(events)
+    extra: dict[str, Any] = {"missing_on": missing}
+    outcomes: list[Outcome] = []
+    event = _next_event(params, state, extra)
+    if event is not None:
+        if missing and not check:
+            raise DrError(
+                "journal_missing",
+                f'The journal topic "{topic}" does not exist on {", ".join(missing)}.',
+                "Run the playbook enable: it creates the topic. Nothing was changed.",
+            )
+        before = state.as_dict()
+        events.append(event)
+        state = fold(events)
+        if not check:
+            _write(kafkas, params, copies, events)
+        change = Change("journal", pair, event.kind, _essence(before), _essence(state.as_dict()))
+        outcomes.append(Outcome(change, "planned" if check else "done"))
+    extra.update(state=state.as_dict(), events=len(events))
+    requests = [request for kafka in kafkas.values() for request in kafka.requests]
+    return Result(outcomes=outcomes, extra=extra, requests=requests)
+
+
+def _next_event(params: Mapping[str, Any], state: State, extra: dict[str, Any]) -> Event | None:
+    kind, data = params["event"], dict(params["data"])
+    if kind == "read" or _already(kind, data, state):
+        return None
+    if kind in ("enabled", "disabled"):
+        return Event(state.epoch + 1, 0, "", kind, time.time(), data)
+    if kind == "started":
+        run_id, epoch, resumed = begin(state, data, time.strftime("%Y%m%dT%H%M%SZ-", time.gmtime()) + _short_id())
+        extra.update(run_id=run_id, resumed=resumed)
+        if resumed:
+            return None
+        return Event(epoch, 0, run_id, kind, time.time(), data)
+    extra.update(run_id=params["run"])
+    if state.run is None or state.run["id"] != params["run"] or state.last is None:
+        found = "none" if state.run is None else state.run["id"]
+        raise DrError(
+            "run_superseded",
+            f'The run "{params["run"]}" is not the journal\'s current one, found "{found}".',
+            "Another run has taken over this pair. This one must not go on.",
+        )
+    return Event(int(state.run["epoch"]), state.last.seq + 1, params["run"], kind, time.time(), data)
+
+
+def _already(kind: str, data: Mapping[str, Any], state: State) -> bool:
+    if kind == "enabled":
+        return state.enabled and state.topic_ids == data.get("topic_ids", {})
+    return kind == "disabled" and not state.enabled
+
+
+def _short_id() -> str:
+    return uuid.uuid4().hex[:6]
+
+
+def _write(
+    kafkas: Mapping[str, Kafka],
+    params: Mapping[str, Any],
+    copies: Mapping[str, list[Event] | None],
+    events: list[Event],
+) -> None:
+    def write(alias: str) -> None:
+        have = {(event.epoch, event.seq, event.run) for event in copies[alias] or []}
+        # Also what this copy missed while its cluster was away.
+        wanted = [event for event in events if (event.epoch, event.seq, event.run) not in have]
+        append(kafkas[alias], params["topic"], params["pair"], wanted)
+
+    on_each(kafkas, write)
+
+
+def _essence(state: Mapping[str, Any]) -> dict[str, Any]:
+    run = state["run"] or {}
+    return {
+        "active": state["active"],
+        "enabled": state["enabled"],
+        "run": run.get("id"),
+        "phases": sorted(run.get("phases", {})),
+        "ended": run.get("result"),
+    }

@@ -1,0 +1,278 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Looks at a pair: what each flow has copied, and where each group stands, on both sides.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._connect.offsets import copied_offsets
+from .._connect.rest import ConnectClient
+from .._core.errors import DrError
+from .._core.formats import decode_heartbeat
+from .._core.gates import PartitionFacts
+from .._core.names import CONNECTORS, Naming, connector_name, flow_name
+from .._kafka import groups as kafka_groups
+from .._kafka.client import Kafka
+from .._kafka.records import Record, has_data, last_data_records
+from .._kafka.topics import describe, log_ranges
+from .clusters import both, connect_pair
+
+__all__ = ["ConnectorLook", "FlowLook", "GroupLook", "Pair"]
+
+ISOLATION = "read_committed"
+Partition = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class ConnectorLook:
+    """A connector as its worker reports it. ``tasks``: state of each; None state: it does not exist."""
+
+    part: str
+    name: str
+    state: str | None
+    tasks: tuple[str, ...]
+
+    @property
+    def final(self) -> bool:
+        """Stopped without tasks: only then its offsets are final (SOUNDNESS 20)."""
+        return self.state == "STOPPED" and not self.tasks
+
+
+@dataclass(frozen=True)
+class FlowLook:
+    """One look at one flow. ``facts`` by source topic and partition."""
+
+    source: str
+    target: str
+    connectors: dict[str, ConnectorLook]
+    facts: dict[Partition, PartitionFacts]
+    heartbeat_age: float | None
+    problems: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """As MirrorMaker 2 writes it."""
+        return flow_name(self.source, self.target)
+
+
+@dataclass(frozen=True)
+class GroupLook:
+    """A group on one side: state, commits, and whether it has read each partition to its end."""
+
+    state: str
+    commits: dict[Partition, int]
+    read_to_end: dict[Partition, bool | None] = field(default_factory=dict)
+    unlisted: tuple[str, ...] = ()
+
+
+class Pair:
+    """Open connections to both clusters and to the workers of their flows."""
+
+    def __init__(self, params: Mapping[str, Any]) -> None:
+        self.topics = list(params["topics"])
+        self.groups = list(params.get("groups") or [])
+        self.naming = Naming(params["policy"], params["separator"])
+        self.flows = [(flow["source"], flow["target"]) for flow in params["flows"]]
+        clusters = params["clusters"]
+        for alias in {alias for flow in self.flows for alias in flow}:
+            if alias not in clusters:
+                known = ", ".join(sorted(clusters))
+                raise DrError("unknown_alias", f'A flow names the alias "{alias}", the clusters are: {known}.')
+        self._timeout = float(params["request_timeout"])
+        self.kafka: dict[str, Kafka] = connect_pair(clusters, self._timeout)
+        self._rest = {
+            alias: ConnectClient(cluster["connect_url"], cluster.get("connect_client") or {}, self._timeout)
+            for alias, cluster in clusters.items()
+            if cluster.get("connect_url")
+        }
+        self._partitions: dict[str, dict[str, int | None]] = {}
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """Every request sent so far, without secrets."""
+        calls = [request for kafka in self.kafka.values() for request in kafka.requests]
+        return calls + [request for rest in self._rest.values() for request in rest.requests]
+
+    # ---- topics
+
+    def partitions(self, alias: str) -> dict[str, int | None]:
+        """Partition count by topic name on ``alias``, originals and replicas; None: the topic does not exist."""
+        if alias not in self._partitions:
+            others = [name for name in self.kafka if name != alias]
+            replicas = [self.naming.replica(other, topic) for other in others for topic in self.topics]
+            names = list(dict.fromkeys([*self.topics, *replicas]))
+            found = describe(self.kafka[alias], names)
+            self._partitions[alias] = {
+                name: None if state is None else state.partitions for name, state in found.items()
+            }
+        return self._partitions[alias]
+
+    def refresh(self) -> None:
+        """Forget cached topic layouts: replicas may have appeared."""
+        self._partitions.clear()
+
+    def existing(self, alias: str, topics: Iterable[str]) -> set[Partition]:
+        """The partitions of those of ``topics`` that exist on ``alias``."""
+        counts = self.partitions(alias)
+        return {(topic, index) for topic in topics for index in range(counts.get(topic) or 0)}
+
+    def ranges(self, alias: str, topics: Iterable[str], isolation: str = ISOLATION) -> dict[Partition, tuple[int, int]]:
+        """Log start and end (last stable offset) of every partition of ``topics`` that exists on ``alias``."""
+        return log_ranges(self.kafka[alias], self.existing(alias, topics), isolation)
+
+    # ---- flows
+
+    def look(self, source: str, target: str, tails: bool = False) -> FlowLook:
+        """Look at one flow. ``tails``: also compare the last data record of both sides (a hint, never a proof)."""
+        replicas = {topic: self.naming.replica(source, topic) for topic in self.topics}
+        (connectors, copied), beat = both(
+            lambda: self._connectors(source, target), lambda: self._heartbeat_age(source, target)
+        )
+        source_log, replica_log = both(
+            lambda: self.ranges(source, self.topics), lambda: self.ranges(target, replicas.values())
+        )
+        high = self.ranges(source, self.topics, "read_uncommitted") if tails else {}
+        facts, tail_copied, waiting = {}, {}, {}
+        for key, (start, end) in source_log.items():
+            known = copied.get(key)
+            floor = start if known is None else max(start, known + 1)
+            if floor < end:
+                waiting[key] = (floor, end)
+        if tails and waiting:
+            tail_copied = self._compare_tails(source, target, waiting, source_log, replica_log)
+        first = self._any_data(source, {key: span for key, span in waiting.items() if not tail_copied.get(key)})
+        for key, (start, end) in source_log.items():
+            replica = replica_log.get((replicas[key[0]], key[1]))
+            facts[key] = PartitionFacts(
+                start=start,
+                end=end,
+                copied=copied.get(key),
+                data_after=False if key not in waiting else first.get(key),
+                replica_end=None if replica is None else replica[1],
+                tail_copied=tail_copied.get(key),
+                high=high[key][1] if key in high else None,
+            )
+        problems = tuple(f'The topic "{topic}" does not exist on {source}.' for topic in self._missing(source))
+        return FlowLook(source, target, connectors, facts, beat, problems)
+
+    def _missing(self, alias: str) -> list[str]:
+        counts = self.partitions(alias)
+        return [topic for topic in self.topics if counts.get(topic) is None]
+
+    def _connectors(self, source: str, target: str) -> tuple[dict[str, ConnectorLook], dict[Partition, int]]:
+        rest = self._rest.get(target)
+        if rest is None:
+            raise DrError(
+                "no_connect_url", f'The cluster "{target}" needs connect_url: the flow {source}->{target} runs there.'
+            )
+        looks = {}
+        listed = rest.connectors()
+        for part in CONNECTORS:
+            name = connector_name(source, target, part)
+            status = listed.get(name)
+            state = None if status is None else status.state
+            tasks = () if status is None else tuple(task.state for task in status.tasks)
+            looks[part] = ConnectorLook(part, name, state, tasks)
+        return looks, copied_offsets(rest, looks["source"].name, source)
+
+    def _any_data(self, alias: str, spans: Mapping[Partition, tuple[int, int]]) -> dict[Partition, bool | None]:
+        return has_data(self.kafka[alias], spans, ISOLATION) if spans else {}
+
+    def _compare_tails(
+        self,
+        source: str,
+        target: str,
+        waiting: Mapping[Partition, tuple[int, int]],
+        source_log: Mapping[Partition, tuple[int, int]],
+        replica_log: Mapping[Partition, tuple[int, int]],
+    ) -> dict[Partition, bool | None]:
+        renamed = {key: (self.naming.replica(source, key[0]), key[1]) for key in waiting}
+        left, right = both(
+            lambda: last_data_records(self.kafka[source], {key: source_log[key] for key in waiting}, ISOLATION),
+            lambda: last_data_records(
+                self.kafka[target], {new: replica_log[new] for new in renamed.values() if new in replica_log}, ISOLATION
+            ),
+        )
+        return {key: _same(left.get(key), right.get(new)) for key, new in renamed.items()}
+
+    def _heartbeat_age(self, source: str, target: str) -> float | None:
+        """Seconds since the newest heartbeat of ``source`` that arrived on ``target``; None: there is none."""
+        topic = self.naming.heartbeats(source)
+        kafka = self.kafka[target]
+        if describe(kafka, [topic])[topic] is None:
+            return None
+        record = last_data_records(kafka, log_ranges(kafka, {(topic, 0)}, ISOLATION), ISOLATION).get((topic, 0))
+        if record is None or record.key is None or record.value is None:
+            return None
+        return max(0.0, time.time() - decode_heartbeat(record.key, record.value).timestamp / 1000.0)
+
+    # ---- groups
+
+    def look_groups(self, alias: str, topics: Iterable[str]) -> dict[str, GroupLook]:
+        """Every group on ``alias``: state, commits on ``topics``, and whether a record lies behind each."""
+        kafka, names = self.kafka[alias], list(topics)
+        states, commits = both(
+            lambda: kafka_groups.describe(kafka, self.groups), lambda: kafka_groups.positions(kafka, self.groups)
+        )
+        ranges = self.ranges(alias, names)
+        wanted = {group: {key: at for key, at in commits[group].items() if key[0] in names} for group in self.groups}
+        behind = {
+            (key, max(at, ranges[key][0]))
+            for group in self.groups
+            for key, at in wanted[group].items()
+            if key in ranges and at < ranges[key][1]
+        }
+        # Several groups often stand at the same place: each (partition, offset) is read once.
+        data = self._data_behind(alias, behind, ranges)
+        looks = {}
+        for group in self.groups:
+            read = {key: self._read_to_end(wanted[group].get(key), key, ranges, data) for key in ranges}
+            outside = sorted({key[0] for key in commits[group]} - set(self.partitions(alias)))
+            looks[group] = GroupLook(states[group].state, wanted[group], read, tuple(outside))
+        return looks
+
+    def _data_behind(
+        self, alias: str, places: set[tuple[Partition, int]], ranges: Mapping[Partition, tuple[int, int]]
+    ) -> dict[tuple[Partition, int], bool | None]:
+        answers: dict[tuple[Partition, int], bool | None] = {}
+        left = set(places)
+        while left:
+            # One offset a partition in each round: a consumer is assigned a partition once.
+            round_: dict[Partition, int] = dict(left)
+            found = self._any_data(alias, {key: (at, ranges[key][1]) for key, at in round_.items()})
+            for key, at in round_.items():
+                answers[key, at] = found.get(key)
+                left.discard((key, at))
+        return answers
+
+    @staticmethod
+    def _read_to_end(
+        commit: int | None,
+        key: Partition,
+        ranges: Mapping[Partition, tuple[int, int]],
+        behind: Mapping[tuple[Partition, int], bool | None],
+    ) -> bool | None:
+        start, end = ranges[key]
+        if end == 0:
+            return True
+        if commit is None:
+            return None
+        if commit >= end:
+            return True
+        data = behind.get((key, max(commit, start)))
+        return None if data is None else not data
+
+
+def _same(left: Record | None, right: Record | None) -> bool | None:
+    if left is None or right is None:
+        return None
+    parts = ("timestamp", "key", "value", "headers")
+    return all(getattr(left, part) == getattr(right, part) for part in parts)

@@ -1,0 +1,27 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options of the modules that look at a whole pair; documented in the fragment ``pair``.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from .._module import ArgumentSpec
+
+__all__ = ["pair_options"]
+
+
+def pair_options() -> ArgumentSpec:
+    """The clusters, topics, groups and naming of a pair."""
+    return ArgumentSpec(
+        {
+            "clusters": {"type": "dict", "required": True},
+            "topics": {"type": "list", "elements": "str", "required": True},
+            "groups": {"type": "list", "elements": "str", "default": []},
+            "policy": {"type": "str", "choices": ["default", "identity"], "default": "default"},
+            "separator": {"type": "str", "default": "."},
+            "request_timeout": {"type": "float", "default": 15.0},
+        }
+    )

@@ -1,0 +1,255 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The status of a pair, and the waits that a cutover needs, each by evidence with a bound and a stall report.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from .._core.errors import DrError
+from .._core.gates import alive, drained, lag, open_transaction
+from .._core.verdict import PROVEN, REFUTED, UNKNOWN, Finding, combine
+from .._core.waiting import Bounds, Waited, wait_until
+from .._module import Result
+from .observe import FlowLook, GroupLook, Pair
+
+__all__ = ["status"]
+
+_HEARTBEAT_LIMIT = 10.0
+_LOOK_AGAIN = 1.0
+
+
+def status(params: Mapping[str, Any]) -> Result:
+    """Look at the pair, wait if asked to, and report."""
+    pair = Pair(params)
+    waited = _WAITS[params["wait_for"]](pair, params)
+    view = waited.state
+    extra = {"status": view, "verdict": view["verdict"], "waited_s": round(waited.seconds, 3)}
+    result = Result(extra=extra, requests=pair.requests)
+    if not waited.done:
+        result.failure = _stuck(params, waited)
+    return result
+
+
+def _stuck(params: Mapping[str, Any], waited: Waited[dict[str, Any]]) -> DrError:
+    how = f"stopped moving for {params['stall_timeout']:g} s" if waited.ended == "stalled" else "did not get there"
+    missing = "; ".join(waited.state["missing"][:5]) or "nothing was seen"
+    more = len(waited.state["missing"]) - 5
+    tail = f" and {more} more" if more > 0 else ""
+    return DrError(
+        f"not_{params['wait_for']}",
+        f'Waited {waited.seconds:.0f} s for "{params["wait_for"]}", it {how}: {missing}{tail}.',
+        "Look at the named connectors, partitions and groups; then start the same playbook again.",
+    )
+
+
+def _bounds(params: Mapping[str, Any]) -> Bounds:
+    return Bounds(float(params["wait_timeout"]), float(params["wait_sleep"]), float(params["stall_timeout"]))
+
+
+def _once(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
+    view = _flowing_view(pair, params, look_again=_LOOK_AGAIN)
+    return Waited("done", view, 0.0, 1)
+
+
+def _wait_flowing(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
+    def observe() -> dict[str, Any]:
+        pair.refresh()
+        return _flowing_view(pair, params, look_again=0.5)
+
+    return wait_until(observe, lambda view: view["verdict"] == PROVEN, _bounds(params), _progress)
+
+
+def _wait_copied(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
+    """Flows have copied everything (by offset, or by the last record: a hint that the barrier proves later)."""
+    side = params["groups_on"]
+    copied_since: list[float] = []
+
+    def observe() -> dict[str, Any]:
+        looks = [pair.look(source, target, tails=True) for source, target in pair.flows]
+        missing = [text for look in looks for text in _uncopied(look)]
+        if not missing and not copied_since:
+            copied_since.append(time.monotonic())
+        groups = {side: _group_looks(pair, side)} if side else {}
+        behind = [text for name, look in groups.get(side, {}).items() for text in _unread(name, side, look)]
+        view = _view([(look, _flow_finding(look, look)) for look in looks], groups, missing + behind)
+        view["copied"] = not missing
+        return view
+
+    def done(view: dict[str, Any]) -> bool:
+        waited = time.monotonic() - copied_since[0] if copied_since else 0.0
+        return view["copied"] and (not view["missing"] or waited >= float(params["groups_timeout"]))
+
+    return wait_until(observe, done, _bounds(params), _progress)
+
+
+_WAITS = {"none": _once, "flowing": _wait_flowing, "copied": _wait_copied}
+
+
+def _progress(view: dict[str, Any]) -> Any:
+    flows = [(part["copied"], part["replica_end"]) for flow in view["flows"] for part in flow["partitions"]]
+    return flows, [row["commit"] for row in view["groups"]]
+
+
+def _flowing_view(pair: Pair, params: Mapping[str, Any], look_again: float) -> dict[str, Any]:
+    before = [pair.look(source, target, tails=True) for source, target in pair.flows]
+    # A second look is needed only where movement is the evidence.
+    if any(_uncopied(look) for look in before):
+        time.sleep(look_again)
+        after = [pair.look(source, target, tails=True) for source, target in pair.flows]
+    else:
+        after = before
+    judged = [(new, _flow_finding(old, new)) for old, new in zip(before, after, strict=True)]
+    groups = {alias: _group_looks(pair, alias) for alias in pair.kafka} if pair.groups else {}
+    missing = [f"{look.name}: {finding.reason}" for look, finding in judged if finding.verdict != PROVEN]
+    missing += [problem for look, _finding in judged for problem in look.problems]
+    missing += _missing_replicas(pair)
+    return _view(judged, groups, missing)
+
+
+def _missing_replicas(pair: Pair) -> list[str]:
+    absent = []
+    for source, target in pair.flows:
+        counts, originals = pair.partitions(target), pair.partitions(source)
+        for topic in pair.topics:
+            replica = pair.naming.replica(source, topic)
+            if counts.get(replica) is None:
+                absent.append(f'{source}->{target}: the replica topic "{replica}" does not exist yet')
+            elif originals.get(topic) is not None and counts[replica] != originals[topic]:
+                sizes = f'"{topic}" has {originals[topic]} partitions, "{replica}" has {counts[replica]}'
+                absent.append(f"{source}->{target}: {sizes}")
+    return absent
+
+
+def _group_looks(pair: Pair, alias: str) -> dict[str, GroupLook]:
+    return pair.look_groups(alias, [name for name, count in pair.partitions(alias).items() if count is not None])
+
+
+def _uncopied(look: FlowLook) -> list[str]:
+    texts = []
+    for (topic, partition), facts in sorted(look.facts.items()):
+        finding = drained(facts)
+        if finding.verdict != PROVEN and not facts.tail_copied:
+            texts.append(f"{look.name} {topic}-{partition}: {finding.reason}")
+        if open_transaction(facts):
+            texts.append(
+                f"{look.name} {topic}-{partition}: an open transaction holds back {open_transaction(facts)} offsets"
+            )
+    return texts
+
+
+def _unread(group: str, alias: str, look: GroupLook) -> list[str]:
+    """What a group with members has not read; one without members cannot read, so nobody waits for it."""
+    behind = [f"{topic}-{number}" for (topic, number), done in sorted(look.read_to_end.items()) if done is not True]
+    if not behind or look.state in ("EMPTY", "DEAD"):
+        return []
+    return [f'group "{group}" on {alias} has not read {len(behind)} partitions to the end ({", ".join(behind[:3])})']
+
+
+def _flow_finding(before: FlowLook, after: FlowLook) -> Finding:
+    """One verdict for a flow: connectors, every partition, and the heartbeat. RUNNING alone proves nothing."""
+    source = after.connectors["source"]
+    if source.state is None:
+        return Finding(REFUTED, f'the connector "{source.name}" does not exist')
+    failed = [look.name for look in after.connectors.values() if "FAILED" in (look.state, *look.tasks)]
+    if failed:
+        return Finding(REFUTED, f'the connector "{failed[0]}" has failed')
+    if source.state != "RUNNING":
+        return Finding(REFUTED, f'the connector "{source.name}" is {source.state}')
+    if after.problems:
+        return Finding(UNKNOWN, after.problems[0])
+    findings = [alive(before.facts.get(key, facts), facts) for key, facts in after.facts.items()]
+    worst = combine(finding.verdict for finding in findings)
+    if worst != PROVEN:
+        return next((finding for finding in findings if finding.verdict == worst), Finding(UNKNOWN, "no partition"))
+    moved = any(
+        after.facts[key].replica_end != before.facts[key].replica_end for key in after.facts if key in before.facts
+    )
+    if moved:
+        return Finding(PROVEN, "records arrive on the target")
+    if after.heartbeat_age is None:
+        return Finding(UNKNOWN, "nothing waits to be copied and no heartbeat has arrived: it may be dead or idle")
+    if after.heartbeat_age > _HEARTBEAT_LIMIT:
+        return Finding(
+            UNKNOWN, f"nothing waits to be copied and the newest heartbeat is {after.heartbeat_age:.0f} s old"
+        )
+    return Finding(PROVEN, f"everything is copied and the newest heartbeat is {after.heartbeat_age:.1f} s old")
+
+
+def _view(
+    judged: list[tuple[FlowLook, Finding]], groups: Mapping[str, Mapping[str, GroupLook]], missing: list[str]
+) -> dict[str, Any]:
+    """Plain data: what playbooks and people read."""
+    verdicts = [finding.verdict for _look, finding in judged]
+    if missing and all(verdict == PROVEN for verdict in verdicts):
+        verdicts.append(UNKNOWN)
+    return {
+        "verdict": combine(verdicts),
+        "missing": missing,
+        "unlisted": [
+            {"group": name, "alias": alias, "topics": list(look.unlisted)}
+            for alias, looks in groups.items()
+            for name, look in looks.items()
+            if look.unlisted
+        ],
+        "flows": [_flow_row(look, finding) for look, finding in judged],
+        "groups": [
+            row for alias, looks in groups.items() for name, look in looks.items() for row in _rows(alias, name, look)
+        ],
+    }
+
+
+def _flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
+    partitions = []
+    for (topic, partition), facts in sorted(look.facts.items()):
+        state = drained(facts)
+        partitions.append(
+            {
+                "topic": topic,
+                "partition": partition,
+                "start": facts.start,
+                "end": facts.end,
+                "copied": facts.copied,
+                "lag": lag(facts),
+                "replica_end": facts.replica_end,
+                "drained": state.verdict,
+                "reason": state.reason,
+            }
+        )
+    lags = [row["lag"] for row in partitions]
+    return {
+        "name": look.name,
+        "source": look.source,
+        "target": look.target,
+        "verdict": finding.verdict,
+        "reason": finding.reason,
+        "final": look.connectors["source"].final,
+        "lag": None if not lags or None in lags else sum(lags),
+        "heartbeat_age_s": None if look.heartbeat_age is None else round(look.heartbeat_age, 1),
+        "connectors": [
+            {"name": part.name, "part": part.part, "state": part.state, "tasks": list(part.tasks)}
+            for part in look.connectors.values()
+        ],
+        "partitions": partitions,
+    }
+
+
+def _rows(alias: str, group: str, look: GroupLook) -> list[dict[str, Any]]:
+    return [
+        {
+            "group": group,
+            "alias": alias,
+            "state": look.state,
+            "topic": key[0],
+            "partition": key[1],
+            "commit": look.commits.get(key),
+            "read_to_end": done,
+        }
+        for key, done in sorted(look.read_to_end.items())
+    ]

@@ -1,0 +1,148 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+#!/usr/bin/python
+"""Read and append the journal of a pair."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dr_journal
+short_description: Keep the record of a pair's runs in Kafka
+version_added: 0.1.0
+description:
+  - Reads the journal of a pair from every given cluster, merges the copies, and appends one event to each of them.
+  - The journal tells where the applications live, what a run has finished, and what cannot be read again later,
+    such as log ends at the barrier. A run that died goes on from it.
+  - The writer uses one fixed C(transactional.id) per pair, so a newer run fences an older one.
+extends_documentation_fragment:
+  - switchback.kafka_dr.attributes
+options:
+  clusters:
+    description:
+      - Clusters that hold a copy, by alias, each with C(bootstrap_servers), C(client) and C(cluster_id).
+      - Every one of them must answer; a planned run does not go on with half a journal.
+    type: dict
+    required: true
+  pair:
+    description: Name of the pair; several pairs may share a journal topic.
+    type: str
+    required: true
+  topic:
+    description: Name of the journal topic. Its name keeps it out of MirrorMaker 2's flows.
+    type: str
+    default: kafka-dr-journal-internal
+  event:
+    description:
+      - V(read) only reads. V(enabled) and V(disabled) note that the pair was set up or taken down.
+      - V(started) opens a run, or goes on with an interrupted run of the same type and direction.
+      - V(phase) notes that a phase of a run has finished, with its facts. V(pnr) notes the point of no return.
+      - V(ended) closes a run.
+    type: str
+    choices: [read, enabled, disabled, started, phase, pnr, ended]
+    default: read
+  run:
+    description: Id of the run for V(phase), V(pnr) and V(ended).
+    type: str
+  data:
+    description: Facts of the event, such as C(type), C(from), C(to) of a run, or C(phase) and C(facts) of a phase.
+    type: dict
+    default: {}
+  request_timeout:
+    description: Bound of each request to Kafka, in seconds.
+    type: float
+    default: 15.0
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: partial
+    details: V(enabled) and V(disabled) are appended only when they change the state; the events of a run always are.
+author:
+  - switchback.kafka_dr contributors (@switchback)
+"""
+
+EXAMPLES = r"""
+- name: Where do the applications live, and was a run interrupted?
+  switchback.kafka_dr.dr_journal:
+    clusters:
+      P: {bootstrap_servers: "p1:9092"}
+      B: {bootstrap_servers: "b1:9092"}
+    pair: B-P
+  register: journal
+
+- name: Note a finished phase with what cannot be read again later
+  switchback.kafka_dr.dr_journal:
+    clusters: "{{ kafka_dr_pair.clusters }}"
+    pair: "{{ kafka_dr_pair.name }}"
+    event: phase
+    run: "{{ journal.run_id }}"
+    data:
+      phase: barrier
+      facts: {cut: "{{ translation.cut }}"}
+"""
+
+RETURN = r"""
+state:
+  description:
+    - What the journal says, with the event of this task. C(active) is the alias where the applications live (null
+      before the pair was enabled), C(run) the last run with its finished phases, C(interrupted) whether it has not
+      ended, C(topic_ids) per alias, C(left) the facts of the last barrier per alias.
+  returned: always
+  type: dict
+run_id:
+  description: Id of the run of this event.
+  returned: for events of a run
+  type: str
+resumed:
+  description: Whether V(started) found an interrupted run and goes on with it.
+  returned: for O(event=started)
+  type: bool
+events:
+  description: Number of events of the pair.
+  returned: always
+  type: int
+missing_on:
+  description: Aliases without a journal topic.
+  returned: always
+  type: list
+  elements: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal import note
+
+SPEC = ArgumentSpec(
+    {
+        "clusters": {"type": "dict", "required": True},
+        "pair": {"type": "str", "required": True},
+        "topic": {"type": "str", "default": "kafka-dr-journal-internal"},
+        "event": {
+            "type": "str",
+            "default": "read",
+            "choices": ["read", "enabled", "disabled", "started", "phase", "pnr", "ended"],
+        },
+        "run": {"type": "str"},
+        "data": {"type": "dict", "default": {}},
+        "request_timeout": {"type": "float", "default": 15.0},
+    },
+    required_if=[("event", "phase", ("run",)), ("event", "pnr", ("run",)), ("event", "ended", ("run",))],
+)
+
+
+def work(module: AnsibleModule) -> Result:
+    """Read, decide, append."""
+    return note(module.params, module.check_mode)
+
+
+def main() -> None:
+    """Run the module."""
+    run(SPEC.create_module(), work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+#!/usr/bin/python
+"""Look at the flows and groups of a pair, and wait by evidence."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dr_status_info
+short_description: Tell what the flows of a pair have copied and where its groups stand
+version_added: 0.1.0
+description:
+  - For each flow, topic and partition, tells the source end, the last copied offset, the lag and the replica's end;
+    for each group its positions on both sides; and a verdict with its reason.
+  - A flow is V(PROVEN) when records arrive, or everything is copied and a fresh heartbeat came through. The state
+    RUNNING alone proves nothing, because a connector stays RUNNING while its brokers are dead.
+  - Can wait for evidence instead of sleeping, with a bound and a stall report.
+extends_documentation_fragment:
+  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.wait
+  - switchback.kafka_dr.attributes
+options:
+  flows:
+    description: The flows to look at, each with C(source) and C(target) alias.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      source:
+        description: Alias of the source cluster.
+        type: str
+        required: true
+      target:
+        description: Alias of the target cluster.
+        type: str
+        required: true
+  wait_for:
+    description:
+      - V(none) looks once (twice, a second apart, where movement is the evidence).
+      - V(flowing) waits until every flow is PROVEN and every replica topic exists with as many partitions as its
+        original.
+      - V(copied) waits until every partition of the flows is copied, by offset or by its last record, and no
+        transaction is open. The last record is a hint; a barrier proves it. Then it waits for groups, see
+        O(groups_on).
+    type: str
+    choices: [none, flowing, copied]
+    default: none
+  groups_on:
+    description:
+      - Alias on which O(wait_for=copied) also waits until the groups that have members have read everything.
+      - A group without members cannot read and is not waited for.
+    type: str
+  groups_timeout:
+    description:
+      - Seconds that O(wait_for=copied) waits for the groups once the flows have copied everything. Groups that need
+        longer are listed in C(status.missing); they are no failure here.
+    type: float
+    default: 60.0
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+  idempotent:
+    support: full
+author:
+  - switchback.kafka_dr contributors (@switchback)
+"""
+
+EXAMPLES = r"""
+- name: Look at both flows
+  switchback.kafka_dr.dr_status_info:
+    clusters: "{{ kafka_dr_pair.clusters }}"
+    topics: [Payments]
+    groups: [settlement]
+    flows:
+      - {source: P, target: B}
+      - {source: B, target: P}
+  register: pair_status
+
+- name: Producers are stopped, wait until everything is copied and read
+  switchback.kafka_dr.dr_status_info:
+    clusters: "{{ kafka_dr_pair.clusters }}"
+    topics: [Payments]
+    groups: [settlement]
+    flows: [{source: P, target: B}]
+    wait_for: copied
+    groups_on: P
+    wait_timeout: 60
+    stall_timeout: 20
+"""
+
+RETURN = r"""
+verdict:
+  description: PROVEN, REFUTED or UNKNOWN for all flows together.
+  returned: always
+  type: str
+waited_s:
+  description: Seconds waited.
+  returned: always
+  type: float
+status:
+  description:
+    - C(flows) with verdict, reason, lag (source offsets, null when unknown), heartbeat age, connectors and partitions.
+    - C(groups), one row for each group, side, topic and partition, with C(commit) and C(read_to_end) (null when
+      unknown).
+    - C(missing), what is not (yet) as wanted, in words. C(unlisted), topics outside the pair that a group commits on.
+  returned: always
+  type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.status import status
+
+FLOW = {"source": {"type": "str", "required": True}, "target": {"type": "str", "required": True}}
+SPEC = (
+    pair_options()
+    .merge(wait_options())
+    .merge(
+        ArgumentSpec(
+            {
+                "flows": {"type": "list", "elements": "dict", "required": True, "options": FLOW},
+                "wait_for": {"type": "str", "choices": ["none", "flowing", "copied"], "default": "none"},
+                "groups_on": {"type": "str"},
+                "groups_timeout": {"type": "float", "default": 60.0},
+            }
+        )
+    )
+)
+
+
+def work(module: AnsibleModule) -> Result:
+    """Look, wait, report."""
+    return status(module.params)
+
+
+def main() -> None:
+    """Run the module."""
+    run(SPEC.create_module(), work)
+
+
+if __name__ == "__main__":
+    main()

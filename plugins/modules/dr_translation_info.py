@@ -1,0 +1,141 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+#!/usr/bin/python
+"""Translate the positions of groups from the side that they leave to the side that they enter."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dr_translation_info
+short_description: Find the positions of groups on the side that they enter
+version_added: 0.1.0
+description:
+  - For every group, topic and partition, finds the start on the side being entered, on the replica topic (from the
+    position on the original) and on the original topic (from the position on its replica).
+  - A group that has read everything that was copied starts at the end, exactly. For one that has not, MirrorMaker 2's
+    own offset-syncs give a safe position, with the records that it reads again counted as an upper bound.
+  - Commits nothing; hand RV(positions) to M(switchback.kafka_dr.kafka_group).
+extends_documentation_fragment:
+  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.wait
+  - switchback.kafka_dr.attributes
+options:
+  leave:
+    description: Alias of the side being left. The groups' positions there are the truth.
+    type: str
+    required: true
+  enter:
+    description: Alias of the side being entered.
+    type: str
+    required: true
+  barrier:
+    description:
+      - Whether the flow from O(leave) to O(enter) is stopped, so that its progress is final. This is checked.
+      - Without a barrier the module waits until every position of a group has been copied.
+    type: bool
+    default: true
+  group_lag:
+    description: What to do with a group that has not read to the end.
+    type: str
+    choices: [refuse, checkpoint]
+    default: refuse
+  vouched:
+    description:
+      - The groups' own earlier positions on the original topics of O(enter), from the journal, as a dictionary from
+        group to topic to partition to offset. Only these are trusted as an earlier position.
+    type: dict
+    default: {}
+  settle:
+    description: Seconds over which the positions on O(leave) must not move for a group to count as idle.
+    type: float
+    default: 1.0
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+  idempotent:
+    support: full
+author:
+  - switchback.kafka_dr contributors (@switchback)
+"""
+
+EXAMPLES = r"""
+- name: Positions on B after the barrier
+  switchback.kafka_dr.dr_translation_info:
+    clusters: "{{ kafka_dr_pair.clusters }}"
+    topics: [Payments]
+    groups: [settlement]
+    leave: P
+    enter: B
+  register: translation
+
+- name: Commit them
+  switchback.kafka_dr.kafka_group:
+    bootstrap_servers: "b1:9092"
+    groups: "{{ translation.positions }}"
+"""
+
+RETURN = r"""
+positions:
+  description: Positions by group, in the shape that M(switchback.kafka_dr.kafka_group) takes.
+  returned: always
+  type: list
+  elements: dict
+details:
+  description:
+    - One row for each group, topic and partition of the side being entered, with C(offset), C(method), C(quality)
+      (exact, safe or none), C(rereads) (upper bound of records read again), C(reason) and the C(existing) commit.
+  returned: always
+  type: list
+  elements: dict
+rereads:
+  description: Upper bound of records read again by all groups; null when it is not known.
+  returned: always
+  type: int
+barrier:
+  description:
+    - What cannot be read again later, by topic and partition. C(copied) is the last copied offset, C(starts) and
+      C(ends) bound the log being left, C(cut) is the end of the originals on the side being entered, C(positions) are
+      the groups' positions on the side being left.
+  returned: always
+  type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.translate import translate
+
+SPEC = (
+    pair_options()
+    .merge(wait_options())
+    .merge(
+        ArgumentSpec(
+            {
+                "leave": {"type": "str", "required": True},
+                "enter": {"type": "str", "required": True},
+                "barrier": {"type": "bool", "default": True},
+                "group_lag": {"type": "str", "choices": ["refuse", "checkpoint"], "default": "refuse"},
+                "vouched": {"type": "dict", "default": {}},
+                "settle": {"type": "float", "default": 1.0},
+            }
+        )
+    )
+)
+
+
+def work(module: AnsibleModule) -> Result:
+    """Translate and report."""
+    return translate(module.params)
+
+
+def main() -> None:
+    """Run the module."""
+    run(SPEC.create_module(), work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,306 @@
+#!/usr/bin/python
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Create, extend, configure and delete topics: a whole list in a handful of requests."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: kafka_topic
+short_description: Create, extend, configure and delete Kafka topics
+version_added: 0.1.0
+description:
+  - Makes a list of topics exist as described, or not exist, over one connection and in a few batched requests.
+  - Partitions are added, never removed. Replicas are never moved. Settings that are not mentioned are left alone unless
+    O(config_mode=exact).
+  - In check mode the broker validates every creation, added partition and setting, so that its refusals show before
+    the change.
+  - One topic that cannot be had does not keep the others from being done; the task then fails once and returns all
+    outcomes in RV(changes).
+author:
+  - switchback.kafka_dr contributors (@switchback)
+options:
+  topics:
+    description:
+      - The topics. Each name may occur once.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name:
+        description: Name of the topic.
+        type: str
+        required: true
+      partitions:
+        description:
+          - Number of partitions. A topic with fewer is extended, one with more is an error.
+          - If not set, a new topic gets the broker's default and an existing one is left as it is.
+        type: int
+      replication_factor:
+        description:
+          - Number of replicas of each partition. An existing topic with another number is an error, because replicas are
+            moved by a reassignment only.
+          - If not set, a new topic gets the broker's default and an existing one is left as it is.
+        type: int
+      config:
+        description:
+          - Settings by name. Values are compared by their meaning with the effective ones, so that V(true) equals the text
+            V(true), V(604800000) equals V(7d), V(1GiB) equals V(1073741824), and the order in V(cleanup.policy) does
+            not matter. A setting whose default already equals the value is satisfied.
+          - A value of V(null) takes the topic's own value away, so that the default applies.
+        type: dict
+        default: {}
+  state:
+    description:
+      - V(present) makes the topics exist as described.
+      - V(absent) deletes exactly the named topics, with all their records. Topics that belong to Kafka, Kafka Connect or
+        MirrorMaker 2 are refused.
+    type: str
+    choices: [present, absent]
+    default: present
+  config_mode:
+    description:
+      - V(merge) leaves settings alone that O(topics[].config) does not mention.
+      - V(exact) takes the topic's own value of those away, so that their defaults apply.
+    type: str
+    choices: [merge, exact]
+    default: merge
+extends_documentation_fragment:
+  - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.kafka
+  - switchback.kafka_dr.wait
+attributes:
+  check_mode:
+    support: partial
+    details:
+      - The broker validates everything but deletions, for which Kafka has no validation.
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+notes:
+  - After a change it waits until the brokers show it, and until every new partition has a leader.
+seealso:
+  - module: switchback.kafka_dr.kafka_topic_info
+"""
+
+EXAMPLES = r"""
+- name: Payments and its dead letters exist
+  switchback.kafka_dr.kafka_topic:
+    bootstrap_servers: p1.example.com:9092,p2.example.com:9092
+    expected_cluster_id: 4L6g3nShT-eMCtK--X86sw
+    topics:
+      - name: Payments
+        partitions: 12
+        replication_factor: 3
+        config:
+          retention.ms: 7d
+          min.insync.replicas: 2
+      - name: Payments-dead
+        partitions: 1
+        replication_factor: 3
+        config:
+          cleanup.policy: [compact, delete]
+
+- name: Ask the brokers whether they would accept it, over TLS
+  switchback.kafka_dr.kafka_topic:
+    bootstrap_servers: p1.example.com:9093
+    client:
+      security.protocol: SASL_SSL
+      sasl.mechanisms: SCRAM-SHA-512
+      sasl.username: admin
+      sasl.password: "{{ vault_kafka_password }}"
+      ssl.ca.location: /etc/kafka/ca.pem
+    topics: "{{ kafka_dr_topics }}"
+  check_mode: true
+  diff: true
+
+- name: No own settings but these (fails if Payments has more than 12 partitions)
+  switchback.kafka_dr.kafka_topic:
+    bootstrap_servers: p1.example.com:9092
+    config_mode: exact
+    topics:
+      - name: Payments
+        partitions: 12
+        config: {min.insync.replicas: 2}
+
+- name: The topic of a finished drill is gone
+  switchback.kafka_dr.kafka_topic:
+    bootstrap_servers: p1.example.com:9092
+    state: absent
+    topics:
+      - name: drill-2026-11
+"""
+
+RETURN = r"""
+changes:
+  description:
+    - What was done, or in check mode would be done; topics that are as wanted are not listed.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    kind:
+      description: Always V(topic).
+      type: str
+    name:
+      description: Name of the topic.
+      type: str
+    action:
+      description:
+        - V(create), V(add_partitions), V(alter_config) or V(delete); V(reassign) only as a refused one.
+      type: str
+    before:
+      description: Values before, null if the topic did not exist.
+      type: dict
+    after:
+      description: Values after, null if the topic is deleted. A setting of null falls back to its default.
+      type: dict
+    status:
+      description: V(done), V(planned) in check mode, or V(failed).
+      type: str
+    error:
+      description: Why it failed.
+      type: str
+  sample:
+    - kind: topic
+      name: Payments
+      action: add_partitions
+      before: {partitions: 6}
+      after: {partitions: 12}
+      status: done
+      error: null
+requests:
+  description: Requests that were sent, without secrets.
+  returned: when the topics were looked at
+  type: list
+  elements: dict
+  sample:
+    - {api: describe_cluster}
+    - {api: describe_topics, topics: 2}
+error:
+  description: What went wrong, for playbooks that branch on it.
+  returned: failure
+  type: dict
+  contains:
+    code:
+      description:
+        - For example V(bad_topics), V(wrong_cluster), V(kafka_unreachable), V(partitions_fewer),
+          V(replication_factor_differs), V(topic_internal), V(topic_refused), V(topic_not_ready), or V(several_failed) if
+          topics failed for different reasons.
+      type: str
+    message:
+      description: What was wanted and what was found.
+      type: str
+    hint:
+      description: What to do next.
+      type: str
+    endpoint:
+      description: Where it happened.
+      type: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Outcome
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import (
+    Plan,
+    WantedTopic,
+    collisions,
+    failure_of,
+    plan_absent,
+    plan_present,
+    wanted_topics,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka, connect
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import (
+    apply,
+    describe,
+    unsettled,
+    with_config,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
+    ArgumentSpec,
+    Result,
+    kafka_options,
+    run,
+    wait_options,
+)
+
+TOPIC = {
+    "name": {"type": "str", "required": True},
+    "partitions": {"type": "int"},
+    "replication_factor": {"type": "int"},
+    "config": {"type": "dict", "default": {}},
+}
+OPTIONS = ArgumentSpec(
+    {
+        "topics": {"type": "list", "elements": "dict", "required": True, "options": TOPIC},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "config_mode": {"type": "str", "choices": ["merge", "exact"], "default": "merge"},
+    }
+)
+
+
+def reconcile(module: AnsibleModule) -> Result:
+    """Check the list, look at the cluster, plan, apply, and look again until the brokers show it."""
+    wanted = wanted_topics(module.params["topics"])
+    kafka = connect(module.params)
+    plan = make_plan(kafka, wanted, module.params)
+    outcomes = apply(kafka, plan.changes, module.check_mode)
+    result = Result(
+        outcomes=[Outcome(conflict.change, "failed", conflict.error.sentence()) for conflict in plan.conflicts],
+        requests=kafka.requests,
+        warnings=collisions(topic.name for topic in wanted),
+        failure=failure_of(plan.conflicts, outcomes, kafka.bootstrap_servers),
+    )
+    result.outcomes += outcomes
+    if not module.check_mode:
+        late = wait_for_brokers(kafka, outcomes, module.params)
+        result.failure = result.failure or late
+    return result
+
+
+def make_plan(kafka: Kafka, wanted: list[WantedTopic], params: dict) -> Plan:
+    """Look at what is there, asking for settings only where some are wanted."""
+    found = describe(kafka, [topic.name for topic in wanted])
+    if params["state"] == "absent":
+        return plan_absent(wanted, found)
+    exact = params["config_mode"] == "exact"
+    settings = {topic.name: topic.config for topic in wanted if topic.config or exact}
+    found.update(with_config(kafka, (found[name] for name in settings if found[name]), settings))
+    return plan_present(wanted, found, exact)
+
+
+def wait_for_brokers(kafka: Kafka, outcomes: list[Outcome], params: dict) -> DrError | None:
+    """Watch until the brokers show all changes that were done; the error if they do not in time."""
+    open_changes = [outcome.change for outcome in outcomes if outcome.status == "done"]
+    if not open_changes:
+        return None
+    bounds = Bounds(params["wait_timeout"], params["wait_sleep"], params["stall_timeout"])
+
+    def look() -> int:
+        open_changes[:] = unsettled(kafka, open_changes)
+        return len(open_changes)
+
+    waited = wait_until(look, lambda left: left == 0, bounds, progress=lambda left: left)
+    if waited.done:
+        return None
+    named = ", ".join(f"{change.name} ({change.action})" for change in open_changes[:5])
+    return DrError(
+        "topic_not_ready",
+        f"{waited.state} changed topics are not yet as wanted after {waited.seconds:.1f} s: {named}.",
+        "The changes were accepted. Check that every partition has a leader, then run this again.",
+        kafka.bootstrap_servers,
+    )
+
+
+def main() -> None:
+    """Run the module."""
+    run(kafka_options().merge(wait_options()).merge(OPTIONS).create_module(), reconcile)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`python roles/lab/files/lab <command>`: one JSON line on standard output, progress on standard error."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from . import jars, java
+from .configs import ALIASES, PARTS
+from .errors import LabError
+from .lab import Lab
+from .progress import Progress
+
+ON_A_PART = ("start", "stop", "kill", "pause", "resume")
+
+
+def parser() -> argparse.ArgumentParser:
+    result = argparse.ArgumentParser(prog="lab", description="Two Kafka clusters, P and B, with a Connect worker each.")
+    commands = result.add_subparsers(dest="command", required=True)
+    up = _command(commands, "up", "start what does not run; ready when it returns")
+    up.add_argument("--cache", type=Path, help="where jars are kept, default KAFKA_DR_CACHE or ~/.cache/...")
+    up.add_argument("--heap-mb", type=int, help="heap of each of the four processes, default 384")
+    up.add_argument("--exactly-once", choices=["disabled", "preparing", "enabled"], help="exactly.once.source.support")
+    up.add_argument("--fresh", action="store_true", help="stop, remove all data, then start")
+    up.add_argument("--check", action="store_true", help="only say what would be started")
+    down = _command(commands, "down", "stop everything")
+    down.add_argument("--wipe", action="store_true", help="also remove data, logs and lab.json")
+    down.add_argument("--check", action="store_true", help="only say what would be stopped")
+    _command(commands, "status", "what runs, as JSON")
+    fetch = commands.add_parser("jars", help="only fetch and verify the jars")
+    fetch.add_argument("--cache", type=Path)
+    fetch.add_argument("--write-checksums", action="store_true", help=argparse.SUPPRESS)
+    for name in ON_A_PART:
+        part = _command(commands, name, f"{name} one process")
+        part.add_argument("cluster", choices=ALIASES)
+        part.add_argument("part", choices=PARTS)
+        part.add_argument("--cache", type=Path)
+    return result
+
+
+def _command(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=text)
+    command.add_argument("--dir", type=Path, required=True, help="folder of the lab")
+    return command
+
+
+def run(options: argparse.Namespace) -> dict[str, Any]:
+    """Do it; the dictionary is what standard output gets."""
+    if options.command == "jars":
+        return _jars(options)
+    lab = Lab(
+        options.dir,
+        cache=getattr(options, "cache", None),
+        heap_mb=getattr(options, "heap_mb", None),
+        exactly_once=getattr(options, "exactly_once", None),
+    )
+    if options.command == "status":
+        return lab.status()
+    if options.command in ON_A_PART:
+        return {"changed": getattr(lab, options.command)(options.cluster, options.part)}
+    return _whole(lab, options)
+
+
+def _whole(lab: Lab, options: argparse.Namespace) -> dict[str, Any]:
+    up = options.command == "up"
+    if options.check:
+        missing = lab.missing()
+        names = [f"{alias} {part}" for alias in ALIASES for part in PARTS if ((alias, part) in missing) == up]
+    else:
+        names = lab.up(fresh=options.fresh) if up else lab.down(wipe=options.wipe)
+    return {"changed": bool(names), "started" if up else "stopped": names}
+
+
+def _jars(options: argparse.Namespace) -> dict[str, Any]:
+    cache = options.cache.expanduser().absolute() if options.cache else jars.default_cache()
+    program, progress = java.find_java(), Progress()
+    if options.write_checksums:
+        jars.write_checksums(cache, program, progress)
+    folder = jars.ensure_jars(cache, program, progress)
+    progress.say(f"jars: {len(list(folder.glob('*.jar')))} verified in {folder}")
+    return {"jars": str(folder)}
+
+
+def _interrupted(number: int, frame: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def main() -> int:
+    # A SIGTERM must take the same way out as Ctrl-C: what was half-started is ended.
+    signal.signal(signal.SIGTERM, _interrupted)
+    try:
+        result = run(parser().parse_args())
+    except LabError as error:
+        sys.stderr.write(f"lab: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("lab: interrupted; what was being started has been ended\n")
+        return 130
+    sys.stdout.write(json.dumps(result) + "\n")
+    return 0

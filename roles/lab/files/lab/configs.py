@@ -1,0 +1,138 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the four processes are told: pure text, made from the layout of the lab."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ALIASES = ("P", "B")
+PARTS = ("broker", "connect")
+MAINS = {"broker": "kafka.Kafka", "connect": "org.apache.kafka.connect.cli.ConnectDistributed"}
+BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
+LOG4J2 = """rootLogger.level=INFO
+rootLogger.appenderRef.c.ref=C
+appender.c.type=Console
+appender.c.name=C
+appender.c.layout.type=PatternLayout
+appender.c.layout.pattern=%d{yyyy-MM-dd HH:mm:ss.SSS} %-5p %c{1} %m%n
+"""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user may choose; kept in lab.json for the next start."""
+
+    heap_mb: int = 384
+    exactly_once: str = "disabled"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One cluster: a broker that is its own controller, and the Connect worker beside it."""
+
+    alias: str
+    folder: Path
+    cluster_id: str
+    broker_port: int
+    controller_port: int
+    connect_port: int
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return f"127.0.0.1:{self.broker_port}"
+
+    @property
+    def connect_url(self) -> str:
+        return f"http://127.0.0.1:{self.connect_port}"
+
+    def config_file(self, part: str) -> Path:
+        return self.folder / f"{part}.properties"
+
+    @property
+    def ports(self) -> tuple[int, int, int]:
+        return self.broker_port, self.controller_port, self.connect_port
+
+
+def broker(cluster: Cluster) -> dict[str, object]:
+    own = f"127.0.0.1:{cluster.broker_port}"
+    controller = f"127.0.0.1:{cluster.controller_port}"
+    return {
+        "process.roles": "broker,controller",
+        "node.id": 1,
+        "controller.quorum.voters": f"1@{controller}",
+        "listeners": f"PLAINTEXT://{own},CONTROLLER://{controller}",
+        "advertised.listeners": f"PLAINTEXT://{own}",
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+        "log.dirs": cluster.folder / "data",
+        # A typo in a topic name must fail here, as it does on a well-kept cluster.
+        "auto.create.topics.enable": "false",
+        "offsets.topic.replication.factor": 1,
+        "offsets.topic.num.partitions": 1,
+        "transaction.state.log.replication.factor": 1,
+        "transaction.state.log.min.isr": 1,
+        "transaction.state.log.num.partitions": 1,
+        "share.coordinator.state.topic.replication.factor": 1,
+        "share.coordinator.state.topic.min.isr": 1,
+        "group.initial.rebalance.delay.ms": 0,
+        # Lets a test wait seconds, not a minute, until a killed consumer has left its group.
+        "group.min.session.timeout.ms": 1000,
+        # After a SIGKILL the dead registration must expire before the broker may come back.
+        "broker.session.timeout.ms": 2000,
+        "broker.heartbeat.interval.ms": 500,
+        # The default of 128 MiB is taken from a heap that is 384 MiB here.
+        "log.cleaner.dedupe.buffer.size": 16 * 1024 * 1024,
+    }
+
+
+def connect(cluster: Cluster, settings: Settings) -> dict[str, object]:
+    name = f"connect-{cluster.alias}"
+    storage = {f"{kind}.storage.topic": f"{name}-{kind}s" for kind in ("config", "offset")}
+    return {
+        "bootstrap.servers": cluster.bootstrap_servers,
+        "group.id": name,
+        "listeners": cluster.connect_url,
+        "rest.advertised.host.name": "127.0.0.1",
+        **storage,
+        "status.storage.topic": f"{name}-status",
+        **{f"{kind}.storage.replication.factor": 1 for kind in ("config", "offset", "status")},
+        "offset.storage.partitions": 1,
+        "status.storage.partitions": 1,
+        "offset.flush.interval.ms": 1000,
+        **{f"{kind}.converter": BYTES for kind in ("key", "value", "header")},
+        "exactly.once.source.support": settings.exactly_once,
+        "connector.client.config.override.policy": "All",
+        # Looking at the service files only: scanning 94 jars for plugins costs a second or two at each start.
+        "plugin.discovery": "service_load",
+        # A killed worker's place is free again after this.
+        "session.timeout.ms": 6000,
+        "heartbeat.interval.ms": 1000,
+        "scheduled.rebalance.max.delay.ms": 0,
+    }
+
+
+def properties(values: Mapping[str, object]) -> str:
+    # In a properties file a backslash begins an escape, in a path it would be part of the name.
+    return "".join(f"{key}={str(value).replace(chr(92), chr(92) * 2)}\n" for key, value in values.items())
+
+
+def render(cluster: Cluster, part: str, settings: Settings) -> str:
+    return properties(broker(cluster) if part == "broker" else connect(cluster, settings))
+
+
+def jvm_options(settings: Settings, root: Path, log4j2: Path) -> list[str]:
+    """A small heap, the quick compiler only, and every file the JVM may write kept inside the lab."""
+    return [
+        f"-Xmx{settings.heap_mb}m",
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-XX:-UsePerfData",
+        "-XX:+ExitOnOutOfMemoryError",
+        f"-XX:ErrorFile={root / 'logs' / 'hs_err_%p.log'}",
+        f"-Djava.io.tmpdir={root / 'tmp'}",
+        f"-Dlog4j2.configurationFile={log4j2}",
+    ]

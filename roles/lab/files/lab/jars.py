@@ -1,0 +1,128 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The jars of Kafka, Connect and MirrorMaker 2: fetched once, kept in a cache, verified before every use."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import LabError
+from .files import locked, read_json, to_json, write_atomically
+from .ivy import KAFKA_VERSION, retrieve
+from .progress import Progress
+
+CHECKSUMS = Path(__file__).with_name("jars.sha256")
+STAMP = "verified.json"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """How a folder of jars differs from the pinned list."""
+
+    missing: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.damaged or self.unknown)
+
+    def __str__(self) -> str:
+        parts = {"missing": self.missing, "wrong checksum": self.damaged, "not in the list": self.unknown}
+        return "; ".join(f"{word}: {_shortened(names)}" for word, names in parts.items() if names)
+
+
+def _shortened(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def default_cache() -> Path:
+    """Outside every checkout, so that all of them share one download."""
+    own = os.environ.get("KAFKA_DR_CACHE")
+    if own:
+        return Path(own).expanduser().absolute()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "switchback.kafka_dr"
+
+
+def parse_checksums(text: str) -> dict[str, str]:
+    """Lines of `sha256sum`: {file name: checksum}."""
+    lines = (line.split() for line in text.splitlines() if line.strip())
+    return {name: checksum for checksum, name in lines}
+
+
+def checksum(path: Path) -> str:
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def compare(folder: Path, wanted: dict[str, str]) -> Findings:
+    """Read every jar. A jar too many counts too: all of them go on the class path."""
+    found = {path.name: path for path in folder.glob("*.jar")}
+    return Findings(
+        missing=tuple(sorted(set(wanted) - set(found))),
+        damaged=tuple(name for name in sorted(set(wanted) & set(found)) if checksum(found[name]) != wanted[name]),
+        unknown=tuple(sorted(set(found) - set(wanted))),
+    )
+
+
+def stamp_of(folder: Path) -> dict[str, list[int]]:
+    """Size and time of every jar: what must not change between a full verification and the next use."""
+    stats = {path.name: path.stat() for path in sorted(folder.glob("*.jar"))}
+    return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats.items()}
+
+
+def verify(folder: Path, wanted: dict[str, str]) -> Findings:
+    """Full comparison, unless nothing was touched since the last one found no difference."""
+    stamp = {"jars": stamp_of(folder), "wanted": hashlib.sha256(repr(sorted(wanted.items())).encode()).hexdigest()}
+    if read_json(folder / STAMP) == stamp:
+        return Findings()
+    findings = compare(folder, wanted)
+    if not findings:
+        write_atomically(folder / STAMP, to_json(stamp))
+    return findings
+
+
+def ensure_jars(cache: Path, java: str, progress: Progress) -> Path:
+    """The folder of verified jars; a missing, partial or damaged one is downloaded once."""
+    folder = cache / f"jars-{KAFKA_VERSION}"
+    wanted = parse_checksums(CHECKSUMS.read_text())
+    with locked(cache / f"jars-{KAFKA_VERSION}.lock", progress):
+        findings = verify(folder, wanted)
+        if findings:
+            why = f"repairing ({findings})" if folder.exists() else "first use"
+            progress.say(f"jars: downloading {len(wanted)} jars, 55 MB, to {folder}: {why}")
+            download(folder, java, progress, wanted)
+    return folder
+
+
+def download(folder: Path, java: str, progress: Progress, wanted: dict[str, str] | None) -> None:
+    """Fetch into a folder beside the target, verify there, then put it in place with one rename."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f"{folder.name}.part-", dir=folder.parent))
+    try:
+        jars = retrieve(work, java, progress, len(wanted) if wanted else None)
+        findings = verify(jars, wanted) if wanted else Findings()
+        if findings:
+            raise LabError(
+                f"The downloaded jars are not the ones this version was made for ({findings}). They were thrown away. "
+                f"If a mirror or proxy rewrites them, give another one with KAFKA_DR_IVY_SETTINGS. List: {CHECKSUMS}"
+            )
+        if folder.exists():
+            folder.rename(work / "old")
+        jars.rename(folder)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def write_checksums(cache: Path, java: str, progress: Progress) -> None:
+    """For maintainers, after a change of the version: download and pin what arrived."""
+    folder = cache / f"jars-{KAFKA_VERSION}"
+    with locked(cache / f"jars-{KAFKA_VERSION}.lock", progress):
+        download(folder, java, progress, None)
+        lines = (f"{checksum(path)}  {path.name}" for path in sorted(folder.glob("*.jar")))
+        write_atomically(CHECKSUMS, "\n".join(lines) + "\n")

@@ -1,0 +1,40 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Finding a Java that can run Kafka 4."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from .errors import LabError
+
+OLDEST = 17
+ADVICE = (
+    f"Java {OLDEST} or 21 is needed. Install openjdk-17-jre-headless (Debian, Ubuntu) or java-17-openjdk-headless "
+    "(Fedora, RHEL), or point JAVA_HOME to one."
+)
+
+
+def major_version(text: str) -> int | None:
+    """The major version in what `java -version` prints; "1.8.0" counts as 8."""
+    found = re.search(r'version "(?:1\.)?(\d+)', text)
+    return int(found.group(1)) if found else None
+
+
+def find_java() -> str:
+    """Path of the java program: JAVA_HOME goes before PATH."""
+    home = os.environ.get("JAVA_HOME")
+    program = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if not program or not os.access(program, os.X_OK):
+        where = f"JAVA_HOME is {home}, which has no bin/java" if home else "There is no java on the PATH"
+        raise LabError(f"{where}. {ADVICE}")
+    answer = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+    version = major_version(answer.stderr + answer.stdout)
+    if version is None or version < OLDEST:
+        raise LabError(f"{program} is Java {version or 'of an unknown version'}. {ADVICE}")
+    return program

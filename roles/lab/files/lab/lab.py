@@ -1,0 +1,194 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lab as a whole: two clusters, P and B, a broker and a Connect worker each, in one folder."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+from . import jars, java, layout, ports, processes
+from .configs import ALIASES, PARTS, Cluster, Settings
+from .errors import LabError
+from .files import locked, to_json, write_atomically
+from .progress import Progress
+from .starter import Starter
+
+Key = tuple[str, str]
+# Connect leaves its group and stops its tasks, which takes seconds; a worker whose broker is gone would try for longer.
+STOP_SECONDS = {"connect": 10.0, "broker": 15.0}
+
+
+class Lab:
+    """Every method may be called at any time and says what it changed."""
+
+    def __init__(
+        self,
+        folder: Path | str,
+        cache: Path | str | None = None,
+        heap_mb: int | None = None,
+        exactly_once: str | None = None,
+        quiet: bool = False,
+    ) -> None:
+        self.paths = layout.layout(folder)
+        self._cache = Path(cache).expanduser().absolute() if cache else jars.default_cache()
+        self._chosen = {"heap_mb": heap_mb, "exactly_once": exactly_once}
+        self._progress = Progress(quiet)
+        self._parts = self.paths.parts()
+
+    # ---- the whole lab --------------------------------------------------------------------------------------
+
+    def up(self, fresh: bool = False) -> list[str]:
+        """Start what does not run. Returns the names of the parts that were started."""
+        if fresh:
+            self.down(wipe=True)
+        self.paths.root.mkdir(parents=True, exist_ok=True)
+        with locked(self.paths.lock_file, self._progress):
+            return self._start(self.missing())
+
+    def down(self, wipe: bool = False) -> list[str]:
+        """Stop what runs, Connect first. Returns the names of the parts that were stopped."""
+        if not self.paths.root.exists():
+            return []
+        with locked(self.paths.lock_file, self._progress):
+            stopped = [name for part in reversed(PARTS) for name in self._stop([(alias, part) for alias in ALIASES])]
+            self._remember()
+            if wipe:
+                self._wipe()
+        return stopped
+
+    def missing(self) -> list[Key]:
+        for part in self._parts.values():
+            processes.adopt_strays(part)
+        return [key for key, part in self._parts.items() if processes.pid_of(part) is None]
+
+    def info(self) -> dict[str, Any]:
+        """The content of lab.json with the pids of this moment."""
+        state = layout.load_state(self.paths)
+        clusters = layout.clusters_of(self.paths, state)
+        if not clusters:
+            raise LabError(f"There is no lab in {self.paths.root}. Start one: python roles/lab/files/lab up --dir ...")
+        return layout.state_document(self.paths, clusters, layout.stored_settings(state), self._pids())
+
+    def status(self) -> dict[str, Any]:
+        """info() with the state and the memory of every part; also for a folder without a lab."""
+        known = bool(layout.clusters_of(self.paths, layout.load_state(self.paths)))
+        found = self.info() if known else {"dir": str(self.paths.root), "clusters": {}}
+        parts = {key: self._part_status(part) for key, part in self._parts.items()}
+        found["parts"] = {f"{alias} {name}": parts[alias, name] for alias, name in parts}
+        found["running"] = all(part["state"] == "running" for part in parts.values())
+        sizes = [part["rss_mib"] for part in parts.values() if part["rss_mib"] is not None]
+        found["rss_mib"] = round(sum(sizes), 1) if sizes else None
+        return found
+
+    # ---- one part: what chaos tests do ----------------------------------------------------------------------
+
+    def start(self, alias: str, part: str) -> bool:
+        with locked(self.paths.lock_file, self._progress):
+            return bool(self._start([key for key in self.missing() if key == self._key(alias, part)]))
+
+    def stop(self, alias: str, part: str) -> bool:
+        with locked(self.paths.lock_file, self._progress):
+            stopped = self._stop([self._key(alias, part)])
+            self._remember()
+        return bool(stopped)
+
+    def kill(self, alias: str, part: str) -> bool:
+        """SIGKILL: no flush, no goodbye. Returns after the process is gone."""
+        target = self._parts[self._key(alias, part)]
+        there = processes.pid_of(target) is not None
+        processes.kill([target])
+        self._remember()
+        return there
+
+    def pause(self, alias: str, part: str) -> bool:
+        """SIGSTOP: the process keeps its connections and answers nobody."""
+        return self._signal(alias, part, signal.SIGSTOP, "paused")
+
+    def resume(self, alias: str, part: str) -> bool:
+        return self._signal(alias, part, signal.SIGCONT, "running")
+
+    # ---- inside ---------------------------------------------------------------------------------------------
+
+    def _start(self, missing: list[Key]) -> list[str]:
+        if not missing:
+            self._progress.say(f"the lab in {self.paths.root} is running, nothing to do")
+            return []
+        program = java.find_java()
+        folder = jars.ensure_jars(self._cache, program, self._progress)
+        settings = self._settings()
+        clusters = self._clusters(nothing_runs=len(missing) == len(self._parts))
+        names = [self._parts[key].name for key in missing]
+        self._progress.say(f"starting {', '.join(names)} in {self.paths.root}")
+        self._remember(clusters, settings)
+        Starter(self.paths, clusters, settings, program, folder, self._progress).up(missing)
+        self._remember(clusters, settings)
+        return names
+
+    def _clusters(self, nothing_runs: bool) -> dict[str, Cluster]:
+        """Those of the last start, so that addresses stay the same; new ports if a stranger took one."""
+        clusters = layout.clusters_of(self.paths, layout.load_state(self.paths))
+        wanted = [port for cluster in clusters.values() for port in cluster.ports]
+        if not clusters:
+            return layout.new_clusters(self.paths)
+        if nothing_runs and not ports.all_free(wanted):
+            self._progress.say("a port of the last start is taken by another program: choosing new ones")
+            return layout.new_clusters(self.paths)
+        return clusters
+
+    def _settings(self) -> Settings:
+        stored = layout.stored_settings(layout.load_state(self.paths))
+        return dataclasses.replace(stored, **{key: value for key, value in self._chosen.items() if value is not None})
+
+    def _stop(self, keys: list[Key]) -> list[str]:
+        for key in keys:
+            processes.adopt_strays(self._parts[key])
+        found = [self._parts[key] for key in keys if processes.pid_of(self._parts[key]) is not None]
+        for part in processes.stop(found, max(STOP_SECONDS[name] for _, name in keys)):
+            self._progress.say(f"{part.name} did not end in time and was killed")
+        if found:
+            self._progress.say(f"{', '.join(part.name for part in found)} stopped")
+        return [part.name for part in found]
+
+    def _signal(self, alias: str, part: str, number: signal.Signals, wanted: str) -> bool:
+        target = self._parts[self._key(alias, part)]
+        before = processes.state_of(target)
+        if before == "stopped":
+            raise LabError(f"{target.name} does not run, so it cannot become {wanted}. `status` shows what runs.")
+        processes.send(target, number)
+        if not processes.wait_until(lambda: processes.state_of(target) == wanted, 5.0, 0.01):
+            raise LabError(f"{target.name} is {processes.state_of(target)} 5 s after the signal, {wanted} was wanted.")
+        return before != wanted
+
+    def _key(self, alias: str, part: str) -> Key:
+        if (alias, part) not in self._parts:
+            known = ", ".join(f"{alias} {part}" for alias, part in self._parts)
+            raise LabError(f"There is no part {alias!r} {part!r} in a lab; there are: {known}.")
+        return alias, part
+
+    def _pids(self) -> dict[Key, int | None]:
+        return {key: processes.pid_of(part) for key, part in self._parts.items()}
+
+    @staticmethod
+    def _part_status(part: processes.Part) -> dict[str, Any]:
+        pid = processes.pid_of(part)
+        size = processes.resident_mib(pid) if pid else None
+        return {"pid": pid, "state": processes.state_of(part), "rss_mib": size, "log": str(part.log)}
+
+    def _remember(self, clusters: dict[str, Cluster] | None = None, settings: Settings | None = None) -> None:
+        state = layout.load_state(self.paths)
+        clusters = clusters or layout.clusters_of(self.paths, state)
+        if clusters:
+            document = layout.state_document(
+                self.paths, clusters, settings or layout.stored_settings(state), self._pids()
+            )
+            write_atomically(self.paths.state_file, to_json(document))
+
+    def _wipe(self) -> None:
+        for path in self.paths.data:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        self._progress.say(f"data of the lab in {self.paths.root} removed")

@@ -1,0 +1,135 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where things lie in the folder of a lab, and what lab.json remembers from one start to the next."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .configs import ALIASES, MAINS, PARTS, Cluster, Settings
+from .errors import LabError
+from .files import read_json
+from .ports import choose
+from .processes import Part
+
+PORTS_EACH = 3
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The paths below one folder."""
+
+    root: Path
+
+    @property
+    def state_file(self) -> Path:
+        return self.root / "lab.json"
+
+    @property
+    def lock_file(self) -> Path:
+        return self.root / "run" / "lock"
+
+    @property
+    def log4j2(self) -> Path:
+        return self.root / "run" / "log4j2.properties"
+
+    @property
+    def data(self) -> tuple[Path, ...]:
+        """Everything the program itself makes; never the folder as a whole, which may hold other things."""
+        names = (*ALIASES, "logs", "run", "tmp", "lab.json")
+        return tuple(self.root / name for name in names)
+
+    def part(self, alias: str, name: str) -> Part:
+        return Part(
+            name=f"{alias} {name}",
+            main=MAINS[name],
+            config=self.root / alias / f"{name}.properties",
+            pid_file=self.root / "run" / f"{alias}-{name}.pid",
+            log=self.root / "logs" / f"{alias}-{name}.log",
+        )
+
+    def parts(self) -> dict[tuple[str, str], Part]:
+        return {(alias, name): self.part(alias, name) for alias in ALIASES for name in PARTS}
+
+
+def layout(folder: Path | str) -> Layout:
+    root = Path(folder).expanduser().absolute()
+    # Kafka reads its data folders as a list.
+    if "," in str(root) or "\n" in str(root):
+        raise LabError(f"The folder of the lab, {root}, must not contain a comma or a line break: choose another --dir.")
+    return Layout(root)
+
+
+def new_cluster_id() -> str:
+    """Sixteen random bytes as Kafka writes them; never with a dash in front, which its tools take for an option."""
+    while True:
+        found = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        if not found.startswith("-"):
+            return found
+
+
+def stored_settings(state: dict[str, Any]) -> Settings:
+    known = {field.name for field in dataclasses.fields(Settings)}
+    return Settings(**{key: value for key, value in state.get("settings", {}).items() if key in known})
+
+
+def clusters_of(paths: Layout, state: dict[str, Any]) -> dict[str, Cluster]:
+    """The clusters that lab.json describes; empty before the first start."""
+    found = state.get("clusters", {})
+    if set(found) != set(ALIASES):
+        return {}
+    return {
+        alias: Cluster(alias, paths.root / alias, found[alias]["cluster_id"], *found[alias]["ports"])
+        for alias in ALIASES
+    }
+
+
+def stored_cluster_id(paths: Layout, alias: str) -> str | None:
+    """Written after formatting succeeded: also says that the data folder is whole."""
+    try:
+        return (paths.root / alias / "cluster_id").read_text().strip() or None
+    except OSError:
+        return None
+
+
+def new_clusters(paths: Layout) -> dict[str, Cluster]:
+    ports = choose(paths.root, PORTS_EACH * len(ALIASES))
+    return {
+        alias: Cluster(
+            alias,
+            paths.root / alias,
+            stored_cluster_id(paths, alias) or new_cluster_id(),
+            *ports[index * PORTS_EACH : (index + 1) * PORTS_EACH],
+        )
+        for index, alias in enumerate(ALIASES)
+    }
+
+
+def state_document(
+    paths: Layout, clusters: dict[str, Cluster], settings: Settings, pids: dict[tuple[str, str], int | None]
+) -> dict[str, Any]:
+    """What lab.json holds: the part other programs read, and what the next start needs."""
+    return {
+        "dir": str(paths.root),
+        "settings": dataclasses.asdict(settings),
+        "clusters": {
+            alias: {
+                "bootstrap_servers": cluster.bootstrap_servers,
+                "connect_url": cluster.connect_url,
+                "cluster_id": cluster.cluster_id,
+                "ports": list(cluster.ports),
+                "pids": {name: pids[alias, name] for name in PARTS},
+            }
+            for alias, cluster in clusters.items()
+        },
+    }
+
+
+def load_state(paths: Layout) -> dict[str, Any]:
+    return read_json(paths.state_file)

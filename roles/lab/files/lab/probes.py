@@ -1,0 +1,60 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Readiness by real answers: an open port or a running process proves nothing."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+from typing import Any
+
+from .configs import Cluster
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def broker_is_ready(cluster: Cluster) -> bool:
+    """The right cluster answers, and its broker is registered: a fenced one is not in the list of nodes."""
+    if not answers(cluster.broker_port):
+        return False
+    # Imported here: fetching jars, stopping and asking for the status work without the library.
+    from confluent_kafka import KafkaException
+    from confluent_kafka.admin import AdminClient
+
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0, "socket.timeout.ms": 2000})
+    try:
+        found = admin.describe_cluster(request_timeout=2).result(3)
+    except (KafkaException, TimeoutError):
+        return False
+    return found.cluster_id == cluster.cluster_id and len(found.nodes) == 1
+
+
+def get_json(port: int, path: str) -> Any:
+    """The JSON answer, or None: a worker that starts refuses, then answers 404 with a page of HTML."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        body = answer.read()
+        return json.loads(body) if answer.status == 200 else None
+    except (OSError, http.client.HTTPException, ValueError):
+        return None
+    finally:
+        connection.close()
+
+
+def connect_is_ready(cluster: Cluster) -> bool:
+    """The worker of this cluster answers, and its herder too: /connectors is served only after the first rebalance."""
+    about = get_json(cluster.connect_port, "/")
+    if not isinstance(about, dict) or about.get("kafka_cluster_id") != cluster.cluster_id:
+        return False
+    return isinstance(get_json(cluster.connect_port, "/connectors"), list)
+
+
+READY = {"broker": broker_is_ready, "connect": connect_is_ready}

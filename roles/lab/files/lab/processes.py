@@ -1,0 +1,179 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Starting, finding and signalling the processes of a lab, and only those."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import LabError
+
+PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One process of the lab, known by its main class and by the file that only it is configured with."""
+
+    name: str
+    main: str
+    config: Path
+    pid_file: Path
+    log: Path
+
+    def is_run_by(self, arguments: Sequence[str]) -> bool:
+        """Whether a command line is ours: whole arguments, so that /tmp/lab is not taken for /tmp/lab2."""
+        return self.main in arguments and str(self.config) in arguments
+
+
+def arguments_of(pid: int, proc: Path = PROC) -> list[str]:
+    """The command line of a process; empty when it is gone, or ended and not yet collected."""
+    try:
+        raw = (proc / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return []
+    return os.fsdecode(raw).split("\0")[:-1]
+
+
+def pid_of(part: Part, proc: Path = PROC) -> int | None:
+    """The pid on file if that process is still ours; a recycled pid is nobody's."""
+    try:
+        pid = int(part.pid_file.read_text())
+    except (OSError, ValueError):
+        return None
+    return pid if part.is_run_by(arguments_of(pid, proc)) else None
+
+
+def strays(part: Part, proc: Path = PROC) -> list[int]:
+    """Processes of this part that no pid file names: started by a run that was killed in between."""
+    pids = (int(entry.name) for entry in proc.iterdir() if entry.name.isdigit())
+    return [pid for pid in pids if part.is_run_by(arguments_of(pid, proc))]
+
+
+def state_of(part: Part) -> str:
+    """"running", "paused" or "stopped"."""
+    pid = pid_of(part)
+    if pid is None:
+        return "stopped"
+    try:
+        # "pid (name) S ...": the name may hold anything, so look behind its closing parenthesis.
+        letter = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return "stopped"
+    return {"T": "paused", "t": "paused", "Z": "stopped", "X": "stopped"}.get(letter, "running")
+
+
+def resident_mib(pid: int) -> float | None:
+    """Memory in use; None when it cannot be read."""
+    try:
+        lines = (PROC / str(pid) / "status").read_text().splitlines()
+        return next(round(int(line.split()[1]) / 1024, 1) for line in lines if line.startswith("VmRSS:"))
+    except (OSError, ValueError, IndexError, StopIteration):
+        return None
+
+
+def spawn(part: Part, command: Sequence[str]) -> int:
+    """Start it in a session of its own: it outlives the terminal and gets no Ctrl-C."""
+    for folder in (part.log.parent, part.pid_file.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    pid = os.posix_spawn(
+        command[0],
+        list(command),
+        os.environ,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, str(part.log), append, 0o644),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,
+        # A caller that ignores these (nohup) would otherwise hand that down, and `down` would wait in vain.
+        setsigdef=[signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE],
+    )
+    part.pid_file.write_text(f"{pid}\n")
+    return pid
+
+
+def send(part: Part, number: signal.Signals) -> bool:
+    """Signal the process if it is ours and there; False when there is none."""
+    pid = pid_of(part)
+    if pid is None:
+        return False
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError as error:
+        raise LabError(f"{part.name} (pid {pid}) belongs to another user: run this as the user who started it.") from error
+    return True
+
+
+def collect(pid: int) -> None:
+    """Free the entry of an ended child; processes that are not our children are collected by their own parent."""
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
+
+
+def gone(part: Part) -> bool:
+    with contextlib.suppress(OSError, ValueError):
+        collect(int(part.pid_file.read_text()))
+    return pid_of(part) is None
+
+
+def adopt_strays(part: Part) -> None:
+    """Put a process without a pid file back on file, so that it can be stopped like any other."""
+    if pid_of(part) is None:
+        for pid in strays(part)[:1]:
+            part.pid_file.parent.mkdir(parents=True, exist_ok=True)
+            part.pid_file.write_text(f"{pid}\n")
+
+
+def stop(parts: Sequence[Part], bound: float) -> list[Part]:
+    """Ask all of them to end, kill what is left after the bound. Returns those that had to be killed."""
+    for part in parts:
+        send(part, signal.SIGTERM)
+        # A paused process gets no signal but this one.
+        send(part, signal.SIGCONT)
+    left = _wait_gone(parts, bound)
+    kill(left)
+    for part in parts:
+        part.pid_file.unlink(missing_ok=True)
+    return left
+
+
+def kill(parts: Sequence[Part]) -> None:
+    for part in parts:
+        send(part, signal.SIGKILL)
+    left = _wait_gone(parts, 10.0)
+    if left:
+        names = ", ".join(f"{part.name} (pid {pid_of(part)})" for part in left)
+        raise LabError(f"{names} did not end within 10 s after SIGKILL: the machine hangs in input or output.")
+
+
+def _wait_gone(parts: Sequence[Part], bound: float) -> list[Part]:
+    left = [part for part in parts if not gone(part)]
+    wait_until(lambda: all(gone(part) for part in parts), bound)
+    return [part for part in left if not gone(part)]
+
+
+def wait_until(condition: Callable[[], bool], bound: float, pause: float = 0.05) -> bool:
+    end = time.monotonic() + bound
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(pause)
+    return True
+
+
+def tail(log: Path, lines: int = 15) -> str:
+    try:
+        return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
+    except OSError:
+        return "(no log)"

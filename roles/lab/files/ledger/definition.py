@@ -1,0 +1,124 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What DIR/clients.json says about a client."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from ledger.errors import LedgerError
+
+ROLES = ("producer", "transactional", "consumer", "processor")
+NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One client; every option has a default but its role and its endpoint file."""
+
+    name: str
+    role: str
+    endpoint_file: str
+    # producers
+    rate: float = 1000.0
+    size: int = 200
+    keys: int = 100
+    limit: int | None = None  # stop by itself after so many records
+    max_in_flight: int = 10_000  # bounds what can be unknown after a kill
+    flush_seconds: float = 10.0
+    transaction_size: int = 100
+    abort_share: float = 0.0
+    # consumers
+    group: str | None = None
+    members: int = 1
+    reset: str = "error"
+    assignment: str = "cooperative-sticky"
+    session_ms: int = 10_000
+    commit_ms: int = 200
+    process_ms: float = 0.0
+    limit_rate: float | None = None
+    # processors
+    output_topics: tuple[str, ...] = ()
+    # librdkafka properties of this client, over those of the endpoint file
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def consumer_group(self) -> str:
+        return self.group or self.name
+
+    @property
+    def work_seconds(self) -> float:
+        """Simulated work for each record."""
+        return max(self.process_ms / 1e3, 1 / self.limit_rate if self.limit_rate else 0.0)
+
+    @property
+    def member_count(self) -> int:
+        return self.members if self.role in ("consumer", "processor") else 1
+
+
+def define(name: str, options: Mapping[str, Any]) -> Definition:
+    """Check the options of one client; every complaint names the client and the key."""
+    if not NAME.fullmatch(name):
+        raise LedgerError(f"Client {name!r}: a name consists of letters, digits, '-' and '_'.")
+    known = {item.name for item in fields(Definition)} - {"name"}
+    for key in options:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            raise LedgerError(
+                f"Client {name!r}: unknown key {key!r}" + (f", did you mean {near[0]!r}?" if near else ".")
+            )
+    for key in ("role", "endpoint_file"):
+        if not options.get(key):
+            raise LedgerError(f"Client {name!r}: {key!r} is missing.")
+    options = {key: tuple(value) if key == "output_topics" else value for key, value in options.items()}
+    definition = Definition(name=name, **options)
+    _refuse_wrong_values(definition)
+    return definition
+
+
+def read_definitions(folder: Path) -> dict[str, Definition]:
+    path = folder / "clients.json"
+    try:
+        found = json.loads(path.read_text())["clients"]
+        items = list(found.items())
+    except OSError as error:
+        raise LedgerError(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LedgerError(f'{path} must be JSON of the form {{"clients": {{NAME: {{...}}}}}} ({error!r}).') from error
+    return {name: define(name, options) for name, options in items}
+
+
+def read_definition(folder: Path, name: str) -> Definition:
+    found = read_definitions(folder)
+    if name not in found:
+        raise LedgerError(f"Client {name!r} is not in {folder / 'clients.json'}; it has {', '.join(found) or 'none'}.")
+    return found[name]
+
+
+def _refuse_wrong_values(client: Definition) -> None:
+    wrong = {
+        "role": client.role not in ROLES,
+        "rate": not client.rate > 0,
+        "size": client.size < 1,
+        "keys": client.keys < 1,
+        "members": client.members < 1,
+        "transaction_size": not 1 <= client.transaction_size <= 50_000,
+        "abort_share": not 0 <= client.abort_share <= 1,
+        "commit_ms": not 0 <= client.commit_ms <= 500,
+        "process_ms": client.process_ms < 0,
+        "limit_rate": client.limit_rate is not None and not client.limit_rate > 0,
+        "reset": client.reset not in ("error", "earliest", "latest"),
+        # one member a processor: its output ledger and its transactional id belong to one process
+        "members of a processor": client.role == "processor" and client.members != 1,
+    }
+    for key, is_wrong in wrong.items():
+        if is_wrong:
+            value = getattr(client, key.split()[0])
+            raise LedgerError(f"Client {client.name!r}: {key} is {value!r}, which is out of its range.")

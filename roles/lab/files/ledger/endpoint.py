@@ -1,0 +1,69 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The endpoint file that tells a client where its cluster is and what to read and write there."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ledger.errors import LedgerError
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """What a client was told at its start; it is read once, a running client never moves."""
+
+    bootstrap_servers: str
+    alias: str = ""
+    topics: tuple[str, ...] = ()
+    subscribe: tuple[str, ...] = ()
+    client_config: dict[str, object] = field(default_factory=dict)
+
+
+def parse_endpoint(text: str, source: str = "endpoint file") -> Endpoint:
+    """KEY=VALUE lines; comments and keys of other programs are passed over."""
+    values = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        key, equals, value = line.partition("=")
+        if not equals:
+            raise LedgerError(f"{source}, line {number}: found {line!r}, wanted KEY=VALUE.")
+        values[key.strip()] = value.strip()
+    bootstrap = values.get("KAFKA_BOOTSTRAP_SERVERS", "")
+    if not bootstrap:
+        raise LedgerError(f"{source} has no KAFKA_BOOTSTRAP_SERVERS; render it before the client is started.")
+    topics = _names(values.get("KAFKA_TOPICS", ""))
+    return Endpoint(
+        bootstrap_servers=bootstrap,
+        alias=values.get("KAFKA_ALIAS", ""),
+        topics=topics,
+        subscribe=_names(values.get("KAFKA_SUBSCRIBE", "")) or topics,
+        client_config=_client_config(values.get("KAFKA_CLIENT_CONFIG", ""), source),
+    )
+
+
+def read_endpoint(path: Path) -> Endpoint:
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise LedgerError(f"Endpoint file {path} cannot be read: {error.strerror}. Render it first.") from error
+    return parse_endpoint(text, f"Endpoint file {path}")
+
+
+def _names(value: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in value.split(",") if name.strip())
+
+
+def _client_config(value: str, source: str) -> dict[str, object]:
+    try:
+        found = json.loads(value or "{}")
+    except ValueError as error:
+        raise LedgerError(f"{source}: KAFKA_CLIENT_CONFIG is not JSON ({error}).") from error
+    if not isinstance(found, dict):
+        raise LedgerError(f"{source}: KAFKA_CLIENT_CONFIG is {found!r}, wanted an object of librdkafka properties.")
+    return found

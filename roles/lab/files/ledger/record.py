@@ -1,0 +1,32 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a ledger record looks like on the wire: its identity is in the value, which replication keeps byte by byte."""
+
+from __future__ import annotations
+
+SEPARATOR = b"|"
+FOREIGN = ("-", -1)
+
+
+def value_of(producer: str, seq: int, size: int, source: str = "") -> bytes:
+    """``producer|seq|source|`` padded to `size`; source names the input record of a processor's output."""
+    head = f"{producer}|{seq}|{source}|".encode()
+    return head.ljust(size, b".")
+
+
+def identity_of(value: bytes) -> tuple[str, int]:
+    """(producer, seq), or FOREIGN for a record that no ledger client wrote."""
+    parts = value.split(SEPARATOR, 3)
+    if len(parts) != 4 or not parts[1].isdigit() or not parts[0].isascii() or b"\t" in parts[0]:
+        return FOREIGN
+    return parts[0].decode(), int(parts[1])
+
+
+def key_of(seq: int, keys: int) -> bytes:
+    return b"k%d" % (seq % keys)
+
+
+def topic_of(seq: int, keys: int, topics: tuple[str, ...]) -> str:
+    """Round robin over topics, by key: a key keeps its topic, so that the order within a key can be judged."""
+    return topics[seq % max(keys, len(topics)) % len(topics)]

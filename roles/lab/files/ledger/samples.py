@@ -1,0 +1,57 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Second pass, only where something was found: where the sample records are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ledger.reading import TAB, Ledger, lines_of, place_of, settled
+
+Record = tuple[str, int]
+Wanted = Mapping[str, Mapping[str, Sequence[Record]]]  # group -> class -> records
+
+
+def find_places(ledgers: Sequence[Ledger], wanted: Wanted) -> dict[str, dict[str, object]]:
+    """group -> class -> [{producer, seq, sent, processed: [place, ...]}]; nothing wanted, nothing read."""
+    records = {record for classes in wanted.values() for items in classes.values() for record in items}
+    sent = _sent_places([ledger for ledger in ledgers if ledger.is_producer], records)
+    result: dict[str, dict[str, object]] = {}
+    for group, classes in wanted.items():
+        of_group = {record for items in classes.values() for record in items}
+        members = [ledger for ledger in ledgers if not ledger.is_producer and ledger.owner == group]
+        processed = _processed_places(members, of_group)
+        result[group] = {
+            kind: [
+                {"producer": owner, "seq": seq, "sent": sent.get((owner, seq)), "processed": processed[owner, seq]}
+                for owner, seq in items
+            ]
+            for kind, items in classes.items()
+        }
+    return result
+
+
+def _sent_places(ledgers: Sequence[Ledger], records: set[Record]) -> dict[Record, dict[str, object]]:
+    found: dict[Record, dict[str, object]] = {}
+    for ledger in ledgers:
+        numbers = {str(seq).encode(): seq for owner, seq in records if owner == ledger.owner}
+        if not numbers:
+            continue
+        for line in lines_of(ledger):
+            if line[:1] in (b"K", b"X") and (number := line.split(TAB, 2)[1]) in numbers:
+                found[ledger.owner, numbers[number]] = place_of(line)
+    return found
+
+
+def _processed_places(ledgers: Sequence[Ledger], records: set[Record]) -> dict[Record, list[dict[str, object]]]:
+    found: dict[Record, list[dict[str, object]]] = {record: [] for record in records}
+    names = {f"{owner}\t{seq}".encode(): (owner, seq) for owner, seq in records}
+    if not names:
+        return found
+    for ledger in ledgers:
+        for line in settled(ledger):
+            _, owner, number, *_ = line.split(TAB, 3)
+            if line[:1] == b"P" and (name := owner + TAB + number) in names:
+                found[names[name]].append({**place_of(line), "ledger": ledger.name})
+    return found

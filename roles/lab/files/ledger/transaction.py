@@ -1,0 +1,101 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Kafka transactions with a bound, and with an honest outcome."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Producer as KafkaProducer
+
+from ledger.errors import EXIT_BROKEN, LedgerError
+from ledger.state import Life
+
+CALL_SECONDS = 5.0
+
+
+class OutcomeUnknownError(Exception):
+    """Kafka neither confirmed nor denied the commit: the records may be in the log for ever, or never."""
+
+
+class Transactions:
+    """One transactional producer. A fixed transactional.id fences what a killed predecessor left open."""
+
+    def __init__(self, config: dict[str, object], transactional_id: str, life: Life, bound_seconds: float) -> None:
+        self.kafka = KafkaProducer({**config, "transactional.id": transactional_id, "error_cb": lambda _error: None})
+        self._life, self._bound = life, bound_seconds
+        self.delivered: dict[int, Message] = {}
+
+    def initialise(self) -> bool:
+        """Waits for a reachable coordinator; False when told to stop first."""
+        while not self._life.stopping:
+            if self._tried(lambda: self.kafka.init_transactions(1.0)):
+                return True
+        return False
+
+    def begin(self) -> None:
+        self.delivered.clear()
+        self.kafka.begin_transaction()
+
+    def produce(self, seq: int, topic: str, value: bytes, key: bytes) -> None:
+        self.kafka.produce(topic, value, key, on_delivery=lambda error, message: self._report(seq, error, message))
+
+    def commit(self) -> bool:
+        """True: committed. False: given up and aborted, nothing of it will ever be read. Else OutcomeUnknownError."""
+        started = time.monotonic()
+        while time.monotonic() - started < self._bound:
+            try:
+                self.kafka.commit_transaction(CALL_SECONDS)
+                return True
+            except KafkaException as error:
+                reason = error.args[0]
+                if reason.txn_requires_abort():
+                    self.abort()
+                    return False
+                if not reason.retriable():
+                    raise OutcomeUnknownError(reason.str()) from error
+        raise OutcomeUnknownError(f"no answer to the commit in {self._bound:g} s")
+
+    def send_offsets(self, positions: list[TopicPartition], group: object) -> bool:
+        """False: given up and aborted, as when the group was rebalanced in the meantime."""
+        started = time.monotonic()
+        while time.monotonic() - started < self._bound:
+            try:
+                self.kafka.send_offsets_to_transaction(positions, group, CALL_SECONDS)
+                return True
+            except KafkaException as error:
+                reason = error.args[0]
+                if reason.fatal() or not (reason.retriable() or reason.txn_requires_abort()):
+                    raise OutcomeUnknownError(reason.str()) from error
+                if reason.txn_requires_abort():
+                    break
+        self.abort()
+        return False
+
+    def abort(self) -> None:
+        started = time.monotonic()
+        while time.monotonic() - started < self._bound:
+            if self._tried(lambda: self.kafka.abort_transaction(CALL_SECONDS)):
+                return
+        raise OutcomeUnknownError(f"no answer to the abort in {self._bound:g} s")
+
+    def flush(self) -> None:
+        self.kafka.flush(self._bound)
+
+    def _tried(self, call: Callable[[], object]) -> bool:
+        """False: try again. What Kafka calls neither retriable nor abortable ends the client."""
+        try:
+            call()
+        except KafkaException as error:
+            reason = error.args[0]
+            if reason.retriable() or reason.code() in (KafkaError._TIMED_OUT, KafkaError._TRANSPORT):
+                return False
+            raise LedgerError(f"Transaction refused: {reason.str()}", EXIT_BROKEN) from error
+        return True
+
+    def _report(self, seq: int, error: KafkaError | None, message: Message) -> None:
+        if error is None:
+            self.delivered[seq] = message

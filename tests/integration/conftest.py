@@ -1,0 +1,29 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One lab for all integration tests of a session; KAFKA_DR_TEST_LAB names a folder to keep it between sessions."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "roles" / "lab" / "files"))
+
+from lab.lab import Lab  # noqa: E402 - the lab is a program of the role, not an installed package
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Two real clusters with a Connect worker beside each."""
+    kept = os.environ.get("KAFKA_DR_TEST_LAB")
+    started = Lab(Path(kept) if kept else tmp_path_factory.mktemp("lab"))
+    started.up()
+    yield started
+    if not kept:
+        started.down()

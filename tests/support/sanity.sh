@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Run every test of ansible-test sanity on a copy of the checkout, without containers and without ignore files.
+#
+# 1. copy      ansible-test wants a real folder .../ansible_collections/switchback/kafka_dr with a git repository:
+#              tracked and new files are copied, ignored ones are not.
+# 2. home      its virtual environments live below $HOME/.ansible/test. HOME is a folder of our own cache, so
+#              that the user's home stays as it is and a second run takes seconds.
+# 3. run       arguments go to ansible-test: sanity.sh --test validate-modules
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
+source tests/support/common.sh
+
+ROOT=$PWD
+COPY=$ROOT/build/sanity/ansible_collections/switchback/kafka_dr
+TEST_HOME=$(cache_dir)/ansible-test-home
+PYTHON_VERSION=$(.venv/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+
+say "sanity: copying the checkout"
+rm -rf "$COPY"
+mkdir -p "$COPY" "$TEST_HOME"
+# A file deleted but not yet committed is still listed: leave out what is not there.
+git ls-files -z --cached --others --exclude-standard |
+    while IFS= read -r -d '' file; do [[ -e "$file" ]] && printf '%s\0' "$file"; done |
+    tar --create --null --files-from=- | tar --extract --directory="$COPY"
+git -C "$COPY" init --quiet
+git -C "$COPY" add --all
+
+.venv/bin/python tests/support/sanity_home.py "$TEST_HOME"
+
+say "sanity: ansible-test with Python $PYTHON_VERSION (about a minute the first time, seconds afterwards)"
+# Two checkouts share the virtual environments: one at a time.
+if command -v flock >/dev/null; then
+    exec 9>"$TEST_HOME/lock"
+    flock 9
+fi
+LOG=$ROOT/build/logs/sanity.log
+# What pip says while it fills the virtual environments is only for the log.
+PIP_CHATTER='^(Collecting|Processing|Using cached|Looking in|Installing collected|Successfully) |^  +[^ ]'
+mkdir -p "$(dirname -- "$LOG")"
+cd -- "$COPY"
+HOME=$TEST_HOME PATH=$ROOT/.venv/bin:$PATH ansible-test sanity --python "$PYTHON_VERSION" --color no "$@" 2>&1 |
+    tee "$LOG" | { grep --line-buffered -vE "$PIP_CHATTER" || true; } ||
+    fail "ansible-test sanity found problems, listed above. The whole log: $LOG"

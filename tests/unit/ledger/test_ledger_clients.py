@@ -1,0 +1,160 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The pure parts of the clients: what they are told, how fast they go, what a record says."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger.definition import define, read_definition
+from ledger.endpoint import Endpoint, parse_endpoint, read_endpoint
+from ledger.errors import LedgerError
+from ledger.pace import Pace
+from ledger.process import find_process, this_process
+from ledger.record import FOREIGN, identity_of, key_of, topic_of, value_of
+from ledger.transactional import is_aborted
+
+PLAIN: dict[str, Any] = {"role": "producer", "endpoint_file": "e.env"}
+
+
+def test_an_endpoint_file_is_read_whole() -> None:
+    text = """# rendered
+KAFKA_BOOTSTRAP_SERVERS=127.0.0.1:19092
+KAFKA_ALIAS=P
+KAFKA_TOPICS=Payments
+KAFKA_SUBSCRIBE=Payments,B.Payments
+KAFKA_CLIENT_CONFIG={"security.protocol": "SASL_SSL", "sasl.password": "a=b"}
+OTHER=1
+"""
+    assert parse_endpoint(text) == Endpoint(
+        "127.0.0.1:19092",
+        "P",
+        ("Payments",),
+        ("Payments", "B.Payments"),
+        {"security.protocol": "SASL_SSL", "sasl.password": "a=b"},
+    )
+
+
+def test_without_a_subscription_a_client_reads_its_topics() -> None:
+    assert parse_endpoint("KAFKA_BOOTSTRAP_SERVERS=x:1\nKAFKA_TOPICS=A,B").subscribe == ("A", "B")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("KAFKA_TOPICS=A", "no KAFKA_BOOTSTRAP_SERVERS"),
+        ("nonsense", "wanted KEY=VALUE"),
+        ("KAFKA_BOOTSTRAP_SERVERS=x:1\nKAFKA_CLIENT_CONFIG={", "is not JSON"),
+        ("KAFKA_BOOTSTRAP_SERVERS=x:1\nKAFKA_CLIENT_CONFIG=[1]", "wanted an object"),
+    ],
+)
+def test_a_bad_endpoint_file_is_explained(text: str, message: str) -> None:
+    with pytest.raises(LedgerError, match=message):
+        parse_endpoint(text)
+
+
+def test_a_missing_endpoint_file_is_explained(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match="Render it first"):
+        read_endpoint(tmp_path / "none.env")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"role": "producer"}, "'endpoint_file' is missing"),
+        ({**PLAIN, "rat": 5}, "unknown key 'rat', did you mean 'rate'"),
+        ({**PLAIN, "role": "writer"}, "role is 'writer'"),
+        ({**PLAIN, "rate": 0}, "rate is 0"),
+        ({**PLAIN, "abort_share": 2}, "abort_share is 2"),
+        ({**PLAIN, "commit_ms": 501}, "commit_ms is 501"),
+        ({**PLAIN, "role": "processor", "members": 2}, "members of a processor is 2"),
+    ],
+)
+def test_a_bad_definition_is_explained(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(LedgerError, match=message):
+        define("pay", options)
+
+
+def test_a_name_that_would_collide_with_a_members_file_is_refused() -> None:
+    with pytest.raises(LedgerError, match="letters, digits"):
+        define("pay.1", PLAIN)
+
+
+def test_a_client_that_is_not_defined_is_named_with_those_that_are(tmp_path: Path) -> None:
+    (tmp_path / "clients.json").write_text(json.dumps({"clients": {"pay": PLAIN}}))
+    assert read_definition(tmp_path, "pay").rate == 1000
+    with pytest.raises(LedgerError, match=r"'pays' is not in .*; it has pay"):
+        read_definition(tmp_path, "pays")
+
+
+def test_the_pace_is_smooth() -> None:
+    pace = Pace(640, start=10.0)
+    assert [pace.due(10.0 + tick / 64, 10**6) for tick in range(5)] == [0, 10, 10, 10, 10]
+
+
+def test_after_a_stall_only_half_a_second_is_caught_up() -> None:
+    pace = Pace(1000, start=0.0)
+    assert pace.due(60.0, 10**6) == 500
+    assert pace.due(60.01, 10**6) == 10
+
+
+def test_without_room_nothing_is_due() -> None:
+    pace = Pace(1000, start=0.0)
+    assert pace.due(0.1, 30) == 30
+    assert pace.due(0.1, -5) == 0
+    assert pace.due(0.1, 100) == 70
+
+
+def test_a_slow_rate_sends_its_first_record_in_time() -> None:
+    pace = Pace(0.5, start=0.0)
+    assert [pace.due(float(second), 9) for second in range(5)] == [0, 0, 1, 0, 1]
+
+
+def test_a_record_carries_its_identity_and_its_size() -> None:
+    value = value_of("pay.a1b2c3", 42, 200, "in.ffffff:7")
+    assert len(value) == 200
+    assert identity_of(value) == ("pay.a1b2c3", 42)
+
+
+@pytest.mark.parametrize("value", [b"", b"hello", b"a|b|c|d", b"a|1|", b"a\tb|1||", "ä|1||".encode()])
+def test_a_record_of_another_program_is_foreign(value: bytes) -> None:
+    assert identity_of(value) == FOREIGN
+
+
+def test_a_key_keeps_its_topic() -> None:
+    topics = ("A", "B", "C")
+    seen = {(key_of(seq, 10), topic_of(seq, 10, topics)) for seq in range(1000)}
+    assert len(seen) == 10
+    assert {topic for _, topic in seen} == set(topics)
+
+
+@pytest.mark.parametrize(("share", "aborted"), [(0.0, 0), (0.2, 20), (0.5, 50), (1.0, 100)])
+def test_the_share_of_aborted_transactions_is_exact_and_spread(share: float, aborted: int) -> None:
+    pattern = [is_aborted(number, share) for number in range(100)]
+    assert sum(pattern) == aborted
+    assert sum(pattern[:50]) == aborted / 2
+
+
+def test_a_recycled_pid_is_another_process() -> None:
+    mine = this_process()
+    assert mine.is_running()
+    assert not replace(mine, started=mine.started - 1).is_running()
+    assert not replace(mine, started=mine.started - 1).send(signal.SIGKILL)
+
+
+def test_a_process_that_ended_is_over_even_while_nobody_collected_it() -> None:
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as child:
+        process = find_process(child.pid)
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert process.wait(1.0)
+        assert not process.is_running()

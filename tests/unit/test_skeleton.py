@@ -1,0 +1,100 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The collection's own files agree with each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+CODE = ("plugins", "roles", "spark", "tests", "molecule", "playbooks")
+HEADER = (
+    "# Copyright (c) ",
+    "# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)",
+    "# SPDX-License-Identifier: GPL-3.0-or-later",
+)
+PRIVATE = "Private to this collection: may change in any release."
+
+
+def load(path: str) -> Any:
+    return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
+
+
+def files(suffix: str, *folders: str) -> list[Path]:
+    """Without the empty ones: `ansible-test sanity` wants each __init__.py in plugins to have no content."""
+    found = (path for folder in folders for path in (ROOT / folder).rglob(f"*{suffix}"))
+    return sorted(path for path in found if path.is_file() and path.stat().st_size)
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def modules() -> set[str]:
+    return {path.stem for path in files(".py", "plugins/modules")} - {"__init__"}
+
+
+def groups() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = load("meta/runtime.yml")["action_groups"]
+    return found
+
+
+def test_every_module_is_in_the_group_all_and_nothing_else_is() -> None:
+    assert set(groups()["all"]) == modules()
+
+
+def test_every_module_is_in_the_group_of_its_subsystem() -> None:
+    by_prefix = {prefix: {m for m in modules() if m.startswith(f"{prefix}_")} for prefix in set(groups()) - {"all"}}
+    assert {prefix: set(members) for prefix, members in groups().items() if prefix != "all"} == by_prefix
+
+
+def test_groups_are_sorted_and_without_repetition() -> None:
+    assert groups() == {group: sorted(set(members)) for group, members in groups().items()}
+
+
+def test_galaxy_describes_this_collection() -> None:
+    galaxy = load("galaxy.yml")
+    assert (galaxy["namespace"], galaxy["name"]) == ("switchback", "kafka_dr")
+    assert galaxy["license"] == ["GPL-3.0-or-later"]
+    assert galaxy["dependencies"] == {}
+    assert "infrastructure" in galaxy["tags"]
+    assert (ROOT / galaxy["readme"]).is_file()
+
+
+def test_a_tarball_carries_what_a_user_runs_and_not_what_builds_it() -> None:
+    ignored = set(load("galaxy.yml")["build_ignore"])
+    assert {"build", ".venv", "tests", "molecule", "Makefile"} <= ignored
+    assert not ignored & {"meta", "plugins", "roles", "playbooks", "spark", "docs"}
+
+
+def test_the_client_library_wanted_of_an_execution_environment_fits_the_one_we_test_with() -> None:
+    assert "confluent-kafka >= 2.6, < 3" in (ROOT / "meta/ee-requirements.txt").read_text(encoding="utf-8")
+    assert "\nconfluent-kafka==2." in (ROOT / "requirements.in").read_text(encoding="utf-8")
+
+
+def test_the_locked_requirements_hold_every_version_asked_for_and_name_no_index() -> None:
+    locked = (ROOT / "requirements.txt").read_text(encoding="utf-8").lower()
+    wanted = [line for line in (ROOT / "requirements.in").read_text(encoding="utf-8").splitlines() if "==" in line]
+    assert [line for line in wanted if f"{line.lower()} \\" not in locked] == []
+    assert not [word for word in ("--index-url", "--find-links", "--trusted-host", "://") if word in locked]
+
+
+@pytest.mark.parametrize("path", files(".py", *CODE), ids=name)
+def test_a_python_file_begins_with_copyright_and_licence(path: Path) -> None:
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#!")]
+    assert [line.startswith(start) for line, start in zip(lines, HEADER, strict=False)] == [True] * 3
+
+
+@pytest.mark.parametrize("path", files(".sh", *CODE), ids=name)
+def test_a_shell_script_names_its_licence(path: Path) -> None:
+    assert HEADER[2] in path.read_text(encoding="utf-8").splitlines()[:5]
+
+
+@pytest.mark.parametrize("path", files(".py", "plugins/module_utils"), ids=name)
+def test_a_module_util_says_that_it_is_private(path: Path) -> None:
+    assert PRIVATE in path.read_text(encoding="utf-8")
