@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Every target can be run at any time: it first makes what it needs. The work is done by scripts in tests/support.
-# Variables: PYTHON (interpreter for .venv), KAFKA_DR_CACHE (downloads), KAFKA_DR_LAB_DIR (the lab), ONLY (bench).
+# Variables: PYTHON (makes .venv), KAFKA_DR_CACHE (downloads), KAFKA_DR_LAB_DIR (the lab), ONLY (bench).
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -38,6 +38,11 @@ setup: venv java link  ## virtual environment with pinned packages, Java, import
 venv:
 	@bash tests/support/venv.sh
 
+# Enough for the lab and the demo: a dozen packages instead of a hundred.
+.PHONY: run-setup
+run-setup: java link
+	@bash tests/support/venv.sh requirements-run.txt
+
 .PHONY: java
 java:
 	@bash tests/support/java.sh
@@ -47,29 +52,28 @@ link:  ## make the checkout importable as ansible_collections.switchback.kafka_d
 	@bash tests/support/link.sh
 
 .PHONY: lock
-lock: venv  ## write requirements.txt (versions and hashes) from requirements.in
-	$(SAY) 'lock: resolving requirements.in'
+lock: venv  ## pin versions and hashes: requirements.in to requirements.txt
 	@bash tests/support/lock.sh
 
 # ---- the lab and what runs on it ----------------------------------------------------------------------------
 
 .PHONY: jars
-jars: setup  ## fetch and verify the Kafka and Spark jars
+jars: run-setup  ## fetch and verify the Kafka and Spark jars
 	$(SAY) 'jars: fetching and verifying'
 	@python roles/lab/files/lab jars
 
 .PHONY: lab-up
-lab-up: setup  ## start two clusters and their Connect workers in build/lab
+lab-up: run-setup  ## start two clusters and their Connect workers in build/lab
 	$(SAY) "lab-up: $$KAFKA_DR_LAB_DIR"
 	@ansible-playbook switchback.kafka_dr.lab_up
 
 .PHONY: lab-down
-lab-down: setup  ## stop the lab
+lab-down: run-setup  ## stop the lab
 	$(SAY) "lab-down: $$KAFKA_DR_LAB_DIR"
 	@ansible-playbook switchback.kafka_dr.lab_down
 
 .PHONY: demo
-demo: setup  ## from nothing to a proven failover and failback, with a short account
+demo: run-setup  ## from nothing to a proven failover and failback, with a short account
 	$(SAY) 'demo: account in build/demo/report.json'
 	@python tests/support/demo.py
 

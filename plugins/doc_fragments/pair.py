@@ -30,6 +30,12 @@ options:
     type: list
     elements: str
     default: []
+  group_topics:
+    description:
+      - The originals that a group reads, as a dictionary from group to a list of topics.
+      - A group that is not named here reads the topics on which it has committed positions.
+    type: dict
+    default: {}
   policy:
     description: Replication policy of the flows; V(default) prefixes replicas with the source alias.
     type: str

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The filters ``pair`` and ``pair_layout``: from inventory variables to what every role reads."""
+"""Filters: from inventory variables to the pair that every role reads, and what follows from it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import layout, preflight, report
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.layout import connector_states, endpoint
 
 
 def pair(variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,4 +29,5 @@ class FilterModule:
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Name to function."""
-        return {"pair": pair, "connector_states": connector_states, "endpoint": endpoint}
+        rooms = (layout, preflight, report)
+        return {"pair": pair, **{name: getattr(room, name) for room in rooms for name in room.__all__}}

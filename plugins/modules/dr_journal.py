@@ -1,7 +1,7 @@
+#!/usr/bin/python
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-#!/usr/bin/python
 """Read and append the journal of a pair."""
 
 from __future__ import annotations

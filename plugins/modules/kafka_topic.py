@@ -39,23 +39,23 @@ options:
         type: int
       replication_factor:
         description:
-          - Number of replicas of each partition. An existing topic with another number is an error, because replicas are
-            moved by a reassignment only.
+          - Number of replicas of each partition. An existing topic with another number is an error, because
+            replicas are moved by a reassignment only.
           - If not set, a new topic gets the broker's default and an existing one is left as it is.
         type: int
       config:
         description:
-          - Settings by name. Values are compared by their meaning with the effective ones, so that V(true) equals the text
-            V(true), V(604800000) equals V(7d), V(1GiB) equals V(1073741824), and the order in V(cleanup.policy) does
-            not matter. A setting whose default already equals the value is satisfied.
+          - Settings by name. Values are compared by their meaning with the effective ones, so that a boolean equals
+            the text V(true), V(604800000) equals V(7d), V(1GiB) equals V(1073741824), and the order in
+            V(cleanup.policy) does not matter. A setting whose default already equals the value is satisfied.
           - A value of V(null) takes the topic's own value away, so that the default applies.
         type: dict
         default: {}
   state:
     description:
       - V(present) makes the topics exist as described.
-      - V(absent) deletes exactly the named topics, with all their records. Topics that belong to Kafka, Kafka Connect or
-        MirrorMaker 2 are refused.
+      - V(absent) deletes exactly the named topics, with all their records. Topics that belong to Kafka, Kafka Connect
+        or MirrorMaker 2 are refused.
     type: str
     choices: [present, absent]
     default: present
@@ -187,8 +187,8 @@ error:
     code:
       description:
         - For example V(bad_topics), V(wrong_cluster), V(kafka_unreachable), V(partitions_fewer),
-          V(replication_factor_differs), V(topic_internal), V(topic_refused), V(topic_not_ready), or V(several_failed) if
-          topics failed for different reasons.
+          V(replication_factor_differs), V(topic_internal), V(topic_refused), V(topic_not_ready), or V(several_failed)
+          if topics failed for different reasons.
       type: str
     message:
       description: What was wanted and what was found.
@@ -202,6 +202,7 @@ error:
 """
 
 from ansible.module_utils.basic import AnsibleModule
+
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Outcome
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import (
@@ -220,6 +221,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics 
     describe,
     unsettled,
     with_config,
+    without_collector,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
     ArgumentSpec,
@@ -246,7 +248,7 @@ OPTIONS = ArgumentSpec(
 
 def reconcile(module: AnsibleModule) -> Result:
     """Check the list, look at the cluster, plan, apply, and look again until the brokers show it."""
-    wanted = wanted_topics(module.params["topics"])
+    wanted = wanted_topics(module.params["topics"], module.params["state"])
     kafka = connect(module.params)
     plan = make_plan(kafka, wanted, module.params)
     outcomes = apply(kafka, plan.changes, module.check_mode)
@@ -285,7 +287,11 @@ def wait_for_brokers(kafka: Kafka, outcomes: list[Outcome], params: dict) -> DrE
         open_changes[:] = unsettled(kafka, open_changes)
         return len(open_changes)
 
-    waited = wait_until(look, lambda left: left == 0, bounds, progress=lambda left: left)
+    try:
+        waited = wait_until(look, lambda left: left == 0, bounds, progress=lambda left: left)
+    except DrError as error:
+        # What was done is in the outcomes: an answer that does not come must not hide it.
+        return error
     if waited.done:
         return None
     named = ", ".join(f"{change.name} ({change.action})" for change in open_changes[:5])
@@ -299,7 +305,8 @@ def wait_for_brokers(kafka: Kafka, outcomes: list[Outcome], params: dict) -> DrE
 
 def main() -> None:
     """Run the module."""
-    run(kafka_options().merge(wait_options()).merge(OPTIONS).create_module(), reconcile)
+    with without_collector():
+        run(kafka_options().merge(wait_options()).merge(OPTIONS).create_module(), reconcile)
 
 
 if __name__ == "__main__":

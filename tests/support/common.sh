@@ -7,8 +7,10 @@
 
 say() { printf '==> %s\n' "$*"; }
 
+# fail WHAT [NEXT STEP]
 fail() {
-    printf 'ERROR: %s\n' "$@" >&2
+    printf 'ERROR: %s\n' "$1" >&2
+    if (($# > 1)); then printf '       %s\n' "${@:2}" >&2; fi
     exit 1
 }
 

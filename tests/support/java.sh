@@ -15,14 +15,14 @@ java_command() {
     if [[ -n "${JAVA_HOME:-}" ]]; then echo "$JAVA_HOME/bin/java"; else echo java; fi
 }
 
-# Prints the major version, or nothing where there is no working Java.
-java_version() { "$(java_command)" -version 2>&1 | sed -En 's/.* version "([0-9]+).*/\1/p' | head -n 1; }
+# Prints the major version (8 calls itself 1.8), or nothing where there is no working Java.
+java_version() { "$(java_command)" -version 2>&1 | sed -En 's/.* version "(1\.)?([0-9]+).*/\2/p' | head -n 1; }
 
 found=$(java_version || true)
 ((${found:-0} >= WANTED)) && exit 0
 
 if [[ -n "${JAVA_HOME:-}" ]]; then
-    fail "JAVA_HOME=$JAVA_HOME holds ${found:+Java $found}${found:-no working Java}; Java $WANTED or 21 is needed." \
+    fail "JAVA_HOME=$JAVA_HOME is not a Java $WANTED or 21; version found: ${found:-none}." \
         "Point JAVA_HOME to one, or unset it to use the java on the PATH."
 fi
 if ! can_apt_install; then

@@ -3,16 +3,22 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Make .venv hold exactly what requirements.txt pins. Done already: returns at once.
+# Make .venv hold what a requirements file pins: venv.sh [requirements-run.txt]; done already: returns at once.
 # PYTHON chooses the interpreter; otherwise the first of python3.11, python3.12, python3.13, python3 that works.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 source tests/support/common.sh
 
-STAMP=.venv/.kafka_dr
+WHOLE=requirements.txt
+WANTED=${1:-$WHOLE}
 
-# The folder is part of it: the scripts of a virtual environment name it, a moved checkout needs a new one.
-fingerprint() { printf '%s %s\n' "$(cksum <requirements.txt)" "$PWD"; }
+# What was installed completely, and in which folder: the scripts of a virtual environment name it, so a moved
+# checkout needs a new one.
+stamp() { printf '.venv/.installed-%s\n' "$1"; }
+fingerprint() { printf '%s %s\n' "$(cksum <"$1")" "$PWD"; }
+is_installed() { [[ -f "$(stamp "$1")" && "$(<"$(stamp "$1")")" == "$(fingerprint "$1")" ]]; }
+was_moved() { [[ -f .venv/.made-in && "$(<.venv/.made-in)" != "$PWD" ]]; }
+works() { is_new_enough .venv/bin/python && .venv/bin/python -c 'import pip' 2>/dev/null; }
 
 is_new_enough() { "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' >/dev/null 2>&1; }
 
@@ -44,17 +50,18 @@ create() {
     fi
     say "setup: creating .venv with $python"
     "$python" -m venv --clear .venv
+    printf '%s\n' "$PWD" >.venv/.made-in
 }
 
+# Not byte-compiled here: Python does it for the modules that are used, and the first start is sooner.
 install() {
-    say "setup: installing the packages of requirements.txt (a minute or two when nothing is cached)"
-    with_progress build/logs/pip.log .venv/bin/python -m pip install --progress-bar off --require-hashes \
-        --requirement requirements.txt
+    say "setup: installing the packages of $WANTED (a minute or two)"
+    with_progress build/logs/pip.log .venv/bin/python -m pip install --progress-bar off --no-compile --require-hashes \
+        --requirement "$WANTED"
+    fingerprint "$WANTED" >"$(stamp "$WANTED")"
 }
 
-[[ -f "$STAMP" && "$(cat "$STAMP")" == "$(fingerprint)" ]] && exit 0
-if [[ -f "$STAMP" && "$(cat "$STAMP")" != *" $PWD" ]] || ! is_new_enough .venv/bin/python; then
-    create
-fi
+# The whole holds the part.
+if is_installed "$WANTED" || is_installed "$WHOLE"; then exit 0; fi
+if was_moved || ! works; then create; fi
 install
-fingerprint >"$STAMP"

@@ -143,6 +143,10 @@ class Transport:
             raise failure from error
 
     def _failure(self, reply: Reply | None, doing: str) -> DrError:
+        if reply is not None and retry_reason(reply) in ("rebalance", "storage"):
+            text = f'Kafka Connect at "{self.url}" did not get to {doing} within {self.timeout:g} s: {reply.message}'
+            hint = "It may still do it. Check that Kafka Connect's own cluster answers and its workers are all there."
+            return Unreachable("connect_busy", text, hint, self.url)
         if reply is not None and reply.json:
             return RefusedError(reply.status, reply.message, doing, self.url)
         status, found = (0, "nothing") if reply is None else (reply.status, reply.message or "an empty body")

@@ -93,7 +93,10 @@ def _common(spec: FlowSpec) -> dict[str, str]:
         "value.converter": _BYTES,
         "header.converter": _BYTES,
         # A refresh against a dead source holds up a stop for a minute; with these two it takes 3 seconds.
-        # source.cluster.* does not take time-outs, and admin.timeout.ms does not reach the client.
+        # source.cluster.* does not take time-outs, and admin.timeout.ms does not reach the client. While the source is
+        # frozen, closing the consumer takes as long as the worker's task.shutdown.graceful.timeout.ms (5 s) allows.
+        # source.consumer.request.timeout.ms would shorten that too, but a fetch that a busy link carries for longer
+        # would then be cut off and repeated for ever: that is for the user to set.
         "source.admin.default.api.timeout.ms": "5000",
         "source.admin.request.timeout.ms": "3000",
     }

@@ -33,13 +33,17 @@ class Task:
 
 @dataclass(frozen=True)
 class Connector:
-    """A connector as a worker reports it. ``state`` None: it exists, but has no status yet."""
+    """A connector as a worker reports it. ``state`` None: it exists, but has no status yet.
+
+    ``assigned``: ids of the tasks that it is to have; ``tasks``: those of which a status is known.
+    """
 
     name: str
     state: str | None
     tasks: tuple[Task, ...]
     config: Mapping[str, str]
     trace: str = ""
+    assigned: frozenset[int] = frozenset()
 
     @property
     def part(self) -> str | None:
@@ -53,8 +57,9 @@ class Connector:
 
     @property
     def running(self) -> bool:
-        """The connector and all of its tasks (perhaps none) are RUNNING."""
-        return self.state == "RUNNING" and all(task.state == "RUNNING" for task in self.tasks)
+        """The connector and all of its tasks (perhaps none) are RUNNING; a task without a status yet is not."""
+        started = {task.id for task in self.tasks if task.state == "RUNNING"}
+        return self.state == "RUNNING" and len(started) == len(self.tasks) and self.assigned <= started
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -148,7 +153,8 @@ def parse_connector(name: str, entry: Mapping[str, Any]) -> Connector:
         for task in status.get("tasks") or []
     )
     config = {str(key): str(value) for key, value in (info.get("config") or {}).items()}
-    return Connector(name, own.get("state"), tasks, config, _head(own.get("trace")))
+    assigned = frozenset(int(task["task"]) for task in info.get("tasks") or [])
+    return Connector(name, own.get("state"), tasks, config, _head(own.get("trace")), assigned)
 
 
 def _head(trace: Any) -> str:

@@ -20,10 +20,10 @@ class PartitionFacts:
     """What is known of one partition of a flow; None is unknown.
 
     ``start``/``end``: log of the source at the flow's isolation level (``end`` is the last stable offset for
-    read_committed), ``high`` its high watermark. ``copied``: N, the last copied source offset by the flow's own record; a lower bound unless
-    the connector is stopped without tasks. ``data_after``: is there a data record in [N + 1, end), transaction
-    markers left aside. ``replica_end``: end of the replica. ``tail_copied``: the last data record of the source
-    equals the last one of the replica.
+    read_committed), ``high`` its high watermark. ``copied``: N, the last copied source offset by the flow's own
+    record; a lower bound unless the connector is stopped without tasks. ``data_after``: is there a data record in
+    [N + 1, end), transaction markers left aside. ``replica_end``: end of the replica. ``tail_copied``: the last data
+    record of the source equals the last one of the replica.
     """
 
     start: int | None

@@ -13,10 +13,10 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .changes import Change
+from .changes import Change, Outcome
 from .errors import DrError
 
 __all__ = [
@@ -30,11 +30,24 @@ __all__ = [
     "Seen",
     "active_problem",
     "distance",
+    "failure_of",
+    "outcomes_of",
     "plan_group",
     "wanted_positions",
 ]
 
 Partition = tuple[str, int]
+
+_SHOWN = 5
+_HINTS = {
+    "group_active": "Stop its consumers (a killed one stays a member until its session time-out), then run this again.",
+    "position_out_of_range": "Translate the position for this cluster, or choose one within the log.",
+    "position_lower": 'Use lower: "lower" to go back, or "keep" if this group processed the records in between.',
+    "unknown_partition": "Create the topic, or wait until the flow has created it.",
+    "offsets_unknown": "Check that the partition has a leader.",
+    "position_not_proven": "Run this again: positions that are already there count as done.",
+    "position_not_written": "Check that no consumer of the group has started, then run this again.",
+}
 
 ABSENT = "DEAD"
 # Everything else, UNKNOWN included, is active: groups of the new protocol report UNKNOWN while they rebalance.
@@ -97,6 +110,7 @@ class PositionRow:
     wanted: int
     after: int | None
     status: str
+    error: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """As modules return it."""
@@ -111,11 +125,12 @@ class PositionRow:
             "status": self.status,
         }
 
-    def change(self) -> Change:
-        """The same as a change."""
+    def outcome(self) -> Outcome:
+        """The same as the outcome of a change."""
         topic, number = self.partition
         name = f"{self.group} {topic}-{number}"
-        return Change("position", name, "commit", {"offset": self.before}, {"offset": self.wanted})
+        change = Change("position", name, "commit", {"offset": self.before}, {"offset": self.wanted})
+        return Outcome(change, self.status, self.error)
 
 
 @dataclass(frozen=True)
@@ -143,6 +158,55 @@ class GroupPlan:
     def lowered(self) -> int:
         """How many of the wanted positions are below what is committed."""
         return sum(1 for row in self.rows if row.before is not None and row.wanted < row.before)
+
+    def refuse(self) -> None:
+        """Nothing was written, because of a problem in this plan or in another one."""
+        self.rows = [replace(row, status="refused") if row.status == "planned" else row for row in self.rows]
+
+    def conclude(
+        self, errors: Mapping[Partition, str | None], after: Mapping[Partition, int], state: GroupState
+    ) -> None:
+        """Judge the written rows by what was read back, and the group by what it is now."""
+        written = self.to_write
+        self.rows = [
+            _concluded(row, errors.get(row.partition, "The broker did not answer for it."), after.get(row.partition))
+            if row.partition in written
+            else row
+            for row in self.rows
+        ]
+        failed = [row for row in self.rows if row.status == "failed"]
+        if failed:
+            topic, number = failed[0].partition
+            text = (
+                f'Group "{self.group}": {len(failed)} of {len(written)} positions were not written '
+                f'(first: "{topic}" partition {number}: {failed[0].error})'
+            )
+            self.problems.append(Problem("position_not_written", f"{text}."))
+        if state.active:
+            self.problems.append(
+                Problem(
+                    "group_active",
+                    f'Group "{self.group}" became active (state {state.state}) while its positions were written.',
+                )
+            )
+
+    def unproven(self, error: DrError) -> None:
+        """The positions were sent, but nobody could look afterwards: they may or may not be there."""
+        if self.to_write:
+            self.rows = [
+                replace(row, after=None, status="failed", error="written, but not read back")
+                if row.status == "planned"
+                else row
+                for row in self.rows
+            ]
+            text = f'The positions of group "{self.group}" were sent but could not be read back: {error.message}'
+            self.problems.append(Problem("position_not_proven", text))
+
+
+def _concluded(row: PositionRow, error: str | None, after: int | None) -> PositionRow:
+    if error is None and after != row.wanted:
+        error = f"read back {after}, wanted {row.wanted}"
+    return replace(row, after=after, status="done" if error is None else "failed", error=error)
 
 
 def wanted_positions(items: Iterable[Mapping[str, Any]]) -> dict[str, dict[Partition, int]]:
@@ -242,6 +306,29 @@ def _lower_problem(plan: GroupPlan) -> Problem:
         "position_lower",
         f'Group "{plan.group}" has a higher position on {plan.lowered} partitions than wanted '
         f'(most: "{topic}" partition {number} at {worst.before}, wanted {worst.wanted}).',
+    )
+
+
+def outcomes_of(plans: Iterable[GroupPlan]) -> list[Outcome]:
+    """The rows that are, or would be, written, or were refused, as outcomes."""
+    return [row.outcome() for plan in plans for row in plan.rows if row.status not in ("unchanged", "kept")]
+
+
+def failure_of(plans: Iterable[GroupPlan], endpoint: str = "") -> DrError | None:
+    """One error for all problems of all groups, or None. Its code is the common one, or ``several_failed``."""
+    problems = [problem for plan in plans for problem in plan.problems]
+    if not problems:
+        return None
+    codes = sorted({problem.code for problem in problems})
+    more = f" ... and {len(problems) - _SHOWN} more problems." if len(problems) > _SHOWN else ""
+    text = " ".join(problem.text for problem in problems[:_SHOWN]) + more
+    hint = _HINTS.get(codes[0], "") if len(codes) == 1 else "Correct each of them, then run this again."
+    written = any(row.status in ("done", "failed") for plan in plans for row in plan.rows)
+    return DrError(
+        codes[0] if len(codes) == 1 else "several_failed",
+        text,
+        hint if written else f"Nothing was written. {hint}".strip(),
+        endpoint,
     )
 
 

@@ -66,7 +66,11 @@ _TOPIC_KEYS = {
     "replication_factor": Key("int"),
     "config": Key("dict", default={}),
 }
-_GROUP_KEYS = {"name": Key(required=True), "mode": Key(default="moved", choices=("moved", "local"))}
+_GROUP_KEYS = {
+    "name": Key(required=True),
+    "mode": Key(default="moved", choices=("moved", "local")),
+    "topics": Key("list"),
+}
 _FLOW_KEYS = {
     "replication_factor": Key("int"),
     "tasks_max": Key("int"),
@@ -236,6 +240,28 @@ def cutover_order(clients: list[dict[str, Any]]) -> list[str] | None:
     return order
 
 
+def _group_topics(pair: dict[str, Any], names: list[str]) -> dict[str, list[str]]:
+    """The originals that a group reads: as the inventory says, else what its clients read."""
+    declared = {}
+    for group in pair["groups"]:
+        own = [client["topics"] for client in pair["clients"] if client["group"] == group["name"]]
+        read = set(group["topics"] or [topic for topics in own for topic in topics])
+        if read:
+            declared[group["name"]] = [name for name in names if name in read]
+    return declared
+
+
+def _journal(pair: dict[str, Any]) -> dict[str, Any]:
+    """The journal topic: never expires, as safe as the safest topic of the pair."""
+    factors = [topic["replication_factor"] for topic in pair["topics"] if topic["replication_factor"]]
+    return {
+        "name": pair["journal_topic"],
+        "partitions": 1,
+        "replication_factor": max(factors, default=None),
+        "config": {"cleanup.policy": "delete", "retention.ms": -1, "retention.bytes": -1, "max.message.bytes": 8388608},
+    }
+
+
 def _derived(pair: dict[str, Any]) -> dict[str, Any]:
     naming = Naming(pair["policy"], pair["separator"])
     home = pair["home"]
@@ -256,10 +282,11 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         "home": home,
         "away": away,
         "run_on": pair["run_on"],
-        "journal_topic": pair["journal_topic"],
+        "journal": _journal(pair),
         "clusters": {alias: {"alias": alias, **cluster} for alias, cluster in pair["clusters"].items()},
         "topics": pair["topics"],
         "groups": moved,
+        "group_topics": _group_topics(pair, names),
         "local_groups": [group["name"] for group in pair["groups"] if group["mode"] == "local"],
         "clients": clients,
         "flow": pair["flow"],

@@ -11,12 +11,24 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .names import Naming
 
-__all__ = ["connector_states", "endpoint"]
+__all__ = [
+    "client_hosts",
+    "connector_states",
+    "endpoint",
+    "flow_end",
+    "flow_ends",
+    "flow_steps",
+    "topic_ids",
+    "unequal_partitions",
+    "whole_flow",
+]
+
+PARTS = ("source", "checkpoint", "heartbeat")
 
 
 def connector_states(pair: Mapping[str, Any], active: str) -> dict[str, dict[str, str]]:
@@ -29,6 +41,71 @@ def connector_states(pair: Mapping[str, Any], active: str) -> dict[str, dict[str
         }
         for name, flow in pair["flows"].items()
     }
+
+
+def flow_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
+    """The table as steps ``[flow, {parts, state}]``, one for each flow and state."""
+    steps: list[list[Any]] = []
+    for name, states in connector_states(pair, active).items():
+        for state in ("stopped", "running"):
+            parts = [part for part in PARTS if states[part] == state]
+            if parts:
+                steps.append([name, {"parts": parts, "state": state}])
+    return steps
+
+
+def whole_flow(flow: str, state: str) -> list[Any]:
+    """One step that brings all three connectors of ``flow`` into ``state``."""
+    return [flow, {"parts": list(PARTS), "state": state}]
+
+
+def topic_ids(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str | None]]:
+    """Topic ids by alias and topic, from the loop of ``kafka_topic_info`` over the clusters."""
+    return {
+        result["replication_cluster"]["alias"]: {topic["name"]: topic["topic_id"] for topic in result["topics"]}
+        for result in results
+    }
+
+
+def flow_end(cluster: Mapping[str, Any]) -> dict[str, Any]:
+    """One end of a flow, in the shape that ``connect_mirror`` takes."""
+    return {key: cluster[key] for key in ("alias", "bootstrap_servers", "client")}
+
+
+def flow_ends(flow: Mapping[str, Any]) -> dict[str, str]:
+    """Source and target of a flow, in the shape that ``dr_status_info`` takes."""
+    return {"source": flow["source"], "target": flow["target"]}
+
+
+def unequal_partitions(
+    found: Mapping[str, Sequence[Mapping[str, Any]]], topics: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Topics whose partition counts differ from the inventory's or between the clusters, in words.
+
+    ``found``: alias -> topics as ``kafka_topic_info`` returns them. Fewer than declared on *both* sides is growth and
+    fits; different counts on the two sides put keys on other partitions after a move.
+    """
+    counts = {
+        alias: {topic["name"]: topic["partitions"] for topic in rows if topic["exists"]}
+        for alias, rows in found.items()
+    }
+    texts = []
+    for topic in topics:
+        name, wanted = topic["name"], topic["partitions"]
+        present = {alias: rows[name] for alias, rows in counts.items() if name in rows}
+        if len(set(present.values())) > 1 or any(count > wanted for count in present.values()):
+            shown = ", ".join(f"{count} on {alias}" for alias, count in sorted(present.items()))
+            texts.append(f'"{name}": {wanted} in the inventory, {shown}')
+    return texts
+
+
+def client_hosts(clients: Sequence[Mapping[str, Any]], hosts: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+    """One item for each client and inventory host that it runs on. ``hosts``: pattern -> host names."""
+    return [
+        {"client": dict(client), "host": host}
+        for client in clients
+        for host in (hosts.get(client["hosts"]) or [client["hosts"]])
+    ]
 
 
 def endpoint(pair: Mapping[str, Any], client: Mapping[str, Any], alias: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,11 +34,22 @@ __all__ = [
     "failure_of",
     "plan_absent",
     "plan_present",
+    "topic_row",
     "wanted_topics",
 ]
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _SHOWN = 5
+_ROW_KEYS = (
+    "topic_id",
+    "partitions",
+    "replication_factor",
+    "leaderless",
+    "config",
+    "cleanup_policy",
+    "timestamp_type",
+    "offsets",
+)
 _ITEM_KEYS = ("name", "partitions", "replication_factor", "config")
 
 
@@ -91,8 +102,11 @@ class Plan:
 # ---- validation: everything that can be known without a connection ------------------------------------------
 
 
-def wanted_topics(items: Iterable[Mapping[str, Any]]) -> list[WantedTopic]:
-    """The option ``topics``, checked as a whole; one error names every problem."""
+def wanted_topics(items: Iterable[Mapping[str, Any]], state: str = "present") -> list[WantedTopic]:
+    """The option ``topics``, checked as a whole; one error names every problem.
+
+    A list to delete with an internal topic in it is refused as a whole: whoever wrote it meant something else.
+    """
     problems: list[str] = []
     wanted: list[WantedTopic] = []
     for number, item in enumerate(items, start=1):
@@ -104,6 +118,13 @@ def wanted_topics(items: Iterable[Mapping[str, Any]]) -> list[WantedTopic]:
     problems += [f'"{name}" is listed {count} times.' for name, count in counts.items() if count > 1]
     if problems:
         raise DrError("bad_topics", " ".join(problems), "Nothing was asked of the cluster. Correct the list of topics.")
+    internal = [topic.name for topic in wanted if is_internal(topic.name)] if state == "absent" else []
+    if internal:
+        raise DrError(
+            "topic_internal",
+            f"Topics of Kafka, Kafka Connect or MirrorMaker 2 are never deleted: {', '.join(internal)}.",
+            "Nothing was deleted. Remove them from the list.",
+        )
     return wanted
 
 
@@ -141,12 +162,15 @@ def _name_problem(name: Any) -> str:
 
 
 def collisions(names: Iterable[str]) -> list[str]:
-    """A warning for each set of names that differ only in "." and "_": the broker gives their metrics one name."""
+    """A warning for each set of names that differ only in "." and "_".
+
+    A broker refuses such a topic when it has the other one, yet creates both when they come in one request [run, 4.3].
+    """
     groups: dict[str, list[str]] = {}
     for name in names:
         groups.setdefault(name.replace(".", "_"), []).append(name)
     return [
-        f'The topics {" and ".join(sorted(names))} differ only in "." and "_": the broker refuses the second one.'
+        f'The topics {" and ".join(sorted(names))} differ only in "." and "_": their metrics share one name.'
         for names in groups.values()
         if len(names) > 1
     ]
@@ -186,21 +210,13 @@ def plan_present(wanted: Iterable[WantedTopic], found: Mapping[str, TopicState |
 
 
 def plan_absent(wanted: Iterable[WantedTopic], found: Mapping[str, TopicState | None]) -> Plan:
-    """Deletions of the named topics that exist; internal topics are refused even when they do not."""
+    """Deletions of the named topics that exist."""
     plan = Plan()
     for topic in wanted:
         state = found.get(topic.name)
-        before = None if state is None else {"partitions": state.partitions, "topic_id": state.topic_id}
-        change = Change("topic", topic.name, "delete", before, None)
-        if is_internal(topic.name):
-            error = DrError(
-                "topic_internal",
-                f'Topic "{topic.name}" belongs to Kafka, Kafka Connect or MirrorMaker 2 and is never deleted.',
-                "Remove it from the list.",
-            )
-            plan.conflicts.append(Conflict(change, error))
-        elif state is not None:
-            plan.changes.append(change)
+        if state is not None:
+            before = {"partitions": state.partitions, "topic_id": state.topic_id}
+            plan.changes.append(Change("topic", topic.name, "delete", before, None))
     return plan
 
 
@@ -260,10 +276,10 @@ def _config_differences(topic: WantedTopic, state: TopicState, exact: bool) -> D
     return differences
 
 
-# ---- the end ----------------------------------------------------------------------------------------------------
+# ---- what modules return ------------------------------------------------------------------------------------------
 
 
-def failure_of(conflicts: Iterable[Conflict], outcomes: Iterable[Outcome], endpoint: str = "") -> DrError | None:
+def failure_of(conflicts: Sequence[Conflict], outcomes: Iterable[Outcome], endpoint: str = "") -> DrError | None:
     """One error for everything that failed, or None. Its code is the common one, or ``several_failed``."""
     reasons = [(conflict.error.code, conflict.error.sentence()) for conflict in conflicts]
     reasons += [
@@ -277,8 +293,32 @@ def failure_of(conflicts: Iterable[Conflict], outcomes: Iterable[Outcome], endpo
     code = codes.pop() if len(codes) == 1 else "several_failed"
     text = " ".join(text for unused, text in reasons[:_SHOWN])
     if len(reasons) == 1:
-        return DrError(code, text, "", endpoint)
+        alone = conflicts[0].error if conflicts else DrError(code, text)
+        return DrError(code, alone.message, alone.hint, endpoint)
     more = f" ... and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
     return DrError(
         code, f"{len(reasons)} topics failed: {text}{more}", "All outcomes are listed under changes.", endpoint
     )
+
+
+def topic_row(
+    name: str,
+    state: TopicState | None,
+    config: str = "overrides",
+    ranges: Mapping[tuple[str, int], tuple[int, int] | None] | None = None,
+) -> dict[str, Any]:
+    """A topic as ``kafka_topic_info`` returns it; whatever is not known is None."""
+    row: dict[str, Any] = {"name": name, "exists": state is not None}
+    row.update(dict.fromkeys(_ROW_KEYS))
+    if state is None:
+        return row
+    row.update(topic_id=state.topic_id, partitions=state.partitions, replication_factor=state.replication_factor)
+    row["leaderless"] = list(state.leaderless)
+    if config != "none":
+        row["config"] = {k: one.value for k, one in sorted(state.config.items()) if one.override or config == "all"}
+        for key, setting in (("cleanup_policy", "cleanup.policy"), ("timestamp_type", "message.timestamp.type")):
+            row[key] = state.config[setting].value if setting in state.config else None
+    if ranges is not None:
+        spans = [ranges.get((name, index)) or (None, None) for index in range(state.partitions)]
+        row["offsets"] = [{"partition": n, "start": start, "end": end} for n, (start, end) in enumerate(spans)]
+    return row

@@ -135,7 +135,7 @@ def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "
     """A KafkaException as the collection's error; unreachable clusters are told from refusals."""
     inner = error.args[0] if error.args else None
     name = inner.name() if isinstance(inner, KafkaError) else ""
-    text = inner.str() if isinstance(inner, KafkaError) else str(error)
+    text = (inner.str() if isinstance(inner, KafkaError) else str(error)).rstrip(".")
     if "GSSAPI" in text and "No provider" in text:
         return DrError(
             "kerberos_missing",

@@ -34,7 +34,15 @@ def append(kafka: Kafka, topic: str, pair: str, events: Sequence[Event]) -> None
     The transactional id is fixed per pair: a new run fences the writer of an old one (KIP-98), so a controller that
     comes back from the dead cannot write behind its successor.
     """
-    producer = kafka.producer(**{"transactional.id": f"kafka-dr-{pair}", "transaction.timeout.ms": 15000})
+    producer = kafka.producer(
+        **{
+            "transactional.id": f"kafka-dr-{pair}",
+            "transaction.timeout.ms": 15000,
+            # The positions of many groups in one event: far below the topic's limit once they are compressed.
+            "compression.type": "gzip",
+            "message.max.bytes": 100_000_000,
+        }
+    )
     doing = f'append to the journal "{topic}"'
     try:
         producer.init_transactions(kafka.timeout)

@@ -33,6 +33,7 @@ __all__ = [
     "RangeRead",
     "Reading",
     "Record",
+    "data_behind",
     "data_records",
     "first_data_record",
     "first_data_records",
@@ -258,6 +259,40 @@ def has_data(
     """Whether any data record lies in each range: None where it could not be told."""
     reads = read_ranges(kafka, ranges, Reading(isolation, limit=1, timeout=timeout))
     return {p: True if read.records else False if read.ended == EXHAUSTED else None for p, read in reads.items()}
+
+
+def data_behind(
+    kafka: Kafka,
+    places: Iterable[tuple[Partition, int]],
+    ranges: Mapping[Partition, Range | None],
+    isolation: str = "read_committed",
+) -> dict[tuple[Partition, int], bool | None]:
+    """For each place (a position on a partition): does any data record lie from it to the log end? None: not known.
+
+    Several groups may stand on one partition: its highest place is asked first, and what lies behind that one also
+    lies behind the lower ones.
+    """
+    answers: dict[tuple[Partition, int], bool | None] = {}
+    open_places: dict[Partition, list[int]] = {}
+    ends: dict[Partition, int] = {}
+    for partition, offset in sorted(places):
+        span = ranges.get(partition)
+        answers[partition, offset] = None
+        if span is not None and offset <= span[1]:
+            open_places.setdefault(partition, []).append(offset)
+            ends[partition] = span[1]
+    while open_places:
+        starts = {p: max(offsets[-1], (ranges[p] or (0, 0))[0]) for p, offsets in open_places.items()}
+        found = has_data(kafka, {p: (start, ends[p]) for p, start in starts.items()}, isolation)
+        for partition, answer in found.items():
+            offsets = open_places[partition]
+            # Nothing up to the end: go on below. Something, or not known: that holds for all lower places too.
+            for offset in [offsets.pop()] if answer is False else offsets:
+                answers[partition, offset] = answer
+            ends[partition] = starts[partition]
+            if answer is not False or not offsets:
+                del open_places[partition]
+    return answers
 
 
 def _require(kafka: Kafka, partition: Partition, read: RangeRead) -> None:

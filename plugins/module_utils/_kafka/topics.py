@@ -34,7 +34,7 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
         ResourceType,
     )
 
-__all__ = ["apply", "describe", "known_ranges", "log_ranges", "names", "unsettled", "with_config"]
+__all__ = ["apply", "describe", "known_ranges", "log_ranges", "names", "unsettled", "with_config", "without_collector"]
 
 Partition = tuple[str, int]
 
@@ -60,7 +60,7 @@ def describe(kafka: Kafka, topics: Collection[str]) -> dict[str, TopicState | No
     states: dict[str, TopicState | None] = {}
     for batch in _batches(list(topics), lambda name: 1, _DESCRIBE_BATCH):
         kafka.note_request("describe_topics", topics=len(batch))
-        with _without_collector():
+        with without_collector():
             futures = kafka.admin.describe_topics(TopicCollection(batch), request_timeout=kafka.timeout)
             states.update((name, _state(kafka, name, future)) for name, future in futures.items())
     return states
@@ -87,7 +87,7 @@ def with_config(
     for batch in _batches(list(by_name), lambda name: 1, _DESCRIBE_BATCH):
         kafka.note_request("describe_configs", topics=len(batch))
         resources = [ConfigResource(ResourceType.TOPIC, name) for name in batch]
-        with _without_collector():
+        with without_collector():
             answers = kafka.admin.describe_configs(resources, request_timeout=kafka.timeout)
             for resource, future in answers.items():
                 entries = kafka.settle(future, f'describe the settings of topic "{resource.name}"')
@@ -302,7 +302,7 @@ def _batches(items: list[Any], cost: Callable[[Any], int], budget: int) -> Itera
 
 
 @contextmanager
-def _without_collector() -> Iterator[None]:
+def without_collector() -> Iterator[None]:
     """No garbage collection while an answer becomes a hundred thousand small objects, none of them garbage."""
     was_on = gc.isenabled()
     gc.disable()

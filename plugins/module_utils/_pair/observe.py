@@ -79,6 +79,7 @@ class Pair:
     def __init__(self, params: Mapping[str, Any]) -> None:
         self.topics = list(params["topics"])
         self.groups = list(params.get("groups") or [])
+        self._group_topics: Mapping[str, Any] = params.get("group_topics") or {}
         self.naming = Naming(params["policy"], params["separator"])
         self.flows = [(flow["source"], flow["target"]) for flow in params["flows"]]
         clusters = params["clusters"]
@@ -216,6 +217,18 @@ class Pair:
 
     # ---- groups
 
+    def topics_of(self, group: str, alias: str, commits: Iterable[Partition]) -> list[str]:
+        """The originals that ``group`` reads: as declared, else those on which (or on whose replica) it has commits."""
+        if self._group_topics.get(group):
+            return list(self._group_topics[group])
+        touched = {topic for topic, _partition in commits}
+        return [topic for topic in self.topics if touched & set(self.both_names(alias, topic))]
+
+    def both_names(self, alias: str, topic: str) -> list[str]:
+        """An original and, on ``alias``, the replica of its twin."""
+        replicas = [self.naming.replica(other, topic) for other in self.kafka if other != alias]
+        return list(dict.fromkeys([topic, *replicas]))
+
     def look_groups(self, alias: str, topics: Iterable[str]) -> dict[str, GroupLook]:
         """Every group on ``alias``: state, commits on ``topics``, and whether a record lies behind each."""
         kafka, names = self.kafka[alias], list(topics)
@@ -223,21 +236,29 @@ class Pair:
             lambda: kafka_groups.describe(kafka, self.groups), lambda: kafka_groups.positions(kafka, self.groups)
         )
         ranges = self.ranges(alias, names)
-        wanted = {group: {key: at for key, at in commits[group].items() if key[0] in names} for group in self.groups}
+        scopes = {group: self._scope(group, alias, commits[group], ranges) for group in self.groups}
         behind = {
-            (key, max(at, ranges[key][0]))
-            for group in self.groups
-            for key, at in wanted[group].items()
-            if key in ranges and at < ranges[key][1]
+            (key, max(commits[group][key], ranges[key][0]))
+            for group, scope in scopes.items()
+            for key in scope
+            if commits[group].get(key, ranges[key][1]) < ranges[key][1]
         }
         # Several groups often stand at the same place: each (partition, offset) is read once.
         data = self._data_behind(alias, behind, ranges)
         looks = {}
-        for group in self.groups:
-            read = {key: self._read_to_end(wanted[group].get(key), key, ranges, data) for key in ranges}
+        for group, scope in scopes.items():
+            read = {key: self._read_to_end(commits[group].get(key), key, ranges, data) for key in scope}
+            listed = {key: at for key, at in commits[group].items() if key[0] in names}
             outside = sorted({key[0] for key in commits[group]} - set(self.partitions(alias)))
-            looks[group] = GroupLook(states[group].state, wanted[group], read, tuple(outside))
+            looks[group] = GroupLook(states[group].state, listed, read, tuple(outside))
         return looks
+
+    def _scope(
+        self, group: str, alias: str, commits: Iterable[Partition], ranges: Iterable[Partition]
+    ) -> list[Partition]:
+        topics = self.topics_of(group, alias, commits)
+        names = {name for topic in topics for name in self.both_names(alias, topic)}
+        return sorted(key for key in ranges if key[0] in names)
 
     def _data_behind(
         self, alias: str, places: set[tuple[Partition, int]], ranges: Mapping[Partition, tuple[int, int]]

@@ -20,6 +20,7 @@ def pair_options() -> ArgumentSpec:
             "clusters": {"type": "dict", "required": True},
             "topics": {"type": "list", "elements": "str", "required": True},
             "groups": {"type": "list", "elements": "str", "default": []},
+            "group_topics": {"type": "dict", "default": {}},
             "policy": {"type": "str", "choices": ["default", "identity"], "default": "default"},
             "separator": {"type": "str", "default": "."},
             "request_timeout": {"type": "float", "default": 15.0},

@@ -182,14 +182,17 @@ class _Translation:
     ) -> list[dict[str, Any]]:
         (x_look, y_look), (forward, back) = looks, flows
         naming, vouched = self.pair.naming, self.params["vouched"].get(group, {})
+        topics = set(self.pair.topics_of(group, self.x, x_look.commits))
         rows = []
         for key, facts in sorted(forward.facts.items()):
             topic, partition = key
+            if topic not in topics:
+                continue
             left = Side(x_look.commits.get(key), facts.start, facts.end, x_look.read_to_end.get(key))
             replica = (naming.replica(self.x, topic), partition)
             found = enter_replica(left, _side(y_look, y_ranges, replica), final[key], syncs.get(key, ()))
             rows.append(_row(group, replica, found, y_look))
-        for key in sorted(back.facts):
+        for key in sorted(key for key in back.facts if key[0] in topics):
             topic, partition = key
             mirrored = (naming.replica(self.y, topic), partition)
             start, end = y_ranges[key]

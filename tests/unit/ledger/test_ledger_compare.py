@@ -6,14 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ledger.check import find_ledgers
 from ledger.compare import compare
 from ledger.errors import LedgerError
 from ledger.gaps import Window
 from ledger.reading import Ledger
+from ledger.store import Writer
 
 P1 = "pay.aaaaaa"
 
@@ -199,9 +202,25 @@ def test_a_restarted_producer_goes_on_and_its_gap_of_unknown_stays_unknown() -> 
     assert compare(ledgers)["totals"]["unknown"] == 2
 
 
-def test_a_cut_line_is_passed_over() -> None:
-    reader = member(*processed(0, 1), "P pay.aaaaaa 1 k0 Payments 0 1 1 !", "P pay.aa !")
-    assert anomalies(producer(*sent(0, 1), "K 1 Pay !"), reader) == {}
+def test_a_cut_line_is_passed_over(tmp_path: Path) -> None:
+    """As files: a kill cuts the last line of both, the next writer goes on."""
+    texts = {
+        "ledger-pay.log": ["H 1 producer pay.aaaaaa 0", *sent(0, 1), "K 1 Pay"],
+        "ledger-settlement.log": [
+            "H 1 consumer settlement 0",
+            "S 1 start P Payments",
+            *processed(0),
+            "P pay.aaaaaa 0 k",
+        ],
+    }
+    for name, lines in texts.items():
+        (tmp_path / name).write_text("\n".join(lines).replace(" ", "\t"))
+        Writer(tmp_path / name).close()
+    with (tmp_path / "ledger-settlement.log").open("a") as file:
+        file.write(processed(1, at=2_000_000)[0].replace(" ", "\t") + "\n")
+    ledgers = find_ledgers(tmp_path)
+    assert anomalies(*ledgers) == {}
+    assert compare(ledgers)["verdict"] == "clean"
 
 
 def test_a_line_that_no_client_writes_is_an_error_naming_the_ledger() -> None:

@@ -34,7 +34,7 @@ def test_flush_if_due_bounds_the_time_a_line_waits(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("ledger.store.time.monotonic", lambda: now + 0.1)
     writer.flush_if_due()
     assert (tmp_path / "x.log").read_bytes() == b""
-    monkeypatch.setattr("ledger.store.time.monotonic", lambda: now + 0.2)
+    monkeypatch.setattr("ledger.store.time.monotonic", lambda: now + 0.25)
     writer.flush_if_due()
     assert (tmp_path / "x.log").read_bytes() == b"K\t1\n"
     writer.close()

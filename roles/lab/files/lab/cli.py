@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import jars, java
-from .configs import ALIASES, PARTS
+from . import archives, jars, java
+from .configs import ALIASES, PARTS, Settings
 from .errors import LabError
 from .lab import Lab
 from .progress import Progress
@@ -84,6 +84,7 @@ def _jars(options: argparse.Namespace) -> dict[str, Any]:
     if options.write_checksums:
         jars.write_checksums(cache, program, progress)
     folder = jars.ensure_jars(cache, program, progress)
+    archives.ensure(folder, program, Settings(), progress)
     progress.say(f"jars: {len(list(folder.glob('*.jar')))} verified in {folder}")
     return {"jars": str(folder)}
 

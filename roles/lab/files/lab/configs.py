@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -124,9 +124,10 @@ def render(cluster: Cluster, part: str, settings: Settings) -> str:
     return properties(broker(cluster) if part == "broker" else connect(cluster, settings))
 
 
-def jvm_options(settings: Settings, root: Path, log4j2: Path) -> list[str]:
+def jvm_options(settings: Settings, root: Path, log4j2: Path, classes: Sequence[str] = ()) -> list[str]:
     """A small heap, the quick compiler only, and every file the JVM may write kept inside the lab."""
     return [
+        *classes,
         f"-Xmx{settings.heap_mb}m",
         "-XX:+UseSerialGC",
         "-XX:TieredStopAtLevel=1",

@@ -15,6 +15,7 @@ from pathlib import Path
 from .errors import LabError
 from .files import locked, read_json, to_json, write_atomically
 from .ivy import KAFKA_VERSION, retrieve
+from .java import Java
 from .progress import Progress
 
 CHECKSUMS = Path(__file__).with_name("jars.sha256")
@@ -87,7 +88,7 @@ def verify(folder: Path, wanted: dict[str, str]) -> Findings:
     return findings
 
 
-def ensure_jars(cache: Path, java: str, progress: Progress) -> Path:
+def ensure_jars(cache: Path, java: Java, progress: Progress) -> Path:
     """The folder of verified jars; a missing, partial or damaged one is downloaded once."""
     folder = cache / f"jars-{KAFKA_VERSION}"
     wanted = parse_checksums(CHECKSUMS.read_text())
@@ -100,12 +101,12 @@ def ensure_jars(cache: Path, java: str, progress: Progress) -> Path:
     return folder
 
 
-def download(folder: Path, java: str, progress: Progress, wanted: dict[str, str] | None) -> None:
+def download(folder: Path, java: Java, progress: Progress, wanted: dict[str, str] | None) -> None:
     """Fetch into a folder beside the target, verify there, then put it in place with one rename."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f"{folder.name}.part-", dir=folder.parent))
     try:
-        jars = retrieve(work, java, progress, len(wanted) if wanted else None)
+        jars = retrieve(work, java.program, progress, len(wanted) if wanted else None)
         findings = verify(jars, wanted) if wanted else Findings()
         if findings:
             raise LabError(
@@ -119,7 +120,7 @@ def download(folder: Path, java: str, progress: Progress, wanted: dict[str, str]
         shutil.rmtree(work, ignore_errors=True)
 
 
-def write_checksums(cache: Path, java: str, progress: Progress) -> None:
+def write_checksums(cache: Path, java: Java, progress: Progress) -> None:
     """For maintainers, after a change of the version: download and pin what arrived."""
     folder = cache / f"jars-{KAFKA_VERSION}"
     with locked(cache / f"jars-{KAFKA_VERSION}.lock", progress):

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import LabError
@@ -20,21 +22,33 @@ ADVICE = (
 )
 
 
+@dataclass(frozen=True)
+class Java:
+    program: str
+    version: str
+
+    @property
+    def fingerprint(self) -> str:
+        """Differs between builds, because the archives of one build are of no use to another."""
+        return hashlib.sha256(self.version.encode()).hexdigest()[:12]
+
+
 def major_version(text: str) -> int | None:
     """The major version in what `java -version` prints; "1.8.0" counts as 8."""
     found = re.search(r'version "(?:1\.)?(\d+)', text)
     return int(found.group(1)) if found else None
 
 
-def find_java() -> str:
-    """Path of the java program: JAVA_HOME goes before PATH."""
+def find_java() -> Java:
+    """A java that is new enough: JAVA_HOME goes before PATH."""
     home = os.environ.get("JAVA_HOME")
     program = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if not program or not os.access(program, os.X_OK):
         where = f"JAVA_HOME is {home}, which has no bin/java" if home else "There is no java on the PATH"
         raise LabError(f"{where}. {ADVICE}")
     answer = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
-    version = major_version(answer.stderr + answer.stdout)
+    said = answer.stderr + answer.stdout
+    version = major_version(said)
     if version is None or version < OLDEST:
         raise LabError(f"{program} is Java {version or 'of an unknown version'}. {ADVICE}")
-    return program
+    return Java(program, said)

@@ -11,7 +11,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from . import jars, java, layout, ports, processes
+from . import archives, jars, java, layout, ports, processes
 from .configs import ALIASES, PARTS, Cluster, Settings
 from .errors import LabError
 from .files import locked, to_json, write_atomically
@@ -125,7 +125,8 @@ class Lab:
         names = [self._parts[key].name for key in missing]
         self._progress.say(f"starting {', '.join(names)} in {self.paths.root}")
         self._remember(clusters, settings)
-        Starter(self.paths, clusters, settings, program, folder, self._progress).up(missing)
+        classes = archives.ensure(folder, program, settings, self._progress)
+        Starter(self.paths, clusters, settings, program, folder, self._progress, classes).up(missing)
         self._remember(clusters, settings)
         return names
 

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,10 +16,12 @@ from . import probes, processes
 from .configs import LOG4J2, MAINS, Cluster, Settings, jvm_options, render
 from .errors import LabError
 from .files import write_atomically
+from .java import Java
 from .layout import Layout
 from .progress import Progress
 
-BOUND = 90.0
+# Seconds. An idle machine needs 15; many labs starting at once on two cores have needed 60.
+BOUND = 180.0
 
 
 @dataclass
@@ -29,9 +31,11 @@ class Starter:
     paths: Layout
     clusters: dict[str, Cluster]
     settings: Settings
-    java: str
+    java: Java
     jars: Path
     progress: Progress
+    # What the JVM of a part is told about class archives.
+    classes: Callable[[str], Sequence[str]] = lambda name: ()
     started: list[tuple[str, str]] = field(default_factory=list)
 
     def up(self, missing: list[tuple[str, str]]) -> None:
@@ -59,13 +63,13 @@ class Starter:
         part, cluster = self.paths.part(alias, name), self.clusters[alias]
         write_atomically(part.config, render(cluster, name, self.settings))
         self.started.append((alias, name))
-        processes.spawn(part, self._command(MAINS[name], str(part.config)))
+        processes.spawn(part, self._command(name, MAINS[name], str(part.config)))
 
-    def _command(self, main: str, *arguments: str) -> list[str]:
+    def _command(self, name: str, main: str, *arguments: str) -> list[str]:
         (self.paths.root / "tmp").mkdir(parents=True, exist_ok=True)
         write_atomically(self.paths.log4j2, LOG4J2)
-        options = jvm_options(self.settings, self.paths.root, self.paths.log4j2)
-        return [self.java, *options, "-cp", f"{self.jars}/*", main, *arguments]
+        options = jvm_options(self.settings, self.paths.root, self.paths.log4j2, self.classes(name))
+        return [self.java.program, *options, "-cp", f"{self.jars}/*", main, *arguments]
 
     def _check_alive(self, key: tuple[str, str], since: float) -> None:
         part = self.paths.part(*key)
@@ -78,21 +82,34 @@ class Starter:
             )
 
     def _format(self, aliases: list[str]) -> None:
-        """Prepare new data folders, both at once. The id file is written last: without it the folder starts over."""
+        """Prepare new data folders, all at once. The id file is written last: without it the folder starts over."""
         new = [self.clusters[alias] for alias in aliases if not (self.paths.root / alias / "cluster_id").exists()]
-        running = []
-        for cluster in new:
-            shutil.rmtree(cluster.folder / "data", ignore_errors=True)
-            config = cluster.config_file("broker")
-            write_atomically(config, render(cluster, "broker", self.settings))
-            command = self._command("kafka.tools.StorageTool", "format", "-t", cluster.cluster_id, "-c", str(config))
-            running.append(
-                subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ)
-            )
-        for cluster, process in zip(new, running, strict=True):
-            output, _ = process.communicate(timeout=BOUND)
-            if process.returncode != 0:
-                raise LabError(f"Formatting the data folder of {cluster.alias} failed:\n{output.strip()[-2000:]}")
-            write_atomically(cluster.folder / "cluster_id", cluster.cluster_id + "\n")
+        running: list[subprocess.Popen[str]] = []
+        try:
+            running.extend(self._start_format(cluster) for cluster in new)
+            for cluster, process in zip(new, running, strict=True):
+                self._finish_format(cluster, process)
+        finally:
+            for process in running:
+                process.kill()
+                process.communicate()
         if new:
             self.progress.say(f"data folders of {' and '.join(cluster.alias for cluster in new)} formatted")
+
+    def _start_format(self, cluster: Cluster) -> subprocess.Popen[str]:
+        shutil.rmtree(cluster.folder / "data", ignore_errors=True)
+        config = cluster.config_file("broker")
+        write_atomically(config, render(cluster, "broker", self.settings))
+        arguments = ("format", "-t", cluster.cluster_id, "-c", str(config))
+        command = self._command("format", "kafka.tools.StorageTool", *arguments)
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    @staticmethod
+    def _finish_format(cluster: Cluster, process: subprocess.Popen[str]) -> None:
+        try:
+            output, _ = process.communicate(timeout=BOUND)
+        except subprocess.TimeoutExpired as error:
+            raise LabError(f"Formatting the data folder of {cluster.alias} took over {BOUND:.0f} s.") from error
+        if process.returncode != 0:
+            raise LabError(f"Formatting the data folder of {cluster.alias} failed:\n{output.strip()[-2000:]}")
+        write_atomically(cluster.folder / "cluster_id", cluster.cluster_id + "\n")

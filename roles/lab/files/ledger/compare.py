@@ -21,22 +21,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ledger.gaps import Activity, Gap, Window
-from ledger.reading import (
-    ABORTED,
-    ACKNOWLEDGED,
-    ANNOUNCED,
-    FAILED,
-    MAYBE,
-    MOST,
-    NONE,
-    SAMPLES,
-    Ledger,
-    Sent,
-    Taken,
-    read_sent,
-    read_taken,
-)
+from ledger.reading import Ledger
 from ledger.samples import find_places
+from ledger.sent import ABORTED, ACKNOWLEDGED, ANNOUNCED, FAILED, NONE, Sent, read_sent
+from ledger.taken import MAYBE, MOST, SAMPLES, Taken, read_taken
 
 
 @dataclass
@@ -93,7 +81,7 @@ def _covered(taken: Taken, sent: Sent) -> bytes:
         return b"\1" * len(sent.outcomes)
     if not any(covers):
         return bytes(len(sent.outcomes))
-    return bytes(map(covers.__getitem__, sent.places))
+    return bytes(map(covers.__getitem__, sent.topic_numbers))
 
 
 def _mask(values: bytearray, wanted: Iterable[int]) -> bytes:

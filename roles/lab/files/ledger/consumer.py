@@ -51,6 +51,7 @@ def consumer_config(client: Definition, endpoint: Endpoint, member: int) -> dict
     if config.get("group.protocol", "classic") == "classic":  # the newer protocol leaves these to the broker
         config.setdefault("partition.assignment.strategy", client.assignment)
         config.setdefault("session.timeout.ms", client.session_ms)
+        config.setdefault("heartbeat.interval.ms", max(100, client.session_ms // 10))  # hears of a rebalance sooner
     return config
 
 

@@ -51,7 +51,7 @@ class Activity:
         self._ends.extend(other._ends)
 
     def longest_gap(self, window: Window) -> Gap | None:
-        """None if nothing is known: no event and no full window, or one event alone."""
+        """None if nothing is known: no event and no full window, or one event alone. 0 s: none longer than GRAIN_US."""
         low, high = window.start, window.end
         edge, is_edge = low, True
         longest: Gap | None = None
@@ -60,6 +60,8 @@ class Activity:
                 continue
             if edge is not None and (longest is None or start - edge > longest.end - longest.start):
                 longest = _gap(edge, max(start, edge), is_edge)
+            if longest is None and end > start:
+                longest = _gap(start, start, False)
             if edge is None or end > edge:
                 edge, is_edge = end, False
         if high is not None and edge is not None and edge < high:

@@ -1,31 +1,20 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""First pass over the ledgers: one byte a record and group, no object a record.
-
-Five million records in three groups must fit into 2 GiB.
-"""
+"""Ledgers as blocks of lines: a block is handled column by column, which is several times faster than line by line."""
 
 from __future__ import annotations
 
 import contextlib
-import heapq
-import re
-from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ledger.errors import LedgerError
-from ledger.gaps import Activity
-from ledger.store import CUT
 
 TAB = b"\t"
-NONE, ANNOUNCED, ACKNOWLEDGED, FAILED, ABORTED = range(5)
-OUTCOMES = {b"K": ACKNOWLEDGED, b"F": FAILED, b"U": ANNOUNCED, b"X": ABORTED}
-MAYBE = 0x80  # bit beside the count of processings
-SAMPLES = 20
-MOST = 2  # "more than once" needs no exact number
-Blocks = Iterator[list[bytes]]
+Lines = list[bytes]
+Blocks = Iterator[Lines]
 
 
 @dataclass(frozen=True)
@@ -45,192 +34,45 @@ class Ledger:
         return self.header[3]
 
 
-@dataclass
-class Sent:
-    """Everything one producer announced, by sequence number."""
+def of_kind(lines: Lines, kind: bytes) -> Lines:
+    return [line for line in lines if line.startswith(kind)]
 
-    owner: str
-    outcomes: bytearray = field(default_factory=bytearray)
-    places: array[int] = field(default_factory=lambda: array("H"))  # index into topics
-    topics: list[str] = field(default_factory=list)
-    activity: Activity = field(default_factory=Activity)
 
-    def count(self, outcome: int) -> int:
-        return self.outcomes.count(outcome)
+def kinds_of(lines: Lines) -> set[bytes]:
+    return {line[:1] for line in lines}
+
+
+def columns(lines: Lines, width: int) -> list[Lines]:
+    """One list a field. A line with another number of fields shifts all that follow, so every line is counted."""
+    if not lines:
+        return [[] for _ in range(width)]
+    fields = TAB.join(lines).split(TAB)
+    if len(fields) != width * len(lines) or set(fields[::width]) != {lines[0][:1]}:
+        wrong = next((line for line in lines if line.count(TAB) != width - 1), b"")
+        raise ValueError(wrong.decode(errors="replace"))
+    return [fields[number::width] for number in range(width)]
 
 
 def place_of(line: bytes) -> dict[str, object]:
-    """Where a K, X or P line says the record is; both end in topic, partition, offset, time."""
+    """Where a K, X or P line says the record is: all end in topic, partition, offset, time."""
     topic, partition, offset, time_us = line.decode().split("\t")[-4:]
     return {"topic": topic, "partition": int(partition), "offset": int(offset), "time_us": int(time_us)}
 
 
-@dataclass
-class Disorder:
-    """One record that came after a later one of its key."""
-
-    producer: str
-    seq: int
-    after: int
-    line: bytes
-
-    def as_dict(self) -> dict[str, object]:
-        return {"producer": self.producer, "seq": self.seq, "after": self.after, **place_of(self.line)}
-
-
-@dataclass
-class Taken:
-    """Everything one group processed."""
-
-    group: str
-    sent: dict[str, Sent]
-    counts: dict[str, bytearray] = field(default_factory=dict)
-    subscribed: set[str] = field(default_factory=set)
-    activity: Activity = field(default_factory=Activity)
-    processings: int = 0
-    reprocessings: int = 0
-    foreign: int = 0
-    strangers: set[tuple[str, int]] = field(default_factory=set)  # never announced
-    disorders: list[Disorder] = field(default_factory=list)
-    out_of_order: int = 0
-
-    def covers(self, topic: str) -> bool:
-        return any(re.match(name, topic) if name.startswith("^") else name == topic for name in self.subscribed)
-
-
-def read_sent(ledger: Ledger) -> Sent:
-    """What a producer's ledger says."""
-    with _blaming(ledger):
-        return _read_sent(ledger)
-
-
-def _read_sent(ledger: Ledger) -> Sent:
-    sent = Sent(ledger.owner)
-    topics: dict[bytes, int] = {}
-    time_before = b""
-    outcomes, places = sent.outcomes, sent.places
-    for line in lines_of(ledger):
-        fields = line.split(TAB)
-        if fields[0] == b"K":
-            _, number, topic, _, _, time_us = fields
-            seq = int(number)
-            outcomes[seq] = ACKNOWLEDGED
-            if topic not in topics:
-                topics[topic] = len(topics)
-                sent.topics.append(topic.decode())
-            places[seq] = topics[topic]
-            if time_us != time_before:
-                sent.activity.add(int(time_us))
-                time_before = time_us
-        elif fields[0] == b"A":
-            _announce(sent, int(fields[1]), int(fields[2]))
-        elif fields[0] in OUTCOMES:
-            outcomes[int(fields[1])] = OUTCOMES[fields[0]]
-    return sent
-
-
-def _announce(sent: Sent, first: int, last: int) -> None:
-    missing = last + 1 - len(sent.outcomes)
-    if missing > 0:
-        sent.outcomes.extend(bytes(missing))
-        sent.places.frombytes(bytes(missing * sent.places.itemsize))
-    sent.outcomes[first : last + 1] = bytes([ANNOUNCED]) * (last + 1 - first)
-
-
-def read_taken(group: str, ledgers: Sequence[Ledger], sent: dict[str, Sent]) -> Taken:
-    """What the ledgers of a group's members say, merged by time."""
-    with _blaming(*ledgers):
-        return _read_taken(group, ledgers, sent)
-
-
-def _read_taken(group: str, ledgers: Sequence[Ledger], sent: dict[str, Sent]) -> Taken:
-    taken = Taken(group, sent)
-    taken.counts = {owner: bytearray(len(item.outcomes)) for owner, item in sent.items()}
-    newest: dict[bytes, dict[bytes, int]] = {}
-    producer_before = time_before = b""
-    counts, keys = bytearray(), {}
-    for line in _merged(ledgers):
-        if line[:1] != b"P":
-            _take_other(taken, line)
-            continue
-        _, producer, number, key, _, _, _, time_us = line.split(TAB)
-        if producer != producer_before:
-            counts = taken.counts.get(producer.decode(), bytearray())
-            keys = newest.setdefault(producer, {})
-            producer_before = producer
-        if time_us != time_before:
-            taken.activity.add(int(time_us))
-            time_before = time_us
-        seq = int(number)
-        taken.processings += 1
-        if not 0 <= seq < len(counts):
-            _take_stranger(taken, producer, seq)
-        elif counts[seq]:
-            taken.reprocessings += 1
-            counts[seq] = MOST
-        else:
-            counts[seq] = 1
-            if seq < keys.get(key, -1):
-                _note_disorder(taken, Disorder(producer.decode(), seq, keys[key], line))
-            else:
-                keys[key] = seq
-    return taken
-
-
-def _take_stranger(taken: Taken, producer: bytes, seq: int) -> None:
-    if seq < 0:
-        taken.foreign += 1
-    else:
-        taken.strangers.add((producer.decode(), seq))
-
-
-def _note_disorder(taken: Taken, disorder: Disorder) -> None:
-    taken.out_of_order += 1
-    if len(taken.disorders) < SAMPLES:
-        taken.disorders.append(disorder)
-
-
-def _take_other(taken: Taken, line: bytes) -> None:
-    fields = line.split(TAB)
-    if fields[0] == b"S" and fields[2] == b"start":
-        taken.subscribed.update(fields[4].decode().split(","))
-    elif fields[0] == b"M":
-        counts = taken.counts.get(fields[1].decode())
-        seq = int(fields[2])
-        if counts is not None and 0 <= seq < len(counts) and not counts[seq]:
-            counts[seq] = MAYBE
-
-
-def lines_of(ledger: Ledger) -> Iterator[bytes]:
-    for block in ledger.read():
-        for line in block:
-            if line and not line.endswith(CUT):
-                yield line
-
-
-def _merged(ledgers: Sequence[Ledger]) -> Iterator[bytes]:
-    """A record may be first processed by one member and again by another: only time tells the order."""
-    streams = [settled(ledger) for ledger in ledgers]
-    if len(streams) == 1:
-        return streams[0]
-    return heapq.merge(*streams, key=_time_of)
-
-
-def _time_of(line: bytes) -> int:
-    """Lines without a time of their own (maybe-processed ones) come last."""
-    if line[:1] == b"S":
-        return int(line.split(TAB, 2)[1])
-    return int(line[line.rindex(TAB) + 1 :]) if line[:1] == b"P" else 1 << 62
-
-
-def settled(ledger: Ledger) -> Iterator[bytes]:
+def settled(ledger: Ledger) -> Blocks:
     """Lines of a processor's transactions as P lines of its commit; those without an end as M lines, at the end."""
-    open_lines: dict[bytes, list[bytes]] = {}
-    for line in lines_of(ledger):
+    open_lines: dict[bytes, Lines] = {}
+    is_plain = True
+    for block in ledger.read():
+        is_plain = is_plain and not kinds_of(block) & {b"Q", b"C", b"D"}
+        yield block if is_plain else list(_settle(block, open_lines))
+    yield [b"M\t" + record for records in open_lines.values() for record in records]
+
+
+def _settle(block: Lines, open_lines: dict[bytes, Lines]) -> Iterator[bytes]:
+    for line in block:
         kind = line[:1]
-        if kind in (b"P", b"S"):
-            yield line
-        elif kind == b"Q":
+        if kind == b"Q":
             _, number, record = line.split(TAB, 2)
             open_lines.setdefault(number, []).append(record)
         elif kind in (b"C", b"D"):
@@ -238,12 +80,39 @@ def settled(ledger: Ledger) -> Iterator[bytes]:
             records = open_lines.pop(number, [])
             if kind == b"C":
                 yield from (b"P\t" + record.rpartition(TAB)[0] + TAB + time_us for record in records)
-    for records in open_lines.values():
-        yield from (b"M\t" + record for record in records)
+        else:
+            yield line
+
+
+def time_of(line: bytes) -> int:
+    return int(line[line.rindex(TAB) + 1 :])
+
+
+def merged(streams: Sequence[Blocks]) -> Blocks:
+    """P lines of several members in the order of time, in runs as long as one member has nothing in between."""
+    heads = [head for stream in streams if (head := _next_head(stream)) is not None]
+    while len(heads) > 1:
+        heads.sort(key=lambda head: time_of(head[0][0]))
+        lines, stream = heads[0]
+        end = max(1, bisect_right(lines, time_of(heads[1][0][0]), key=time_of))
+        yield lines[:end]
+        rest = (lines[end:], stream) if end < len(lines) else _next_head(stream)
+        heads[0:1] = [rest] if rest else []
+    for lines, stream in heads:
+        yield lines
+        yield from stream
+
+
+def _next_head(stream: Blocks) -> tuple[Lines, Blocks] | None:
+    for lines in stream:
+        if lines:
+            return lines, stream
+    return None
 
 
 @contextlib.contextmanager
-def _blaming(*ledgers: Ledger) -> Iterator[None]:
+def blaming(*ledgers: Ledger) -> Iterator[None]:
+    """A line that cannot be understood is told with the ledgers it may be in."""
     try:
         yield
     except (ValueError, IndexError) as error:

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
-from ledger.reading import TAB, Ledger, lines_of, place_of, settled
+from ledger.reading import TAB, Ledger, place_of, settled
 
 Record = tuple[str, int]
 Wanted = Mapping[str, Mapping[str, Sequence[Record]]]  # group -> class -> records
@@ -36,9 +37,7 @@ def _sent_places(ledgers: Sequence[Ledger], records: set[Record]) -> dict[Record
     found: dict[Record, dict[str, object]] = {}
     for ledger in ledgers:
         numbers = {str(seq).encode(): seq for owner, seq in records if owner == ledger.owner}
-        if not numbers:
-            continue
-        for line in lines_of(ledger):
+        for line in chain.from_iterable(ledger.read() if numbers else ()):
             if line[:1] in (b"K", b"X") and (number := line.split(TAB, 2)[1]) in numbers:
                 found[ledger.owner, numbers[number]] = place_of(line)
     return found
@@ -46,12 +45,10 @@ def _sent_places(ledgers: Sequence[Ledger], records: set[Record]) -> dict[Record
 
 def _processed_places(ledgers: Sequence[Ledger], records: set[Record]) -> dict[Record, list[dict[str, object]]]:
     found: dict[Record, list[dict[str, object]]] = {record: [] for record in records}
-    names = {f"{owner}\t{seq}".encode(): (owner, seq) for owner, seq in records}
-    if not names:
-        return found
-    for ledger in ledgers:
-        for line in settled(ledger):
-            _, owner, number, *_ = line.split(TAB, 3)
-            if line[:1] == b"P" and (name := owner + TAB + number) in names:
+    names = {f"P\t{owner}\t{seq}".encode(): (owner, seq) for owner, seq in records}
+    for ledger in ledgers if records else ():
+        for line in chain.from_iterable(settled(ledger)):
+            name = TAB.join(line.split(TAB, 3)[:3])
+            if name in names:
                 found[names[name]].append({**place_of(line), "ledger": ledger.name})
     return found

@@ -1,0 +1,135 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One flow from its declaration to its connectors: check, look, plan, validate, apply, tell.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from .._core.changes import Outcome
+from .._core.names import CONNECTORS, Naming
+from .._core.waiting import Bounds
+from .._module import Result
+from .mirror import Cluster, FlowSpec, check_flow, check_settings, wanted_config
+from .planning import Wish, kept_settings, plan
+from .reconcile import Reconciler, Report
+from .rest import ConnectClient, Connector
+from .soundness import risky
+from .validate import check_existing, check_place, validate
+
+__all__ = ["flow_options", "flow_spec", "reconcile_flow"]
+
+_CLUSTER = {
+    "alias": {"type": "str", "required": True},
+    "bootstrap_servers": {"type": "str", "default": ""},
+    "client": {"type": "dict", "default": {}},
+    "cluster_id": {"type": "str"},
+}
+
+
+def flow_options() -> dict[str, Any]:
+    """Options that declare a flow; documented in the module ``connect_mirror``."""
+    names = {"type": "list", "elements": "str", "default": []}
+    settings = {"type": "dict", "default": {}}
+    return {
+        "source": {"type": "dict", "required": True, "options": _CLUSTER},
+        "target": {"type": "dict", "required": True, "options": _CLUSTER},
+        "topics": names,
+        "groups": names,
+        "policy": {"type": "str", "choices": ["default", "identity"], "default": "default"},
+        "separator": {"type": "str", "default": "."},
+        "replication_factor": {"type": "int"},
+        "offset_syncs_location": {"type": "str", "choices": ["source", "target"], "default": "target"},
+        "tasks_max": {"type": "int", "default": 4},
+        "settings": settings,
+        **{f"{part}_settings": settings for part in CONNECTORS},
+        "parts": {"type": "list", "elements": "str", "choices": list(CONNECTORS), "default": list(CONNECTORS)},
+        "state": {"type": "str", "choices": ["present", "running", "stopped", "absent"], "default": "running"},
+    }
+
+
+def flow_spec(params: Mapping[str, Any]) -> FlowSpec:
+    """The declaration that a module's parameters make."""
+    settings = {part: params[f"{part}_settings"] or {} for part in CONNECTORS}
+    return FlowSpec(
+        source=_cluster(params["source"]),
+        target=_cluster(params["target"]),
+        topics=tuple(params["topics"]),
+        groups=tuple(params["groups"]),
+        naming=Naming(params["policy"], params["separator"]),
+        replication_factor=params["replication_factor"],
+        offset_syncs_location=params["offset_syncs_location"],
+        tasks_max=params["tasks_max"],
+        settings={"common": params["settings"] or {}, **settings},
+    )
+
+
+def reconcile_flow(
+    rest: ConnectClient, spec: FlowSpec, parts: Sequence[str], state: str, bounds: Bounds, check: bool
+) -> Result:
+    """Make the connectors of ``parts`` be as ``state`` says; everything that can be refused is, before a change."""
+    configured = state in ("present", "running")
+    check_flow(spec, parts, configured)
+    if configured:
+        check_settings(spec, parts)
+    wishes = [
+        Wish(spec.name(part), part, state, wanted_config(spec, part) if configured else {})
+        for part in CONNECTORS
+        if part in parts
+    ]
+    actual = _look(rest, wishes)
+    warnings = [text for part in parts for text in risky(spec.given(part))] if configured else []
+    if configured:
+        check_place(rest, spec)
+        check_existing(spec, wishes, actual)
+    plans = {wish.name: plan(wish, actual.get(wish.name)) for wish in wishes}
+    written = [wish for wish in wishes if {change.action for change in plans[wish.name]} & {"create", "update"}]
+    if written:
+        warnings += validate(rest, spec, written, actual)
+    if check:
+        planned = [Outcome(change, "planned") for wish in wishes for change in plans[wish.name]]
+        report = Report(outcomes=planned, connectors=actual)
+    else:
+        report = Reconciler(rest, bounds).apply(wishes, plans, actual)
+    extra = {"connectors": [_shown(wish, report, actual.get(wish.name)) for wish in wishes]}
+    found = list(dict.fromkeys(warnings + report.warnings))
+    return Result(report.outcomes, extra, rest.requests, found, report.failure)
+
+
+def _cluster(given: Mapping[str, Any]) -> Cluster:
+    return Cluster(given["alias"], given["bootstrap_servers"], given["client"] or {}, given["cluster_id"])
+
+
+def _look(rest: ConnectClient, wishes: Sequence[Wish]) -> dict[str, Connector]:
+    """All connectors; those that the list leaves out because they have no status yet are asked for by name."""
+    actual = rest.connectors()
+    for wish in wishes:
+        if wish.name not in actual:
+            found = rest.find(wish.name)
+            if found is not None:
+                actual[wish.name] = found
+    return actual
+
+
+def _shown(wish: Wish, report: Report, before: Connector | None) -> dict[str, Any]:
+    now = report.connectors.get(wish.name)
+    deleted = any(
+        outcome.change.name == wish.name and outcome.change.action == "delete" and outcome.status == "done"
+        for outcome in report.outcomes
+    )
+    return {
+        "name": wish.name,
+        "part": wish.part,
+        "exists": now is not None,
+        "state": None if now is None else now.state,
+        "tasks": [] if now is None else [asdict(task) for task in now.tasks],
+        "final": now is not None and now.stopped,
+        "kept": kept_settings(wish, before),
+        "offsets_survive": deleted,
+    }

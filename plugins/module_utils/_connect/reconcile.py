@@ -1,0 +1,204 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Carries out the planned steps of a flow's connectors and waits until the worker shows that they took effect.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .._core.changes import Change, Outcome
+from .._core.errors import DrError, Unreachable
+from .._core.waiting import Bounds, Waited, wait_until
+from .planning import KIND, Wish, merged_config
+from .rest import ConnectClient, Connector
+from .watching import RESTART_SECONDS, Watch, already, describe, goal, watch_of
+
+__all__ = ["Reconciler", "Report"]
+
+
+@dataclass
+class Report:
+    """How it ended: one outcome for each step, the connectors as last seen, and the failure, if any."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    connectors: dict[str, Connector] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    failure: DrError | None = None
+
+
+class Reconciler:
+    """Applies the plans of several connectors together, so that they stop and start at the same time."""
+
+    def __init__(self, rest: ConnectClient, bounds: Bounds) -> None:
+        self._rest = rest
+        self._bounds = bounds
+        self._unanswered: dict[str, DrError] = {}
+
+    def apply(
+        self, wishes: Sequence[Wish], plans: Mapping[str, list[Change]], actual: Mapping[str, Connector]
+    ) -> Report:
+        """Carry out ``plans``, wait for all, then delete what is to be absent. A failed connector hides no other."""
+        report = Report(connectors=dict(actual))
+        watches = {}
+        # A stop of the source connector keeps the worker busy the longest: with it first, the others would wait for it.
+        for wish in sorted(wishes, key=lambda wish: wish.part == "source" and not wish.configured):
+            steps = [change for change in plans[wish.name] if change.action != "delete"]
+            outcomes = [self._step(change, wish, actual.get(wish.name)) for change in steps]
+            report.outcomes += outcomes
+            if not any(outcome.status == "failed" for outcome in outcomes):
+                watches[wish.name] = watch_of(wish, steps, actual.get(wish.name))
+        self._wait(watches, report)
+        self._delete(wishes, plans, report)
+        if report.failure is None:
+            failed = [outcome for outcome in report.outcomes if outcome.status == "failed"]
+            report.failure = _together(failed) if failed else None
+        return report
+
+    def _step(self, change: Change, wish: Wish, actual: Connector | None) -> Outcome:
+        try:
+            self._do(change.action, wish, actual)
+        except Unreachable as error:
+            # The request may have been carried out; a stop or a resume may be repeated until the status shows it.
+            if change.action not in ("stop", "resume"):
+                return Outcome(change, "failed", error.sentence())
+            self._unanswered[wish.name] = error
+        except DrError as error:
+            return Outcome(change, "failed", error.sentence())
+        return Outcome(change, "done")
+
+    def _do(self, action: str, wish: Wish, actual: Connector | None) -> None:
+        if action == "create":
+            self._rest.create(wish.name, merged_config(wish, None), "RUNNING" if wish.state == "running" else "STOPPED")
+        elif action == "update":
+            self._rest.configure(wish.name, merged_config(wish, actual))
+        elif action == "stop":
+            self._rest.stop(wish.name)
+        elif action == "resume":
+            self._rest.resume(wish.name)
+        elif action == "restart":
+            self._rest.restart_failed(wish.name)
+
+    # ---- waiting
+
+    def _wait(self, watches: dict[str, Watch], report: Report) -> None:
+        pending = {name: watch for name, watch in watches.items() if not already(watch, report.connectors.get(name))}
+        if not pending:
+            return
+        try:
+            waited = wait_until(
+                lambda: self._look(pending, report),
+                lambda left: not left,
+                self._bounds,
+                lambda left: _mark(left, report),
+            )
+        except DrError as error:
+            report.failure = error
+            return
+        if not waited.done:
+            report.failure = self._not_reached(waited, pending, report)
+            report.outcomes = [_not_done(outcome, waited.state, report.failure) for outcome in report.outcomes]
+        for name, watch in watches.items():
+            actual = report.connectors.get(name)
+            if watch.wish.state == "running" and watch.wish.part == "source" and actual and not actual.tasks:
+                report.warnings.append(
+                    f'The connector "{name}" runs without a task: it finds none of its topics on the source. '
+                    "It looks again at each refresh."
+                )
+
+    def _look(self, pending: dict[str, Watch], report: Report) -> list[str]:
+        """Names that are not yet as wanted. A worker that does not answer leaves everything undecided."""
+        try:
+            self._repeat(pending)
+            found = self._rest.connectors()
+        except Unreachable as error:
+            self._unanswered[""] = error
+            return sorted(pending)
+        self._unanswered.pop("", None)
+        report.connectors = found
+        now = time.monotonic()
+        left = []
+        for name, watch in pending.items():
+            reached = watch.reached(found.get(name), now)
+            if not reached or not self._took_effect(watch, found.get(name)):
+                left.append(name)
+            self._restart_once(watch, found.get(name), now, report)
+        return sorted(left) if report.failure is None else []
+
+    def _repeat(self, pending: Mapping[str, Watch]) -> None:
+        for name in [name for name in self._unanswered if name]:
+            state = pending[name].wish.state
+            self._rest.resume(name) if state == "running" else self._rest.stop(name)
+            del self._unanswered[name]
+
+    def _took_effect(self, watch: Watch, actual: Connector | None) -> bool:
+        """After an update, RUNNING alone may mean the tasks of before: their own configuration tells."""
+        if not watch.updated or watch.wish.state != "running" or actual is None or not actual.tasks:
+            return True
+        configs = self._rest.task_configs(watch.wish.name)
+        return all(config.get(key) == value for config in configs for key, value in watch.updated.items())
+
+    def _restart_once(self, watch: Watch, actual: Connector | None, now: float, report: Report) -> None:
+        if watch.wish.state != "running" or actual is None or not actual.failures:
+            return
+        if watch.restarted is None:
+            watch.restarted = now
+            self._rest.restart_failed(actual.name)
+            change = Change(KIND, actual.name, "restart", {"state": "FAILED"}, {"state": "RUNNING"})
+            report.outcomes.append(Outcome(change, "done"))
+        elif now - watch.restarted >= RESTART_SECONDS:
+            report.failure = DrError(
+                "connector_failed",
+                f'The connector "{actual.name}" failed again after a restart. {"; ".join(actual.failures)}',
+                "The worker's log has the whole trace.",
+                self._rest.url,
+            )
+
+    def _not_reached(self, waited: Waited[list[str]], pending: Mapping[str, Watch], report: Report) -> DrError:
+        wanted = ", ".join(f'"{name}" {goal(pending[name].wish)}' for name in waited.state)
+        seen = "; ".join(describe(name, report.connectors.get(name)) for name in waited.state)
+        last = self._unanswered.get("") or next(iter(self._unanswered.values()), None)
+        also = f" Last call: {last.message}" if last else ""
+        stopping = any(pending[name].wish.state in ("stopped", "absent") for name in waited.state)
+        hint = "A stop against a dead source takes a minute without the source.admin.* time-outs." if stopping else ""
+        bound = "no progress" if waited.ended == "stalled" else "not reached"
+        text = f"Wanted {wanted}; {bound} within {waited.seconds:.0f} s. Last seen: {seen}.{also}"
+        return DrError("connector_not_ready", text, hint, self._rest.url)
+
+    # ---- deleting
+
+    def _delete(self, wishes: Sequence[Wish], plans: Mapping[str, list[Change]], report: Report) -> None:
+        for wish in wishes:
+            for change in plans[wish.name]:
+                if change.action == "delete" and report.failure is None:
+                    report.outcomes.append(self._delete_one(change, report))
+
+    def _delete_one(self, change: Change, report: Report) -> Outcome:
+        try:
+            self._rest.delete(change.name)
+            gone = wait_until(lambda: self._rest.find(change.name), lambda found: found is None, self._bounds)
+        except DrError as error:
+            return Outcome(change, "failed", error.sentence())
+        if not gone.done:
+            return Outcome(change, "failed", f'"{change.name}" is still there {gone.seconds:.0f} s after its deletion.')
+        report.connectors.pop(change.name, None)
+        return Outcome(change, "done")
+
+
+def _mark(left: Sequence[str], report: Report) -> tuple[object, ...]:
+    return tuple((name, (seen := report.connectors.get(name)) and (seen.state, seen.tasks)) for name in left)
+
+
+def _together(failed: Sequence[Outcome]) -> DrError:
+    text = " ".join(f"{outcome.change.action} {outcome.change.name}: {outcome.error}" for outcome in failed)
+    return DrError("connector_step_failed", text, "What was done is listed in changes; the task may be run again.")
+
+
+def _not_done(outcome: Outcome, names: Sequence[str], failure: DrError) -> Outcome:
+    missed = outcome.change.name in names and outcome.status == "done" and outcome.change.action != "update"
+    return Outcome(outcome.change, "failed", failure.message) if missed else outcome

@@ -1,0 +1,111 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything that is asked and refused before the first connector is written.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .._core.errors import DrError
+from .._core.names import CONNECTORS
+from .._core.security import is_secret
+from .mirror import FlowSpec
+from .planning import Wish, merged_config, rivals
+from .rest import PACKAGE, ConnectClient, Connector
+from .soundness import unknown_settings, unsound
+
+__all__ = ["check_existing", "check_place", "field_errors", "validate"]
+
+
+def check_place(rest: ConnectClient, spec: FlowSpec) -> None:
+    """Refuse a worker group that belongs to another cluster than the target: it would write the replicas there."""
+    wanted, refused = spec.target.cluster_id, spec.source.cluster_id
+    if not (wanted or refused) or _redirected(spec):
+        return
+    found = rest.cluster_id()
+    if (wanted and found != wanted) or (refused and found == refused):
+        raise DrError(
+            "wrong_connect_cluster",
+            f'The Kafka Connect workers at "{rest.url}" belong to cluster "{found}", '
+            f'the flow needs those of its target "{spec.target.alias}"{f" ({wanted})" if wanted else ""}.',
+            "Nothing was changed. A source connector writes to its workers' own cluster: correct connect_url.",
+            rest.url,
+        )
+
+
+def _redirected(spec: FlowSpec) -> bool:
+    return "producer.override.bootstrap.servers" in spec.given("source")
+
+
+def check_existing(spec: FlowSpec, wishes: Iterable[Wish], connectors: Mapping[str, Connector]) -> None:
+    """Refuse to work beside a second connector of the same flow, or on top of settings that make it unsound."""
+    for wish in wishes:
+        others = rivals(wish, connectors) if wish.state == "running" else []
+        if others:
+            raise DrError(
+                "flow_runs_twice",
+                f'The connector "{others[0]}" already runs the {wish.part} part of {wish.name.split(".Mirror")[0]}: '
+                "with two of them every record is copied twice.",
+                "Nothing was changed. Stop or delete one of the two.",
+            )
+        actual = connectors.get(wish.name)
+        if actual is None or not wish.configured:
+            continue
+        kept = {key: value for key, value in actual.config.items() if key not in wish.config}
+        problems = unsound(kept, spec.target.brokers)
+        if problems:
+            raise DrError(
+                "connector_unsound",
+                f'The connector "{wish.name}" has settings that nobody here asked for. {" ".join(problems)}',
+                f"Nothing was changed. To remove one, give it the value null in {wish.part}_settings.",
+            )
+
+
+def validate(
+    rest: ConnectClient, spec: FlowSpec, wishes: Iterable[Wish], connectors: Mapping[str, Connector]
+) -> list[str]:
+    """Let the worker judge every configuration that is to be written. Returns warnings, raises with all errors."""
+    plugins = rest.plugins()
+    problems: list[str] = []
+    warnings: list[str] = []
+    for wish in wishes:
+        plugin = PACKAGE + CONNECTORS[wish.part]
+        if plugin not in plugins:
+            raise _plugin_missing(rest, plugin, plugins)
+        answer = rest.validate(plugin, merged_config(wish, connectors.get(wish.name)))
+        problems += [f"{wish.name}: {text}" for text in field_errors(answer)]
+        names = [str((item.get("definition") or {}).get("name")) for item in answer.get("configs", [])]
+        for key, near in unknown_settings(spec.given(wish.part), names):
+            text = f'Nothing reads the setting "{key}".' + (f' Did you mean "{near}"?' if near else "")
+            (problems if near else warnings).append(text)
+    if problems:
+        raise DrError("settings_invalid", " ".join(dict.fromkeys(problems)), "Nothing was changed.", rest.url)
+    return list(dict.fromkeys(warnings))
+
+
+def field_errors(answer: Mapping[str, Any]) -> list[str]:
+    """The errors of a validation, by field; what a secret's error quotes is left out."""
+    found = []
+    for item in answer.get("configs", []):
+        value = item.get("value") or {}
+        name = str(value.get("name"))
+        texts = [str(text) for text in value.get("errors") or []]
+        if texts:
+            found.append(f'"{name}": {"not accepted" if is_secret(name) else " ".join(texts)}')
+    return found
+
+
+def _plugin_missing(rest: ConnectClient, plugin: str, plugins: Iterable[str]) -> DrError:
+    mirror = sorted(name for name in plugins if name.startswith(PACKAGE))
+    has = ", ".join(mirror) if mirror else "no connector of MirrorMaker 2"
+    return DrError(
+        "connector_class_missing",
+        f'The Kafka Connect workers at "{rest.url}" have no class "{plugin}"; they have {has}.',
+        "Nothing was changed. Put connect-mirror and connect-mirror-client of the worker's version on its plugin path.",
+        rest.url,
+    )

@@ -1,0 +1,84 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When a connector is as wanted: what a worker must show, and for how long, before it is believed.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .._core.changes import Change
+from .planning import Wish, merged_config
+from .rest import Connector
+
+__all__ = ["RESTART_SECONDS", "Watch", "already", "describe", "goal", "watch_of"]
+
+# A source connector computes its tasks after it is RUNNING. After this time without one it has nothing to copy.
+TASKLESS_SECONDS = 5.0
+# A restart is acknowledged before the FAILED status is gone.
+RESTART_SECONDS = 5.0
+
+
+@dataclass
+class Watch:
+    """What waiting for one connector has seen so far. ``changed``: its status may still be that of before."""
+
+    wish: Wish
+    changed: bool
+    updated: Mapping[str, str] = field(default_factory=dict)
+    looks: int = 0
+    running_since: float | None = None
+    restarted: float | None = None
+
+    def reached(self, actual: Connector | None, now: float) -> bool:
+        """True when ``actual`` is as wanted; call once a look."""
+        if self.wish.state == "absent":
+            return actual is None or actual.stopped
+        if self.wish.state == "stopped":
+            return actual is None or actual.stopped
+        if self.wish.state == "present":
+            return actual is not None and actual.state is not None
+        return self._runs(actual, now)
+
+    def _runs(self, actual: Connector | None, now: float) -> bool:
+        if actual is None or not actual.running:
+            self.looks, self.running_since = 0, None
+            return False
+        self.looks += 1
+        self.running_since = now if self.running_since is None else self.running_since
+        if not self.changed:
+            return True
+        if self.wish.part == "source" and not actual.tasks and now - self.running_since < TASKLESS_SECONDS:
+            return False
+        # The first RUNNING after a change can be the status of before it.
+        return self.looks >= 2
+
+
+def watch_of(wish: Wish, steps: Sequence[Change], actual: Connector | None) -> Watch:
+    updates = [change for change in steps if change.action == "update"]
+    keys = [key for change in updates for key in change.after or {}]
+    updated = {key: value for key, value in merged_config(wish, actual).items() if key in keys} if updates else {}
+    restarts = any(change.action == "restart" for change in steps)
+    return Watch(wish, bool(steps), updated, restarted=time.monotonic() if restarts else None)
+
+
+def already(watch: Watch, actual: Connector | None) -> bool:
+    return not watch.changed and watch.reached(actual, time.monotonic())
+
+
+def describe(name: str, actual: Connector | None) -> str:
+    """State and tasks in a few words, for messages."""
+    if actual is None:
+        return f'"{name}" is not shown'
+    tasks = ", ".join(f"{task.id} {task.state}" for task in actual.tasks) or "none"
+    failures = f" ({'; '.join(actual.failures)})" if actual.failures else ""
+    return f'"{name}" is {actual.state or "without status"}, tasks: {tasks}{failures}'
+
+
+def goal(wish: Wish) -> str:
+    return {"running": "RUNNING with its tasks", "present": "with a status"}.get(wish.state, "STOPPED without tasks")

@@ -1,0 +1,119 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""May a cutover start, is it needed, and which of its phases are left.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .verdict import PROVEN
+
+__all__ = ["first_positions", "judge_cutover", "phases_left", "written_behind"]
+
+# The phase that begins with the point of no return; an interrupted run behind it goes on there.
+_FORWARD_FROM = ("start", "move_producers")
+
+
+def judge_cutover(status: Mapping[str, Any], journal: Mapping[str, Any], kind: str, to: str) -> dict[str, Any]:
+    """``{already, problems, text}`` for a cutover of type ``kind`` to the alias ``to``.
+
+    ``status``: what ``dr_status_info`` saw; ``journal``: its state. The active side is believed only if the journal
+    and the clusters do not contradict each other (SOUNDNESS 18).
+    """
+    active, run = journal["active"], journal["run"]
+    busy = {alias: sorted(_active_groups(status, alias)) for alias in _aliases(status)}
+    elsewhere = [alias for alias in busy if alias != to]
+    if journal["interrupted"]:
+        same = run["type"] == kind and run["to"] == to
+        problems = [] if same else [_other_run(run, kind, to)]
+        return _judgement(False, problems, f"The run {run['id']} was interrupted and goes on.")
+    if active == to:
+        problems = [
+            f"The journal says that the applications live on {to}, but the groups {', '.join(busy[alias])} have members"
+            f" on {alias}. Find out who is right before anything moves."
+            for alias in elsewhere
+            if busy[alias]
+        ]
+        return _judgement(True, problems, f"The applications already live on {to}: nothing is to be done.")
+    problems = [f"{text}." for text in status["missing"]]
+    problems += [
+        f"The flow {flow['name']} is {flow['verdict']}: {flow['reason']}."
+        for flow in status["flows"]
+        if flow["verdict"] != PROVEN and not any(text.startswith(f"{flow['name']}:") for text in status["missing"])
+    ]
+    problems += [
+        f'The group "{row["group"]}" also commits on {", ".join(row["topics"])} on {row["alias"]}, which the inventory'
+        " does not list: those positions would stay behind. Add the topics or take the group out."
+        for row in status["unlisted"]
+    ]
+    problems += [f"The groups {', '.join(busy[to])} already have members on {to}. Stop them first."] if busy[to] else []
+    problems += [
+        f'The group "{row["group"]}" has no position on {row["alias"]} {row["topic"]}-{row["partition"]}.'
+        " Commit one first."
+        for row in status["groups"]
+        if row["alias"] == active and row["commit"] is None and row["read_to_end"] is None
+    ]
+    return _judgement(False, problems, f"The applications live on {active} and move to {to} by the type {kind}.")
+
+
+def first_positions(status: Mapping[str, Any], alias: str) -> list[dict[str, Any]]:
+    """Position 0 for groups that have none on partitions of ``alias`` that were never written.
+
+    Only there it is certain that nothing is skipped and nothing is read again; any other first position is a decision
+    of the group's owner. Shape as ``kafka_group`` takes it; groups with members commit for themselves.
+    """
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in status["groups"]:
+        untouched = row["commit"] is None and row["read_to_end"] is True
+        if row["alias"] == alias and untouched and row["state"] in ("EMPTY", "DEAD"):
+            position = {"topic": row["topic"], "partition": row["partition"], "offset": 0}
+            groups.setdefault(row["group"], []).append(position)
+    return [{"group": group, "positions": positions} for group, positions in groups.items()]
+
+
+def _judgement(already: bool, problems: list[str], text: str) -> dict[str, Any]:
+    if problems:
+        problems = [*problems[:8], "Nothing was changed."]
+    return {"already": already, "problems": problems, "text": text}
+
+
+def _aliases(status: Mapping[str, Any]) -> set[str]:
+    return {flow[end] for flow in status["flows"] for end in ("source", "target")}
+
+
+def _active_groups(status: Mapping[str, Any], alias: str) -> set[str]:
+    return {row["group"] for row in status["groups"] if row["alias"] == alias and row["state"] not in ("EMPTY", "DEAD")}
+
+
+def _other_run(run: Mapping[str, Any], kind: str, to: str) -> str:
+    return (
+        f"The {run['type']} run {run['id']} to {run['to']} has not ended; wanted {kind} to {to}."
+        " Start the unfinished run again with its own playbook first: it goes on where it stopped."
+    )
+
+
+def phases_left(phases: Sequence[str], run: Mapping[str, Any]) -> list[str]:
+    """The phases that a run still has to do: all of them, or from the point of no return on.
+
+    Every phase looks before it acts, so an earlier one may be repeated; behind the point of no return none may be.
+    """
+    if run["pnr"] is None:
+        return list(phases)
+    first = next(index for index, phase in enumerate(phases) if phase in _FORWARD_FROM)
+    return list(phases[first:])
+
+
+def written_behind(status: Mapping[str, Any], ends: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Partitions of the side that was left whose end moved behind the barrier: somebody still writes there."""
+    texts = []
+    for flow in status["flows"]:
+        for row in flow["partitions"]:
+            before = ends.get(row["topic"], {}).get(str(row["partition"]))
+            if before is not None and row["end"] is not None and row["end"] > before:
+                texts.append(f"{flow['source']} {row['topic']}-{row['partition']}: {row['end'] - before} offsets")
+    return texts

@@ -1,0 +1,123 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The report of a run: one schema for every outcome, and the same facts as readable lines.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from .verdict import PROVEN, REFUTED, UNKNOWN, combine
+
+__all__ = ["cutover_report", "report_lines", "status_lines"]
+
+SCHEMA = "switchback.kafka_dr/report/1"
+
+
+def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The report of a cutover from what its role remembered (keys as in roles/report)."""
+    checks = _checks(facts)
+    return {
+        "schema": SCHEMA,
+        "kind": "cutover",
+        "pair": facts["pair"],
+        "type": facts["type"],
+        "from": facts["from"],
+        "to": facts["to"],
+        "run": facts["run"],
+        "outcome": facts["outcome"],
+        "verdict": combine(check["verdict"] for check in checks),
+        "checks": checks,
+        "not_checked": ["record by record comparison of both sides"],
+        "began": _stamp(facts["began"]),
+        "ended": _stamp(facts["ended"]),
+        "seconds": round(float(facts["ended"]) - float(facts["began"]), 3),
+        "phases": [_phase(phase) for phase in facts["times"]],
+        "rereads": facts["rereads"],
+        "positions": list(facts["details"]),
+        "barrier": dict(facts["barrier"]),
+        "failure": facts["failure"],
+    }
+
+
+def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    if facts["outcome"] == "already_there":
+        return [_check("active side", PROVEN, f"journal and groups agree on {facts['to']}")]
+    if facts["outcome"] != "completed":
+        return [_check("run", UNKNOWN, f"the run ended as {facts['outcome']}")]
+    arrival = facts["arrival"]
+    checks = [_check("drained", PROVEN, "every partition was copied to its end"), _positions(facts)]
+    checks += [_check(name, arrival[name]["verdict"], arrival[name]["reason"]) for name in ("first_write", "groups")]
+    rogue = facts["rogue"]
+    if rogue is None:
+        checks.append(_check("fence", UNKNOWN, "UNFENCED: the old side was not asked to refuse writes"))
+    elif rogue:
+        checks.append(_check("fence", REFUTED, f"UNFENCED, and written behind the barrier: {'; '.join(rogue[:5])}"))
+    else:
+        checks.append(_check("fence", UNKNOWN, "UNFENCED; the old side's ends stood still behind the barrier"))
+    return checks
+
+
+def _positions(facts: Mapping[str, Any]) -> dict[str, Any]:
+    rereads = facts["rereads"]
+    if rereads is None:
+        return _check("positions", UNKNOWN, "taken over from the journal of an interrupted run, read back after commit")
+    if rereads == 0:
+        return _check("positions", PROVEN, "every group starts exactly behind what it has read")
+    return _check("positions", PROVEN, f"no record is skipped; at most {rereads} are read again")
+
+
+def _check(name: str, verdict: str, reason: str) -> dict[str, Any]:
+    return {"name": name, "verdict": verdict, "reason": reason}
+
+
+def _phase(phase: Mapping[str, Any]) -> dict[str, Any]:
+    began, ended = float(phase["began"]), float(phase["ended"])
+    return {
+        "phase": phase["phase"],
+        "result": phase["result"],
+        "began": _stamp(began),
+        "seconds": round(ended - began, 3),
+    }
+
+
+def _stamp(moment: Any) -> str:
+    return datetime.fromtimestamp(float(moment), tz=UTC).isoformat(timespec="milliseconds")
+
+
+def report_lines(report: Mapping[str, Any]) -> list[str]:
+    """The report for a person at three in the morning."""
+    head = f"{report['type']} {report['from']} -> {report['to']}: {report['outcome']}, {report['verdict']}"
+    lines = [f"{head} ({report['seconds']:.1f} s)"]
+    lines += [f"  {phase['phase']:<16}{phase['seconds']:>8.1f} s" for phase in report["phases"]]
+    lines += [f"  {check['verdict']:<8} {check['name']}: {check['reason']}" for check in report["checks"]]
+    if report["failure"]:
+        lines.append(f"  stopped in '{report['failure']['task']}': {report['failure']['message']}")
+    lines += [f"  not checked: {text}" for text in report["not_checked"]]
+    return lines
+
+
+def status_lines(status: Mapping[str, Any], active: str | None, run: Mapping[str, Any] | None = None) -> list[str]:
+    """What ``dr_status_info`` saw, for a person."""
+    lines = [f"{status['verdict']}: applications live on {active or 'unknown'}"]
+    if run is not None and run["ended"] is None:
+        lines.append(f"  INTERRUPTED: the {run['type']} run {run['id']} to {run['to']}; start its playbook again")
+    for flow in status["flows"]:
+        lag = "unknown" if flow["lag"] is None else flow["lag"]
+        lines.append(f"  {flow['verdict']:<8} {flow['name']}: lag {lag}, {flow['reason']}")
+    sides: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in status["groups"]:
+        sides.setdefault((row["group"], row["alias"]), []).append(row)
+    for (group, alias), rows in sorted(sides.items()):
+        commits = sum(row["commit"] is not None for row in rows)
+        read = sum(row["read_to_end"] is True for row in rows)
+        lines.append(
+            f"  group {group} on {alias}: {rows[0]['state']}, {commits} of {len(rows)} partitions have a position,"
+            f" {read} are read to the end"
+        )
+    return lines + [f"  missing: {text}" for text in status["missing"][:10]]

@@ -1,0 +1,331 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""connect_mirror and connect_mirror_info on real workers and real MirrorMaker 2, in the order of a connector's life."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import copied_offsets
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
+from ansible_collections.switchback.kafka_dr.plugins.modules import connect_mirror, connect_mirror_info
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+
+pytestmark = pytest.mark.integration
+
+# Aliases of their own: whatever else runs in the same lab is not disturbed.
+SOURCE, TARGET, TOPIC = "CP", "CB", "connect.mirror"
+NAME = f"{SOURCE}->{TARGET}.MirrorSourceConnector"
+WRITES = ("PUT", "POST", "PATCH", "DELETE")
+
+
+@pytest.fixture(scope="module")
+def clusters(lab: Any) -> Iterator[dict[str, Any]]:
+    """Both clusters with the topic on P, and no connector of these tests left behind."""
+    found = lab.info()["clusters"]
+    admin = AdminClient({"bootstrap.servers": found["P"]["bootstrap_servers"]})
+    if TOPIC not in admin.list_topics(timeout=10).topics:
+        for future in admin.create_topics([NewTopic(TOPIC, 3, 1)]).values():
+            future.result()
+    run_module(connect_mirror, declared(found, state="absent"))
+    yield found
+    run_module(connect_mirror, declared(found, state="absent"))
+
+
+def declared(clusters: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Parameters of the flow CP->CB through the worker beside B."""
+    p, b = clusters["P"], clusters["B"]
+    # Heartbeats of other flows in the same lab would go round through two pairs of aliases without an end.
+    quiet = {"heartbeats.replication.enabled": False, "refresh.topics.interval.seconds": 1}
+    own = more.pop("source_settings", {})
+    return {
+        "connect_url": b["connect_url"],
+        "source": {"alias": SOURCE, "bootstrap_servers": p["bootstrap_servers"], "cluster_id": p["cluster_id"]},
+        "target": {"alias": TARGET, "bootstrap_servers": b["bootstrap_servers"], "cluster_id": b["cluster_id"]},
+        "topics": [TOPIC],
+        "groups": ["connect-mirror-group"],
+        "replication_factor": 1,
+        "source_settings": {**quiet, **own},
+        "wait_timeout": 60,
+        **more,
+    }
+
+
+def writes(result: dict[str, Any]) -> list[tuple[str, str]]:
+    """Calls that could have changed something."""
+    calls = [(call["method"], call["path"]) for call in result["requests"]]
+    return [(method, path) for method, path in calls if method in WRITES and not path.endswith("/validate")]
+
+
+def actions(result: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(change["action"], change["status"]) for change in result["changes"]]
+
+
+def states(result: dict[str, Any]) -> dict[str, str | None]:
+    return {connector["part"]: connector["state"] for connector in result["connectors"]}
+
+
+# ---- the life of the three connectors
+
+
+def test_check_mode_creates_nothing_and_shows_what_it_would(clusters: dict[str, Any]) -> None:
+    result = run_module(connect_mirror, declared(clusters, state="present"), check=True, diff=True)
+    assert (result["rc"], result["changed"], writes(result)) == (0, True, [])
+    assert actions(result) == [("create", "planned")] * 3
+    after = result["diff"]["after"][f"connector {NAME}"]
+    assert (after["state"], after["topics"]) == ("STOPPED", r"connect\.mirror")
+    assert not [connector for connector in result["connectors"] if connector["exists"]]
+
+
+def test_present_creates_them_stopped(clusters: dict[str, Any]) -> None:
+    result = run_module(connect_mirror, declared(clusters, state="present"))
+    assert actions(result) == [("create", "done")] * 3
+    assert set(states(result).values()) == {"STOPPED"}
+    assert all(connector["final"] for connector in result["connectors"])
+
+
+def test_present_again_only_reads(clusters: dict[str, Any]) -> None:
+    result = run_module(connect_mirror, declared(clusters, state="present"))
+    assert (result["changed"], writes(result), len(result["requests"])) == (False, [], 2)
+
+
+def test_running_resumes_them_and_waits_for_the_tasks(clusters: dict[str, Any]) -> None:
+    result = run_module(connect_mirror, declared(clusters, state="running"))
+    assert actions(result) == [("resume", "done")] * 3
+    by_part = {connector["part"]: connector for connector in result["connectors"]}
+    assert {task["state"] for task in by_part["source"]["tasks"]} == {"RUNNING"}
+    assert len(by_part["source"]["tasks"]) == 3
+    assert by_part["checkpoint"]["tasks"] == []
+
+
+def test_running_again_only_reads(clusters: dict[str, Any]) -> None:
+    for check in (False, True):
+        result = run_module(connect_mirror, declared(clusters, state="running"), check=check)
+        assert (result["changed"], writes(result), len(result["requests"])) == (False, [], 2)
+
+
+def test_an_update_reaches_the_tasks_before_it_returns(clusters: dict[str, Any]) -> None:
+    wanted = declared(clusters, source_settings={"offset.lag.max": 3}, parts=["source"])
+    planned = run_module(connect_mirror, wanted, check=True, diff=True)
+    assert (actions(planned), writes(planned)) == ([("update", "planned")], [])
+    result = run_module(connect_mirror, wanted, diff=True)
+    key = f"connector {NAME}"
+    assert result["diff"] == planned["diff"]
+    assert result["diff"] == {"before": {key: {"offset.lag.max": "10"}}, "after": {key: {"offset.lag.max": "3"}}}
+    configs = ConnectClient(clusters["B"]["connect_url"], {}, 10.0).task_configs(NAME)
+    assert [config["offset.lag.max"] for config in configs] == ["3"] * 3
+    assert run_module(connect_mirror, wanted)["changed"] is False
+
+
+def test_settings_of_others_are_kept_and_named_and_null_removes_one(clusters: dict[str, Any]) -> None:
+    rest = ConnectClient(clusters["B"]["connect_url"], {}, 10.0)
+    found = rest.find(NAME)
+    assert found is not None
+    rest.configure(NAME, {**found.config, "consumer.poll.timeout.ms": "900"})
+    kept = run_module(connect_mirror, declared(clusters, parts=["source"]))
+    assert kept["connectors"][0]["kept"] == ["consumer.poll.timeout.ms"]
+    wanted = declared(clusters, parts=["source"], source_settings={"consumer.poll.timeout.ms": None})
+    assert actions(run_module(connect_mirror, wanted)) == [("update", "done")]
+    assert "consumer.poll.timeout.ms" not in (rest.find(NAME) or found).config
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"offset.lag.max": "many"}, "Not a number of type LONG"),
+        ({"refresh.topics.interval.secs": 1}, 'Did you mean "refresh.topics.interval.seconds"?'),
+        ({"transforms": "route"}, "Records are compared by content"),
+    ],
+)
+@pytest.mark.parametrize("check", [True, False])
+def test_a_bad_setting_is_refused_before_a_change(
+    clusters: dict[str, Any], settings: dict[str, Any], said: str, check: bool
+) -> None:
+    result = run_module(connect_mirror, declared(clusters, source_settings=settings), check=check)
+    assert result["failed"]
+    assert said in result["msg"]
+    again = run_module(connect_mirror, declared(clusters), check=True)
+    assert again["changed"] is False
+
+
+def test_workers_beside_the_source_are_refused(clusters: dict[str, Any]) -> None:
+    result = run_module(connect_mirror, declared(clusters, connect_url=clusters["P"]["connect_url"]))
+    assert result["error"]["code"] == "wrong_connect_cluster"
+
+
+# ---- what is copied, and when it is final
+
+
+def produce(bootstrap: str, *batches: tuple[str, bool]) -> None:
+    """Each batch is a transaction of ten records on partition 0: (prefix of the values, committed or aborted)."""
+    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": "connect-mirror-test"})
+    producer.init_transactions(30)
+    for prefix, committed in batches:
+        producer.begin_transaction()
+        for number in range(10):
+            producer.produce(TOPIC, f"{prefix}{number}".encode(), partition=0)
+        producer.flush(30)
+        producer.commit_transaction(30) if committed else producer.abort_transaction(30)
+
+
+def consume(bootstrap: str, topic: str, until: str) -> list[str]:
+    """Values of partition 0 up to ``until``, uncommitted ones included."""
+    options = {"group.id": "reader", "isolation.level": "read_uncommitted", "enable.auto.commit": False}
+    consumer = Consumer({"bootstrap.servers": bootstrap, "allow.auto.create.topics": False, **options})
+    consumer.assign([TopicPartition(topic, 0, 0)])
+    values: list[str] = []
+    deadline = time.monotonic() + 60
+    try:
+        while until not in values and time.monotonic() < deadline:
+            record = consumer.poll(1.0)
+            if record is not None and record.error() is None:
+                values.append(record.value().decode())
+        return values
+    finally:
+        consumer.close()
+
+
+def test_records_of_an_aborted_transaction_are_not_copied_and_the_stop_is_exact(clusters: dict[str, Any]) -> None:
+    source, target = clusters["P"]["bootstrap_servers"], clusters["B"]["bootstrap_servers"]
+    run = str(time.time_ns())
+    produce(source, (f"{run}a", True), (f"{run}x", False), (f"{run}b", True))
+    assert f"{run}x9" in consume(source, TOPIC, f"{run}b9")
+    copied = [value for value in consume(target, f"{SOURCE}.{TOPIC}", f"{run}b9") if value.startswith(run)]
+    assert copied == [f"{run}{batch}{number}" for batch in "ab" for number in range(10)]
+
+    result = run_module(connect_mirror, declared(clusters, state="stopped", parts=["source"]))
+    assert (actions(result), result["connectors"][0]["final"]) == ([("stop", "done")], True)
+    consumer = Consumer({"bootstrap.servers": source, "group.id": "reader"})
+    end = consumer.get_watermark_offsets(TopicPartition(TOPIC, 0), timeout=10)[1]
+    consumer.close()
+    # The last offset is the marker of the commit, which is no record.
+    rest = ConnectClient(clusters["B"]["connect_url"], {}, 10.0)
+    assert copied_offsets(rest, NAME, SOURCE)[TOPIC, 0] == end - 2
+    info = run_module(connect_mirror_info, {"connect_url": rest.url, "source_alias": SOURCE, "parts": ["source"]})
+    assert {"topic": TOPIC, "partition": 0, "offset": end - 2} in info["connectors"][0]["offsets"]
+    assert info["connectors"][0]["final"] is True
+
+
+def test_stopped_again_only_reads_and_the_others_still_run(clusters: dict[str, Any]) -> None:
+    result = run_module(connect_mirror, declared(clusters, state="stopped", parts=["source"]))
+    assert (result["changed"], writes(result), len(result["requests"])) == (False, [], 1)
+    info = run_module(connect_mirror_info, {"connect_url": clusters["B"]["connect_url"], "source_alias": SOURCE})
+    assert states(info) == {"source": "STOPPED", "checkpoint": "RUNNING", "heartbeat": "RUNNING"}
+
+
+def test_an_update_of_a_stopped_connector_leaves_it_stopped(clusters: dict[str, Any]) -> None:
+    wanted = declared(clusters, state="present", parts=["source"], source_settings={"offset.lag.max": 7})
+    result = run_module(connect_mirror, wanted)
+    assert (actions(result), states(result)) == ([("update", "done")], {"source": "STOPPED"})
+
+
+def test_waiting_for_running_sees_it_come(clusters: dict[str, Any]) -> None:
+    asked = {"connect_url": clusters["B"]["connect_url"], "source_alias": SOURCE, "parts": ["source"], "offsets": False}
+    early = run_module(connect_mirror_info, {**asked, "wait_for": "running", "wait_timeout": 0.5})
+    assert early["error"]["code"] == "connector_not_ready"
+    assert "STOPPED" in early["msg"]
+    run_module(connect_mirror, declared(clusters, parts=["source"]))
+    assert run_module(connect_mirror_info, {**asked, "wait_for": "running"})["rc"] == 0
+
+
+# ---- when something is dead
+
+
+@pytest.mark.parametrize(("consumer_timeout", "bound"), [(4000, 6.0), (None, 14.0)])
+def test_a_stop_is_short_while_the_source_is_frozen(
+    lab: Any, clusters: dict[str, Any], consumer_timeout: int | None, bound: float
+) -> None:
+    settings = {"source.consumer.request.timeout.ms": consumer_timeout}
+    run_module(connect_mirror, declared(clusters, source_settings=settings))
+    lab.pause("P", "broker")
+    try:
+        # Nothing shows that a refresh has begun to hang; it is tried every second.
+        time.sleep(2.5)
+        started = time.monotonic()
+        result = run_module(connect_mirror, declared(clusters, state="stopped"))
+        seconds = time.monotonic() - started
+    finally:
+        lab.resume("P", "broker")
+    assert result["rc"] == 0
+    assert all(connector["final"] for connector in result["connectors"])
+    assert seconds < bound
+
+
+def test_a_worker_that_is_down_is_told_and_waited_for_no_longer_than_asked(lab: Any, clusters: dict[str, Any]) -> None:
+    lab.pause("B", "connect")
+    try:
+        started = time.monotonic()
+        result = run_module(connect_mirror, declared(clusters, state="stopped", request_timeout=1.5))
+        seconds = time.monotonic() - started
+    finally:
+        lab.resume("B", "connect")
+    assert result["error"]["code"] == "connect_unreachable"
+    assert clusters["B"]["connect_url"] in result["msg"]
+    assert (result["changes"], seconds < 4.0) == ([], True)
+
+
+def test_a_worker_that_restarts_is_waited_for(lab: Any, clusters: dict[str, Any]) -> None:
+    run_module(connect_mirror, declared(clusters))
+    lab.stop("B", "connect")
+    # Starting returns when the worker is ready, so it has to happen beside the module.
+    starting = threading.Thread(target=lab.start, args=("B", "connect"))
+    starting.start()
+    try:
+        result = run_module(connect_mirror, declared(clusters, request_timeout=60))
+    finally:
+        starting.join()
+    assert result["rc"] == 0
+    assert set(states(result).values()) == {"RUNNING"}
+    assert result["requests"][0]["attempts"] > 1
+
+
+def test_html_is_not_taken_for_an_answer() -> None:
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html><title>Sign in</title></html>")
+
+        def log_message(self, *_values: Any) -> None:
+            """Quiet."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        result = run_module(connect_mirror_info, {"connect_url": url, "request_timeout": 1})
+        server.shutdown()
+        thread.join()
+    assert result["error"]["code"] == "connect_not_json"
+    assert "Sign in" in result["msg"]
+
+
+# ---- the end
+
+
+def test_absent_stops_and_deletes_and_says_that_offsets_survive(clusters: dict[str, Any]) -> None:
+    run_module(connect_mirror, declared(clusters))
+    planned = run_module(connect_mirror, declared(clusters, state="absent"), check=True)
+    assert (writes(planned), planned["changed"]) == ([], True)
+    result = run_module(connect_mirror, declared(clusters, state="absent"))
+    assert sorted(actions(result)) == [("delete", "done")] * 3 + [("stop", "done")] * 3
+    assert all(connector["offsets_survive"] for connector in result["connectors"])
+    assert not any(connector["exists"] for connector in result["connectors"])
+    again = run_module(connect_mirror, declared(clusters, state="absent"))
+    assert (again["changed"], writes(again)) == (False, [])
+
+
+def test_offsets_really_survive_a_deletion(clusters: dict[str, Any]) -> None:
+    rest = ConnectClient(clusters["B"]["connect_url"], {}, 10.0)
+    assert copied_offsets(rest, NAME, SOURCE) == {}
+    run_module(connect_mirror, declared(clusters, state="present", parts=["source"]))
+    assert (TOPIC, 0) in copied_offsets(rest, NAME, SOURCE)

@@ -1,0 +1,377 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kafka_group and kafka_group_info on a real cluster: commit, again, check, diff, refuse, watch."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
+from ansible_collections.switchback.kafka_dr.plugins.modules import kafka_group, kafka_group_info, kafka_topic
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+
+pytestmark = pytest.mark.integration
+
+Run = Callable[..., dict[str, Any]]
+RECORDS = 10
+
+
+@pytest.fixture
+def cluster(lab: Any) -> dict[str, Any]:
+    found: dict[str, Any] = lab.info()["clusters"]["P"]
+    return found
+
+
+@pytest.fixture
+def servers(cluster: dict[str, Any]) -> str:
+    return str(cluster["bootstrap_servers"])
+
+
+@pytest.fixture
+def topic(servers: str) -> str:
+    """A topic with two partitions of ten records each."""
+    name = f"group-{uuid.uuid4().hex[:8]}"
+    run_module(kafka_topic, {"bootstrap_servers": servers, "topics": [{"name": name, "partitions": 2}]})
+    producer = Producer({"bootstrap.servers": servers})
+    for number in range(RECORDS):
+        for partition in range(2):
+            producer.produce(name, f"{number}", partition=partition)
+    assert producer.flush(20) == 0
+    return name
+
+
+@pytest.fixture
+def group() -> str:
+    return f"g-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def commit(cluster: dict[str, Any], servers: str) -> Run:
+    def run(groups: dict[str, list[tuple[str, int, int]]], check: bool = False, **params: Any) -> dict[str, Any]:
+        items = [
+            {"group": name, "positions": [{"topic": t, "partition": p, "offset": o} for t, p, o in positions]}
+            for name, positions in groups.items()
+        ]
+        base = {"bootstrap_servers": servers, "expected_cluster_id": cluster["cluster_id"], "groups": items}
+        return run_module(kafka_group, {**base, **params}, check, diff=True)
+
+    return run
+
+
+@pytest.fixture
+def look(servers: str) -> Run:
+    def run(group: str, **params: Any) -> dict[str, Any]:
+        result = run_module(kafka_group_info, {"bootstrap_servers": servers, "groups": [group], **params})
+        return {**result["groups"][0], "result": result}
+
+    return run
+
+
+@pytest.fixture
+def member(servers: str, topic: str, group: str) -> Iterator[Consumer]:
+    """A consumer that is a member of the group and has partitions assigned."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": servers,
+            "group.id": group,
+            "client.id": "settlement-app",
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+        }
+    )
+    consumer.subscribe([topic])
+    until = time.monotonic() + 30
+    while not consumer.assignment() and time.monotonic() < until:
+        consumer.poll(0.1)
+    assert consumer.assignment()
+    yield consumer
+    consumer.close()
+
+
+def committed(look: Run, group: str) -> dict[tuple[str, int], int]:
+    return {(one["topic"], one["partition"]): one["offset"] for one in look(group)["positions"]}
+
+
+def statuses(result: dict[str, Any]) -> list[str]:
+    return [row["status"] for row in result["positions"]]
+
+
+# ---- committing
+
+
+def test_positions_of_a_new_group_are_written_and_the_second_run_changes_nothing(
+    commit: Run, look: Run, topic: str, group: str
+) -> None:
+    wanted = {group: [(topic, 0, 4), (topic, 1, RECORDS)]}
+
+    first, again = commit(wanted), commit(wanted)
+
+    assert (first["changed"], statuses(first)) == (True, ["done", "done"])
+    assert first["positions"][0] == {
+        "group": group,
+        "topic": topic,
+        "partition": 0,
+        "before": None,
+        "wanted": 4,
+        "after": 4,
+        "status": "done",
+    }
+    assert (again["changed"], statuses(again), again["changes"]) == (False, ["unchanged"] * 2, [])
+    assert committed(look, group) == {(topic, 0): 4, (topic, 1): RECORDS}
+
+
+def test_check_mode_shows_the_same_and_writes_nothing(commit: Run, look: Run, topic: str, group: str) -> None:
+    wanted = {group: [(topic, 0, 4)]}
+
+    planned = commit(wanted, check=True)
+    assert (look(group)["state"], committed(look, group)) == ("DEAD", {})
+    done = commit(wanted)
+
+    assert (planned["changed"], statuses(planned)) == (True, ["planned"])
+    key = f"position {group} {topic}-0"
+    assert planned["diff"] == done["diff"] == {"before": {key: {"offset": None}}, "after": {key: {"offset": 4}}}
+
+
+def test_a_consumer_goes_on_exactly_at_the_written_position(commit: Run, topic: str, group: str, servers: str) -> None:
+    commit({group: [(topic, 0, 7), (topic, 1, RECORDS)]})
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": group, "auto.offset.reset": "error"})
+    consumer.subscribe([topic])
+    until = time.monotonic() + 30
+    message = None
+    while message is None and time.monotonic() < until:
+        message = consumer.poll(0.2)
+    consumer.close()
+
+    assert message is not None
+    assert message.error() is None
+    assert (message.partition(), message.offset(), message.value()) == (0, 7, b"7")
+
+
+def test_going_back_is_refused_unless_asked_for(commit: Run, look: Run, topic: str, group: str) -> None:
+    commit({group: [(topic, 0, 8), (topic, 1, 8)]})
+    lower = {group: [(topic, 0, 5), (topic, 1, 9)]}
+
+    refused = commit(lower)
+    assert (refused["failed"], refused["changed"], refused["error"]["code"]) == (True, False, "position_lower")
+    assert "higher position on 1 partitions" in refused["msg"]
+    assert committed(look, group) == {(topic, 0): 8, (topic, 1): 8}
+
+    kept = commit(lower, lower="keep")
+    assert (statuses(kept), kept["lowered"]) == (["kept", "done"], 0)
+    assert committed(look, group) == {(topic, 0): 8, (topic, 1): 9}
+
+    lowered = commit(lower, lower="lower")
+    assert (statuses(lowered), lowered["lowered"]) == (["done", "unchanged"], 1)
+    assert committed(look, group) == {(topic, 0): 5, (topic, 1): 9}
+
+
+@pytest.mark.parametrize(
+    ("position", "code"),
+    [
+        ((0, RECORDS + 1), "position_out_of_range"),
+        ((2, 0), "unknown_partition"),
+    ],
+)
+def test_a_position_that_cannot_be_read_from_stops_everything(
+    commit: Run, look: Run, topic: str, group: str, position: tuple[int, int], code: str
+) -> None:
+    other = f"{group}-other"
+    commit({group: [(topic, 0, 3)]})
+
+    result = commit({other: [(topic, 0, 1)], group: [(topic, 1, 2), (topic, *position)]})
+
+    assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, code)
+    assert set(statuses(result)) == {"refused"}
+    assert "Nothing was written" in result["msg"]
+    assert committed(look, group) == {(topic, 0): 3}
+    assert committed(look, other) == {}
+
+
+def test_a_missing_topic_is_refused_and_not_created(commit: Run, look: Run, group: str, servers: str) -> None:
+    name = f"missing-{group}"
+
+    result = commit({group: [(name, 0, 0)]})
+
+    assert result["error"]["code"] == "unknown_partition"
+    assert look(group)["state"] == "DEAD"
+    absent = {"bootstrap_servers": servers, "topics": [{"name": name}], "state": "absent"}
+    assert run_module(kafka_topic, absent)["changed"] is False
+
+
+def test_expired_positions_are_refused(commit: Run, topic: str, group: str, servers: str) -> None:
+    admin = AdminClient({"bootstrap.servers": servers})
+    for future in admin.delete_records([TopicPartition(topic, 0, 6)]).values():
+        future.result()
+
+    result = commit({group: [(topic, 0, 5)]})
+
+    assert result["error"]["code"] == "position_out_of_range"
+    assert f"6 to {RECORDS}" in result["msg"]
+
+
+def test_an_active_group_is_refused_with_its_members(
+    commit: Run, look: Run, topic: str, group: str, member: Consumer
+) -> None:
+    result = commit({group: [(topic, 0, 3)], f"{group}-idle": [(topic, 0, 3)]})
+
+    assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, "group_active")
+    assert "settlement-app" in result["msg"]
+    assert committed(look, group) == committed(look, f"{group}-idle") == {}
+
+
+def test_several_groups_are_written_in_one_run(commit: Run, look: Run, topic: str, group: str) -> None:
+    groups = [f"{group}-{number}" for number in range(5)]
+
+    result = commit({name: [(topic, 0, number)] for number, name in enumerate(groups)})
+
+    assert statuses(result) == ["done"] * 5
+    assert [committed(look, name) for name in groups] == [{(topic, 0): number} for number in range(5)]
+
+
+def test_the_wrong_cluster_is_refused(commit: Run, look: Run, topic: str, group: str) -> None:
+    result = commit({group: [(topic, 0, 1)]}, expected_cluster_id="another")
+
+    assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, "wrong_cluster")
+    assert look(group)["state"] == "DEAD"
+
+
+def test_a_list_with_mistakes_is_refused_before_connecting() -> None:
+    positions = [{"topic": "T", "partition": 0, "offset": -1}, {"topic": "T", "partition": -1, "offset": 0}]
+    params = {"bootstrap_servers": "127.0.0.1:1", "groups": [{"group": "g", "positions": positions}]}
+
+    result = run_module(kafka_group, params)
+
+    assert result["error"]["code"] == "bad_positions"
+    assert "offset -1" in result["msg"]
+
+
+# ---- looking
+
+
+def test_a_group_that_does_not_exist_has_no_numbers(look: Run, topic: str, group: str) -> None:
+    found = look(group, topics=[topic], check_data=True)
+
+    assert (found["state"], found["members"], found["lag"], found["read_to_end"]) == ("DEAD", [], None, None)
+    assert [(one["offset"], one["lag"], one["end"]) for one in found["positions"]] == [(None, None, RECORDS)] * 2
+
+
+def test_lag_counts_offsets_and_is_unknown_where_a_position_is_missing(
+    commit: Run, look: Run, topic: str, group: str
+) -> None:
+    commit({group: [(topic, 0, 4)]})
+
+    whole, known = look(group, topics=[topic]), look(group)
+
+    assert [one["lag"] for one in whole["positions"]] == [6, None]
+    assert (whole["lag"], known["lag"]) == (None, 6)
+    assert known["positions"][0]["read_to_end"] is None
+
+
+def test_members_are_shown_with_their_partitions(look: Run, topic: str, group: str, member: Consumer) -> None:
+    found = look(group)
+
+    assert found["state"] == "STABLE"
+    assert found["members"][0]["client_id"] == "settlement-app"
+    assert found["members"][0]["assignments"] == [{"topic": topic, "partition": n} for n in range(2)]
+
+
+def test_a_group_before_a_transaction_marker_has_read_to_the_end_although_its_lag_is_one(
+    commit: Run, look: Run, topic: str, group: str, servers: str
+) -> None:
+    producer = Producer({"bootstrap.servers": servers, "transactional.id": f"tx-{group}"})
+    producer.init_transactions(20)
+    producer.begin_transaction()
+    producer.produce(topic, "committed", partition=0)
+    producer.commit_transaction(20)
+    # The marker is written after the commit returns, and takes one offset more.
+    wait_until(
+        lambda: look(group, topics=[topic])["positions"][0]["end"], lambda end: end == RECORDS + 2, Bounds(20, 0.05)
+    )
+    commit({group: [(topic, 0, RECORDS + 1)]})
+
+    found = look(group, check_data=True)
+
+    assert (found["lag"], found["read_to_end"]) == (1, True)
+    commit({group: [(topic, 0, RECORDS)]}, lower="lower")
+    assert look(group, check_data=True)["read_to_end"] is False
+
+
+def test_an_empty_group_is_idle_and_an_active_one_is_not(
+    commit: Run, look: Run, topic: str, group: str, member: Consumer
+) -> None:
+    commit({f"{group}-empty": [(topic, 0, 1)]})
+
+    assert look(f"{group}-empty", settle_seconds=0.6)["idle"] is True
+    assert look(group, settle_seconds=0.6)["idle"] is False
+    assert look(group)["idle"] is None
+
+
+def test_commits_without_members_are_not_idle(look: Run, topic: str, group: str, servers: str) -> None:
+    """A reader with assign() leaves no other trace than its commits (SOUNDNESS: idle is EMPTY and unchanged)."""
+    reader = Consumer({"bootstrap.servers": servers, "group.id": group, "enable.auto.commit": False})
+    reader.assign([TopicPartition(topic, 0, 0)])
+    stop = threading.Event()
+
+    def go_on_committing() -> None:
+        offset = 0
+        while not stop.wait(0.1):
+            offset = offset % RECORDS + 1
+            reader.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
+
+    worker = threading.Thread(target=go_on_committing)
+    worker.start()
+    try:
+        found = look(group, settle_seconds=2.0)
+    finally:
+        stop.set()
+        worker.join()
+        reader.close()
+
+    assert found["idle"] is False
+
+
+def test_waiting_for_an_active_group_to_be_idle_ends_with_its_last_state(
+    look: Run, group: str, member: Consumer
+) -> None:
+    found = look(group, wait_for="idle", settle_seconds=0.2, wait_timeout=1)
+
+    assert found["result"]["error"]["code"] == "wait_timeout"
+    assert "STABLE" in found["result"]["msg"]
+    assert "settlement-app" in found["result"]["msg"]
+    assert found["state"] == "STABLE"
+
+
+def test_a_group_that_leaves_becomes_idle(look: Run, group: str, member: Consumer) -> None:
+    member.close()
+
+    found = look(group, wait_for="idle", settle_seconds=0.4, wait_timeout=30)
+
+    assert (found["result"]["failed"], found["idle"]) == (False, True)
+    assert found["result"]["waited"]["ended"] == "done"
+
+
+def test_waiting_for_a_group_that_does_not_read_stalls(commit: Run, look: Run, topic: str, group: str) -> None:
+    commit({group: [(topic, 0, 2)]})
+
+    found = look(group, wait_for="read_to_end", wait_timeout=60, stall_timeout=0.8)
+
+    assert found["result"]["error"]["code"] == "wait_stalled"
+    assert "8 offsets from the end" in found["result"]["msg"]
+
+
+def test_check_mode_looks_once_and_does_not_wait(servers: str, commit: Run, topic: str, group: str) -> None:
+    commit({group: [(topic, 0, 2)]})
+    params = {"bootstrap_servers": servers, "groups": [group], "wait_for": "read_to_end", "wait_timeout": 60}
+
+    result = run_module(kafka_group_info, params, check=True)
+
+    assert (result["failed"], result["waited"], result["groups"][0]["read_to_end"]) == (False, None, False)

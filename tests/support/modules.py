@@ -1,0 +1,35 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Run a module in this process, the way Ansible would, and return what it printed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import pytest
+from ansible.module_utils.common import warnings
+from ansible.module_utils.testing import patch_module_args
+
+__all__ = ["run_module"]
+
+
+def run_module(
+    module: ModuleType, params: Mapping[str, Any], check: bool = False, diff: bool = False
+) -> dict[str, Any]:
+    """The result of ``module.main()``, with ``failed`` and ``rc`` (the exit code) always set."""
+    args = {**params, "_ansible_check_mode": check, "_ansible_diff": diff}
+    printed = io.StringIO()
+    # Warnings are collected per process: those of an earlier run are not ours.
+    warnings._global_warnings.clear()
+    with patch_module_args(args), contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as end:
+        module.main()
+    result: dict[str, Any] = json.loads(printed.getvalue())
+    result.setdefault("failed", False)
+    result["rc"] = end.value.code
+    return result

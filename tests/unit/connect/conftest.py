@@ -1,0 +1,25 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The scripted worker of these tests."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import Worker
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    playing = Worker()
+    thread = threading.Thread(target=playing.server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield playing
+    playing.server.shutdown()
+    playing.server.server_close()
+    thread.join()
+    assert playing.answers == [], "answers that nobody asked for"

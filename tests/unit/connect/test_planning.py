@@ -1,0 +1,185 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps from what a connector is to what is wanted, and when a worker's answer is believed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.planning import (
+    Wish,
+    kept_settings,
+    masked,
+    merged_config,
+    plan,
+    rivals,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import Connector, Task
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.validate import field_errors
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.watching import TASKLESS_SECONDS, Watch
+
+NAME = "P->B.MirrorSourceConnector"
+CLASS = "org.apache.kafka.connect.mirror.MirrorSourceConnector"
+CONFIG: dict[str, str | None] = {"name": NAME, "topics": "a"}
+
+
+def wish(state: str, part: str = "source", **config: str | None) -> Wish:
+    return Wish(NAME, part, state, {**CONFIG, **config})
+
+
+def connector(state: str | None, *tasks: str, name: str = NAME, **config: str) -> Connector:
+    found = tuple(Task(index, task, "boom" if task == "FAILED" else "") for index, task in enumerate(tasks))
+    return Connector(name, state, found, {"name": name, "topics": "a", **config})
+
+
+@pytest.mark.parametrize(
+    ("state", "actual", "actions"),
+    [
+        ("present", None, ["create"]),
+        ("running", None, ["create"]),
+        ("stopped", None, []),
+        ("absent", None, []),
+        ("present", connector("RUNNING", "RUNNING"), []),
+        ("present", connector("STOPPED"), []),
+        ("present", connector("STOPPED", topics="b"), ["update"]),
+        ("running", connector("RUNNING", "RUNNING"), []),
+        ("running", connector("RUNNING"), []),
+        ("running", connector(None), []),
+        ("running", connector("STOPPED"), ["resume"]),
+        ("running", connector("PAUSED", "PAUSED"), ["resume"]),
+        ("running", connector("STOPPED", topics="b"), ["update", "resume"]),
+        ("running", connector("RUNNING", "RUNNING", "FAILED"), ["restart"]),
+        ("running", connector("FAILED"), ["restart"]),
+        ("stopped", connector("STOPPED"), []),
+        ("stopped", connector("STOPPED", "RUNNING"), ["stop"]),
+        ("stopped", connector("RUNNING", "RUNNING", topics="b"), ["stop"]),
+        ("stopped", connector("FAILED"), ["stop"]),
+        ("stopped", connector(None), ["stop"]),
+        ("absent", connector("STOPPED"), ["delete"]),
+        ("absent", connector("RUNNING", "RUNNING"), ["stop", "delete"]),
+    ],
+)
+def test_plan(state: str, actual: Connector | None, actions: list[str]) -> None:
+    assert [change.action for change in plan(wish(state), actual)] == actions
+
+
+def test_a_new_connector_starts_stopped_unless_it_is_to_run() -> None:
+    assert [(plan(wish(state), None)[0].after or {})["state"] for state in ("present", "running")] == [
+        "STOPPED",
+        "RUNNING",
+    ]
+
+
+def test_an_update_names_only_what_differs_and_keeps_what_nobody_mentions() -> None:
+    actual = connector("RUNNING", topics="b", extra="1", old="2")
+    wanted = wish("present", old=None, new="3")
+    (change,) = plan(wanted, actual)
+    assert change.before == {"new": None, "old": "2", "topics": "b"}
+    assert change.after == {"new": "3", "old": None, "topics": "a"}
+    assert merged_config(wanted, actual) == {"name": NAME, "topics": "a", "extra": "1", "new": "3"}
+    assert kept_settings(wanted, actual) == ["extra"]
+
+
+def test_a_changed_secret_is_seen_and_never_shown() -> None:
+    key = "source.cluster.sasl.jaas.config"
+    created, updated = plan(wish("present", **{key: "open sesame"}), None), None
+    (updated,) = plan(wish("present", **{key: "open sesame"}), connector("RUNNING", **{key: "old word"}))
+    assert "sesame" not in repr(created)
+    assert "sesame" not in repr(updated)
+    assert "old word" not in repr(updated)
+    assert updated.before != updated.after
+    assert plan(wish("present", **{key: "same"}), connector("RUNNING", **{key: "same"})) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "hidden"),
+    [
+        ("source.cluster.sasl.jaas.config", True),
+        ("target.cluster.ssl.keystore.password", True),
+        ("target.cluster.ssl.keystore.key", True),
+        ("source.cluster.ssl.truststore.location", False),
+        ("sasl.oauthbearer.token.endpoint.url", False),
+        ("topics", False),
+    ],
+)
+def test_secrets_are_known_by_the_names_of_their_settings(key: str, hidden: bool) -> None:
+    assert (masked({key: "value"})[key] != "value") == hidden
+
+
+_KEYS = st.sampled_from(["topics", "groups", "a.password", "x", "y"])
+
+
+@given(
+    st.dictionaries(_KEYS, st.none() | st.sampled_from(["1", "2"])),
+    st.dictionaries(_KEYS, st.sampled_from(["1", "2", "3"])),
+)
+def test_applying_an_update_leaves_nothing_to_update(wanted: dict[str, Any], had: dict[str, str]) -> None:
+    want = Wish(NAME, "source", "present", wanted)
+    after = Connector(NAME, "RUNNING", (), merged_config(want, Connector(NAME, "RUNNING", (), had)))
+    assert plan(want, after) == []
+    assert all(after.config[key] == value for key, value in had.items() if key not in wanted)
+
+
+def test_a_second_connector_of_the_same_flow_is_a_rival_until_it_is_stopped() -> None:
+    aliases = {"source.cluster.alias": "P", "target.cluster.alias": "B"}
+    wanted = Wish(NAME, "source", "running", {**CONFIG, **aliases})
+    twin = {**aliases, "connector.class": CLASS}
+    other_way = {"source.cluster.alias": "B", "target.cluster.alias": "P", "connector.class": CLASS}
+    found = {
+        NAME: connector("RUNNING", **twin),
+        "mine": connector("RUNNING", name="mine", **twin),
+        "old": connector("STOPPED", name="old", **twin),
+        "back": connector("RUNNING", name="back", **other_way),
+        "sink": connector("RUNNING", name="sink"),
+    }
+    assert rivals(wanted, found) == ["mine"]
+
+
+def test_errors_of_a_validation_are_told_by_field_and_secrets_are_not_quoted() -> None:
+    values = [
+        {"value": {"name": "offset.lag.max", "errors": ["Not a number of type LONG"]}},
+        {"value": {"name": "source.cluster.sasl.jaas.config", "errors": ["Invalid value open sesame"]}},
+        {"value": {"name": "topics", "errors": []}},
+    ]
+    found = field_errors({"configs": values})
+    assert found == ['"offset.lag.max": Not a number of type LONG', '"source.cluster.sasl.jaas.config": not accepted']
+
+
+# ---- when it is believed
+
+
+@pytest.mark.parametrize(
+    ("state", "actual", "reached"),
+    [
+        ("stopped", connector("STOPPED"), True),
+        ("stopped", connector("STOPPED", "RUNNING"), False),
+        ("stopped", connector("RUNNING"), False),
+        ("stopped", connector(None), False),
+        ("stopped", None, True),
+        ("present", connector(None), False),
+        ("present", connector("RUNNING"), True),
+        ("running", connector("RUNNING", "RUNNING"), True),
+        ("running", connector("RUNNING", "UNASSIGNED"), False),
+        ("running", None, False),
+    ],
+)
+def test_an_untouched_connector_is_believed_at_once(state: str, actual: Connector | None, reached: bool) -> None:
+    assert Watch(wish(state), changed=False).reached(actual, 0.0) == reached
+
+
+def test_after_a_change_running_must_be_seen_twice_in_a_row() -> None:
+    watch = Watch(wish("running"), changed=True)
+    states = ["RUNNING", "UNASSIGNED", "RUNNING", "RUNNING"]
+    assert [watch.reached(connector(state, "RUNNING"), 0.0) for state in states] == [False, False, False, True]
+
+
+def test_a_source_without_tasks_is_believed_after_a_while_a_checkpoint_at_once() -> None:
+    source, checkpoint = Watch(wish("running"), True), Watch(wish("running", part="checkpoint"), True)
+    looks = [0.0, 0.3, TASKLESS_SECONDS - 0.1, TASKLESS_SECONDS + 0.1]
+    assert [source.reached(connector("RUNNING"), now) for now in looks] == [False, False, False, True]
+    assert [checkpoint.reached(connector("RUNNING"), now) for now in looks[:2]] == [False, True]

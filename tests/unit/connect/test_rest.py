@@ -1,0 +1,230 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The client against a real HTTP server that plays a worker, answer by answer."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.http import (
+    RefusedError,
+    Reply,
+    Transport,
+    quoted,
+    retry_reason,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import copied_offsets
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
+from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import Worker
+
+HTML = "<html><body><h2>HTTP ERROR 404</h2></body></html>"
+
+
+class Clock:
+    """Time that passes only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def pair(self) -> tuple[Any, Any]:
+        return lambda: self.now, self.sleep
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def client(worker: Worker, timeout: float = 15.0, **connect_client: Any) -> ConnectClient:
+    return ConnectClient(worker.url, connect_client, timeout, Clock().pair())
+
+
+# ---- what is repeated
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "reason"),
+    [
+        (404, HTML, "starting"),
+        (200, "<html>login</html>", "starting"),
+        (503, None, "starting"),
+        (409, {"message": "Cannot complete request momentarily due to stale configuration"}, "rebalance"),
+        (404, {"message": "No status found for connector X"}, "status"),
+        (500, {"message": "Error writing root configuration to Kafka"}, "storage"),
+    ],
+)
+def test_an_answer_that_means_later_is_repeated(worker: Worker, status: int, body: Any, reason: str) -> None:
+    worker.answers = [(status, body), (status, body), (200, {"version": "4.3.1"})]
+    rest = client(worker)
+    assert rest.call("PUT", "/connectors/X/stop") == {"version": "4.3.1"}
+    assert rest.requests == [{"method": "PUT", "path": "/connectors/X/stop", "attempts": 3}]
+    text = body["message"] if isinstance(body, dict) else str(body)
+    assert retry_reason(Reply(status, isinstance(body, dict), body, text)) == reason
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "code"),
+    [
+        (400, "Connectors must be in the STOPPED state before their offsets can be modified", "connect_invalid"),
+        (404, "Connector X not found", "connect_not_found"),
+        (404, "Unknown connector X", "connect_not_found"),
+        (409, "Connector X already exists", "connect_conflict"),
+        (500, "has an invalid value -1 for the 'partition' key, which cannot be negative", "connect_error"),
+    ],
+)
+def test_a_refusal_is_asked_once_and_told_in_its_own_words(
+    worker: Worker, status: int, message: str, code: str
+) -> None:
+    worker.answers = [(status, {"error_code": status, "message": message})]
+    with pytest.raises(RefusedError) as refused:
+        client(worker).call("PATCH", "/connectors/X/offsets", {"offsets": []})
+    assert (refused.value.code, refused.value.status, refused.value.text) == (code, status, message)
+    assert len(worker.asked) == 1
+
+
+def test_html_for_ever_ends_at_the_bound_and_names_what_came_back(worker: Worker) -> None:
+    worker.answers = [(404, HTML)] * 4
+    with pytest.raises(Unreachable) as unreachable:
+        client(worker, timeout=1.0).call("GET", "/connectors")
+    assert unreachable.value.code == "connect_not_json"
+    assert "HTTP ERROR 404" in unreachable.value.message
+    assert "path prefix" in unreachable.value.hint
+
+
+def test_a_worker_that_stays_busy_leaves_the_outcome_open(worker: Worker) -> None:
+    worker.answers = [(500, {"message": "Error writing root configuration to Kafka"})] * 4
+    with pytest.raises(Unreachable) as busy:
+        client(worker, timeout=1.0).stop("X")
+    assert busy.value.code == "connect_busy"
+    assert "root configuration" in busy.value.message
+
+
+def test_a_missing_status_is_waited_for_only_some_seconds(worker: Worker) -> None:
+    worker.answers = [(404, {"message": "No status found for connector X"})] * 20
+    with pytest.raises(RefusedError, match="No status found"):
+        client(worker, timeout=60.0).call("GET", "/connectors/X/status")
+
+
+def test_a_refused_connection_is_repeated_until_the_bound() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    rest = ConnectClient(url, {}, 2.0, Clock().pair())
+    with pytest.raises(Unreachable) as unreachable:
+        rest.connectors()
+    assert unreachable.value.code == "connect_unreachable"
+    assert "refused" in unreachable.value.message
+    assert rest.requests[0]["attempts"] == 8
+
+
+def test_a_worker_that_accepts_and_says_nothing_ends_at_the_bound() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        rest = ConnectClient(f"http://127.0.0.1:{silent.getsockname()[1]}", {}, 0.6)
+        with pytest.raises(Unreachable, match="no answer within"):
+            rest.connectors()
+    assert "attempts" not in rest.requests[0]
+
+
+def test_wrong_credentials_are_not_repeated_even_without_json(worker: Worker) -> None:
+    worker.answers = [(401, "<html>401</html>")]
+    with pytest.raises(DrError) as refused:
+        client(worker, url_username="dr", url_password="wrong").connectors()
+    assert refused.value.code == "connect_not_authorized"
+
+
+# ---- what is sent
+
+
+def test_user_and_password_go_with_the_first_call(worker: Worker) -> None:
+    worker.answers = [(200, {})]
+    client(worker, url_username="dr", url_password="word").connectors()
+    assert worker.headers[0]["Authorization"] == "Basic ZHI6d29yZA=="
+
+
+def test_names_are_encoded_and_a_path_prefix_is_kept(worker: Worker) -> None:
+    worker.answers = [(204, None)]
+    rest = ConnectClient(worker.url + "/prefix/", {}, 5.0)
+    rest.stop("P->B.MirrorSourceConnector")
+    assert worker.calls == [("PUT", "/prefix/connectors/P-%3EB.MirrorSourceConnector/stop")]
+    assert quoted("a/b", "c d") == "/a%2Fb/c%20d"
+
+
+@pytest.mark.parametrize("url", ["b1:8083", "ftp://b1", "http://", "http://dr:word@b1:8083", "http://b1/?x=1"])
+def test_an_address_that_cannot_be_right_is_refused_and_no_password_is_shown(url: str) -> None:
+    with pytest.raises(DrError) as refused:
+        Transport(url, {}, 1.0)
+    assert refused.value.code == "connect_url_invalid"
+    assert "word" not in refused.value.sentence().replace("password", "")
+
+
+def test_a_misspelt_key_of_connect_client_is_named_with_the_right_one() -> None:
+    with pytest.raises(DrError, match=r'"url_passwort".*"url_password"'):
+        Transport("http://b1", {"url_passwort": "x"}, 1.0)
+
+
+# ---- answers
+
+
+def test_a_create_that_was_repeated_after_it_had_worked_is_a_success(worker: Worker) -> None:
+    worker.answers = [
+        (409, {"message": "Cannot complete request momentarily due to stale configuration"}),
+        (409, {"message": "Connector X already exists"}),
+        (200, {"name": "X", "topics": "Payments", "more": "1"}),
+    ]
+    client(worker).create("X", {"name": "X", "topics": "Payments"}, "STOPPED")
+    assert worker.asked[0][2] == {
+        "name": "X",
+        "config": {"name": "X", "topics": "Payments"},
+        "initial_state": "STOPPED",
+    }
+
+
+def test_a_create_of_a_name_that_somebody_else_uses_is_an_error(worker: Worker) -> None:
+    worker.answers = [(409, {"message": "Connector X already exists"}), (200, {"topics": "Orders"})]
+    with pytest.raises(RefusedError, match="already exists"):
+        client(worker).create("X", {"topics": "Payments"}, "STOPPED")
+
+
+def test_offsets_are_read_by_partition_and_null_or_foreign_ones_are_unknown(worker: Worker) -> None:
+    def entry(topic: str, partition: int, offset: Any, cluster: str = "P") -> dict[str, Any]:
+        return {"partition": {"cluster": cluster, "partition": partition, "topic": topic}, "offset": offset}
+
+    entries = [entry("T", 0, {"offset": 0}), entry("T", 1, None), entry("T", 2, {"offset": 7}, "X")]
+    worker.answers = [(200, {"offsets": entries}), (200, {"offsets": entries})]
+    assert copied_offsets(client(worker), "X", "P") == {("T", 0): 0}
+    assert copied_offsets(client(worker), "X") == {("T", 0): 0, ("T", 2): 7}
+
+
+def test_offsets_of_a_connector_that_does_not_exist_are_unknown(worker: Worker) -> None:
+    worker.answers = [(404, {"message": "Connector X not found"})]
+    assert copied_offsets(client(worker), "X") == {}
+
+
+def test_a_task_that_has_no_status_yet_is_not_running(worker: Worker) -> None:
+    status = {"connector": {"state": "RUNNING"}, "tasks": [{"id": 0, "state": "RUNNING"}]}
+    info = {"config": {}, "tasks": [{"connector": "X", "task": 0}, {"connector": "X", "task": 1}]}
+    worker.answers = [(200, {"X": {"status": status, "info": info}})]
+    assert not client(worker).connectors()["X"].running
+
+
+def test_a_trace_is_cut_to_its_head_and_its_innermost_cause(worker: Worker) -> None:
+    trace = (
+        "ConnectException: Unrecoverable\n\tat a.b(C.java:1)\nCaused by: X: first\n\tat d\nCaused by: Y: no rights\n"
+    )
+    status = {"connector": {"state": "RUNNING"}, "tasks": [{"id": 3, "state": "FAILED", "trace": trace}]}
+    worker.answers = [(200, {"X": {"status": status}})]
+    found = client(worker).connectors()["X"]
+    assert found.failures == ("task 3: ConnectException: Unrecoverable / Caused by: Y: no rights",)
+    assert not found.running
+
+
+def test_json_of_something_else_is_not_taken_for_an_empty_worker(worker: Worker) -> None:
+    worker.answers = [(200, ["P->B.MirrorSourceConnector"])]
+    with pytest.raises(DrError) as unexpected:
+        client(worker).connectors()
+    assert unexpected.value.code == "connect_unexpected"
