@@ -193,6 +193,7 @@ import time
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.group_looks import (
+    Extra,
     GroupLook,
     Quiet,
     counted,
@@ -247,7 +248,7 @@ class Watch:
         ranges = self._ranges(commits)
         data = self._data(commits, ranges) if self.check_data else {}
         shown = None if self.params["topics"] is None else set(ranges)
-        return [group_look(states[name], commits[name], ranges, (shown, data, idle[name])) for name in self.groups]
+        return [group_look(states[name], commits[name], ranges, Extra(shown, data, idle[name])) for name in self.groups]
 
     def _ranges(self, commits: dict) -> dict:
         topics = self.params["topics"]

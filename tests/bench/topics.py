@@ -31,7 +31,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-TOPICS = 1000
 PARTITIONS = 3
 CONFIG = {"retention.ms": "604800000", "cleanup.policy": "delete", "segment.ms": "3600000"}
 TOOL_TOPICS = 20
@@ -47,25 +46,26 @@ class Bench:
     jars: Path | None = None
     runs: int = 5
     create_runs: int = 3
+    count: int = 1000
 
 
-def topics_of(prefix: str) -> list[dict[str, Any]]:
+def topics_of(bench: Bench, prefix: str) -> list[dict[str, Any]]:
     """The wanted topics of one sample."""
     shape = {"partitions": PARTITIONS, "replication_factor": 1, "config": CONFIG}
-    return [{"name": f"{prefix}-{number}", **shape} for number in range(TOPICS)]
+    return [{"name": f"{prefix}-{number}", **shape} for number in range(bench.count)]
 
 
 # ---- what is timed, in a process of its own ------------------------------------------------------------------
 
 
-def raw(action: str, bootstrap: str, prefix: str) -> float:
+def raw(bench: Bench, action: str, prefix: str) -> float:
     """Seconds of the bare script."""
     from confluent_kafka import TopicCollection
     from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
 
-    names = [topic["name"] for topic in topics_of(prefix)]
+    names = [topic["name"] for topic in topics_of(bench, prefix)]
     start = time.perf_counter()
-    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin = AdminClient({"bootstrap.servers": bench.bootstrap})
     if action == "noop":
         for future in admin.describe_topics(TopicCollection(names)).values():
             future.result()
@@ -78,14 +78,14 @@ def raw(action: str, bootstrap: str, prefix: str) -> float:
     return time.perf_counter() - start
 
 
-def module(action: str, bootstrap: str, prefix: str) -> float:
+def module(bench: Bench, action: str, prefix: str) -> float:
     """Seconds of the module in this process: parse arguments, work, print the result."""
     import importlib
 
     from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 
     imported = importlib.import_module(MODULE)
-    params = {"bootstrap_servers": bootstrap, "topics": topics_of(prefix)}
+    params = {"bootstrap_servers": bench.bootstrap, "topics": topics_of(bench, prefix)}
     start = time.perf_counter()
     result = run_module(imported, params, check=action == "check")
     seconds = time.perf_counter() - start
@@ -96,7 +96,8 @@ def module(action: str, bootstrap: str, prefix: str) -> float:
 
 def sample(bench: Bench, who: str, action: str, prefix: str) -> float:
     """Seconds of ``raw`` or ``module`` in a fresh process, without its start and its imports."""
-    command = [sys.executable, __file__, "--worker", who, action, prefix, "--bootstrap", bench.bootstrap]
+    command = [sys.executable, __file__, "--bootstrap", bench.bootstrap, "--topics", str(bench.count)]
+    command += ["--worker", who, action, prefix]
     done = subprocess.run(command, env=environment(), check=True, capture_output=True, text=True)
     return float(done.stdout)
 
@@ -113,17 +114,19 @@ def environment() -> dict[str, str]:
 class Topics:
     """Makes and removes the topics between samples, and waits until the broker has digested that."""
 
-    def __init__(self, bootstrap: str) -> None:
+    def __init__(self, bench: Bench) -> None:
         from confluent_kafka.admin import AdminClient
 
-        self.admin = AdminClient({"bootstrap.servers": bootstrap, "socket.timeout.ms": 60000})
+        self.bench = bench
+        self.admin = AdminClient({"bootstrap.servers": bench.bootstrap, "socket.timeout.ms": 60000})
 
     def digest(self, prefix: str, timeout: float = 300.0) -> None:
         """Wait until every partition answers: then the broker has made all logs."""
         from confluent_kafka import TopicPartition
         from confluent_kafka.admin import OffsetSpec
 
-        left = [(topic["name"], number) for topic in topics_of(prefix) for number in range(PARTITIONS)]
+        names = [topic["name"] for topic in topics_of(self.bench, prefix)]
+        left = [(name, number) for name in names for number in range(PARTITIONS)]
         until = time.monotonic() + timeout
         while left:
             futures = self.admin.list_offsets({TopicPartition(*one): OffsetSpec.latest() for one in left})
@@ -134,12 +137,16 @@ class Topics:
                 time.sleep(0.5)
 
     def remove(self, prefixes: Iterable[str]) -> None:
-        """Delete everything that samples made."""
-        starts = tuple(f"{prefix}-" for prefix in prefixes)
-        names = [name for name in self.admin.list_topics(timeout=60).topics if name.startswith(starts)]
-        for begin in range(0, len(names), TOPICS):
-            for future in self.admin.delete_topics(names[begin : begin + TOPICS]).values():
-                future.result()
+        """Delete everything that samples made, by name: a busy broker may not list all of it yet."""
+        from confluent_kafka import KafkaError, KafkaException
+
+        for prefix in prefixes:
+            names = [topic["name"] for topic in topics_of(self.bench, prefix)]
+            for future in self.admin.delete_topics(names).values():
+                error = future.exception()
+                missing = isinstance(error, KafkaException) and error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART
+                if error is not None and not missing:
+                    raise error
 
 
 def playbook_seconds(bench: Bench, prefix: str) -> float:
@@ -160,7 +167,7 @@ def playbook_seconds(bench: Bench, prefix: str) -> float:
     ]
     with tempfile.TemporaryDirectory() as folder:
         variables = Path(folder, "topics.yml")
-        variables.write_text(json.dumps({"topics": topics_of(prefix)}), encoding="utf-8")
+        variables.write_text(json.dumps({"topics": topics_of(bench, prefix)}), encoding="utf-8")
         Path(folder, "play.yml").write_text(json.dumps(play), encoding="utf-8")
         executable = Path(sys.executable).with_name("ansible-playbook")
         command = [str(executable), "-i", "localhost,", "-c", "local", "-e", f"@{variables}", "play.yml"]
@@ -179,7 +186,7 @@ def tool_seconds(bench: Bench, prefix: str) -> float | None:
         return None
     main = ["java", "-Xmx256m", "-cp", f"{bench.jars}/*", "org.apache.kafka.tools.TopicCommand"]
     start = time.perf_counter()
-    for topic in topics_of(prefix)[:TOOL_TOPICS]:
+    for topic in topics_of(bench, prefix)[:TOOL_TOPICS]:
         command = [*main, "--bootstrap-server", bench.bootstrap, "--describe", "--topic", topic["name"]]
         subprocess.run(command, check=True, capture_output=True)
     return (time.perf_counter() - start) / TOOL_TOPICS
@@ -190,7 +197,7 @@ def tool_seconds(bench: Bench, prefix: str) -> float | None:
 
 def measure(bench: Bench, say: Callable[[str], None] = lambda text: None) -> list[dict[str, Any]]:
     """All figures, as ``{name, value, unit, baseline, ratio}``."""
-    topics = Topics(bench.bootstrap)
+    topics = Topics(bench)
     mark = f"bench-{uuid.uuid4().hex[:6]}"
     prefixes = [f"{mark}-{who}-{number}" for number in range(bench.create_runs) for who in ("raw", "module")]
     seconds: dict[tuple[str, str], list[float]] = {}
@@ -215,16 +222,19 @@ def measure(bench: Bench, say: Callable[[str], None] = lambda text: None) -> lis
         tool = tool_seconds(bench, prefixes[0])
     finally:
         topics.remove(prefixes)
-    return figures({key: statistics.median(values) for key, values in seconds.items()}, statistics.median(whole), tool)
+    medians = {key: statistics.median(values) for key, values in seconds.items()}
+    medians["playbook", "noop"] = statistics.median(whole)
+    return figures(medians, tool, bench.count)
 
 
-def figures(medians: dict[tuple[str, str], float], whole: float, tool: float | None) -> list[dict[str, Any]]:
-    """The result list. The baseline of the playbook is the tool in a loop over all topics."""
+def figures(medians: dict[tuple[str, str], float], tool: float | None, count: int) -> list[dict[str, Any]]:
+    """The result list. The baseline of the playbook is the tool in a loop over as many topics."""
     rows = [
         row(f"topics.{action}", medians["module", action], medians["raw", action])
         for action in ("create", "noop", "check")
     ]
-    rows.append(row("topics.noop.playbook_s", whole, None if tool is None else tool * TOPICS))
+    loop = None if tool is None else tool * count
+    rows.append(row("topics.noop.playbook_s", medians["playbook", "noop"], loop))
     rows.append(row("topics.tool_s_per_topic", tool, None))
     return rows
 
@@ -243,13 +253,14 @@ def main() -> None:
     parser.add_argument("--jars", type=Path, help="folder with Kafka's jars, for its own tool")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--create-runs", type=int, default=3)
+    parser.add_argument("--topics", type=int, default=1000)
     parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    bench = Bench(options.bootstrap, options.jars, options.runs, options.create_runs, options.topics)
     if options.worker:
         who, action, prefix = options.worker
-        print((raw if who == "raw" else module)(action, options.bootstrap, prefix))
+        print((raw if who == "raw" else module)(bench, action, prefix))
         return
-    bench = Bench(options.bootstrap, options.jars, options.runs, options.create_runs)
     print(json.dumps(measure(bench, lambda text: print(text, file=sys.stderr, flush=True)), indent=2))
 
 

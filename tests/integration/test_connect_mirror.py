@@ -280,7 +280,7 @@ def test_a_worker_that_restarts_is_waited_for(lab: Any, clusters: dict[str, Any]
     starting = threading.Thread(target=lab.start, args=("B", "connect"))
     starting.start()
     try:
-        result = run_module(connect_mirror, declared(clusters, request_timeout=60))
+        result = run_module(connect_mirror, declared(clusters, request_timeout=120, wait_timeout=120))
     finally:
         starting.join()
     assert result["rc"] == 0

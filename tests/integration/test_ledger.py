@@ -75,10 +75,18 @@ class World:
         return found
 
     def commit_start(self, group: str, topic: str = "", partitions: int = 4) -> None:
-        """As a cutover does: positions are committed before the group starts."""
+        """As a cutover does: positions are committed before the group starts.
+
+        A topic created a moment ago may still be unknown to the coordinator, which tells so partition by partition.
+        """
         places = [TopicPartition(topic or self.topic, number, 0) for number in range(partitions)]
-        request = ConsumerGroupTopicPartitions(group, places)
-        self.admin.alter_consumer_group_offsets([request])[group].result(10)
+
+        def is_accepted() -> bool:
+            request = ConsumerGroupTopicPartitions(group, places)
+            found = self.admin.alter_consumer_group_offsets([request])[group].result(10).topic_partitions
+            return not any(place.error for place in found)
+
+        wait_until(is_accepted, f"the acceptance of the positions of {group}")
 
     def lag(self, group: str, partitions: int = 4) -> int:
         places = [TopicPartition(self.topic, number) for number in range(partitions)]

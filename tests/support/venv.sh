@@ -50,7 +50,6 @@ create() {
     fi
     say "setup: creating .venv with $python"
     "$python" -m venv --clear .venv
-    printf '%s\n' "$PWD" >.venv/.made-in
 }
 
 # Not byte-compiled here: Python does it for the modules that are used, and the first start is sooner.
@@ -58,6 +57,7 @@ install() {
     say "setup: installing the packages of $WANTED (a minute or two)"
     with_progress build/logs/pip.log .venv/bin/python -m pip install --progress-bar off --no-compile --require-hashes \
         --requirement "$WANTED"
+    printf '%s\n' "$PWD" >.venv/.made-in
     fingerprint "$WANTED" >"$(stamp "$WANTED")"
 }
 

@@ -54,10 +54,13 @@ class RefusedError(DrError):
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer: ``json`` is False for HTML and other texts, ``message`` is Connect's own or the start of the body."""
+    """An answer. ``own``: in Kafka Connect's own words, which for an error are JSON with ``error_code``.
+
+    The web server below it answers before Kafka Connect is ready: in HTML or, as we accept JSON, in JSON of its own.
+    """
 
     status: int
-    json: bool
+    own: bool
     body: Any
     message: str
 
@@ -65,12 +68,12 @@ class Reply:
 def retry_reason(reply: Reply) -> str:
     """Why the same call may succeed later, or "" (Kafka Connect 4.3.1).
 
-    no JSON                                        starting   the REST server answers 404 HTML before it is ready
+    not in its own words                           starting   the web server answers 404 before Kafka Connect is ready
     409, except "already exists"                   rebalance  or another change is being applied
     404 "No status found"                          status     just created, nothing written yet
     500 "Error writing root configuration ..."     storage    Connect's own cluster did not answer
     """
-    if not reply.json:
+    if not reply.own:
         return "starting"
     if reply.status == 409 and "already exists" not in reply.message:
         return "rebalance"
@@ -112,7 +115,7 @@ class Transport:
                 note["attempts"] = attempt
             left = self.timeout - (self._now() - start)
             reply, failure = self._attempt(method, path + query, body, max(left, 0.5))
-            if reply is not None and 200 <= reply.status < 300 and reply.json:
+            if reply is not None and 200 <= reply.status < 300 and reply.own:
                 return reply.body
             reason = "refused" if reply is None else retry_reason(reply)
             waited = self._now() - start + PAUSE
@@ -147,12 +150,12 @@ class Transport:
             text = f'Kafka Connect at "{self.url}" did not get to {doing} within {self.timeout:g} s: {reply.message}'
             hint = "It may still do it. Check that Kafka Connect's own cluster answers and its workers are all there."
             return Unreachable("connect_busy", text, hint, self.url)
-        if reply is not None and reply.json:
+        if reply is not None and reply.own:
             return RefusedError(reply.status, reply.message, doing, self.url)
         status, found = (0, "nothing") if reply is None else (reply.status, reply.message or "an empty body")
         return Unreachable(
             "connect_not_json",
-            f'"{self.url}" answered {doing} with {status} and no JSON for {self.timeout:g} s: {found}',
+            f'"{self.url}" answered {doing} with {status} and nothing of Kafka Connect for {self.timeout:g} s: {found}',
             "Is this the REST address of a Kafka Connect worker, with its path prefix if it has one? "
             "A worker that does not get past its start says why in its log.",
             self.url,
@@ -184,7 +187,8 @@ def _reply(status: int, raw: bytes) -> Reply:
     except ValueError:
         return Reply(status, False, None, _one_line(text))
     message = body.get("message") if isinstance(body, dict) else None
-    return Reply(status, True, body, _one_line(str(message if message is not None else text)))
+    own = status < 400 or (isinstance(body, dict) and "error_code" in body)
+    return Reply(status, own, body, _one_line(str(message if own and message is not None else text)))
 
 
 def _one_line(text: str) -> str:

@@ -77,7 +77,10 @@ class _Bytes:
         length = self.number(">h")
         if length < 0 or self._at + length > len(self._data):
             raise DrError("bad_record", f"A {self._kind} record has a bad text length: {self._data.hex()}.")
-        text = self._data[self._at : self._at + length].decode("utf-8")
+        try:
+            text = self._data[self._at : self._at + length].decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise DrError("bad_record", f"A {self._kind} record holds no UTF-8: {self._data.hex()}.") from error
         self._at += length
         return text
 

@@ -37,7 +37,7 @@ class PartitionFacts:
 
 def lag(facts: PartitionFacts) -> int | None:
     """Source offsets not yet copied, an upper bound of records; None when unknown."""
-    if facts.start is None or facts.end is None:
+    if facts.start is None or facts.end is None or _past_the_end(facts):
         return None
     if facts.data_after is False:
         return 0
@@ -56,7 +56,7 @@ def healthy(facts: PartitionFacts) -> Finding:
     if facts.start is None or facts.end is None:
         return Finding(UNKNOWN, "the source log could not be read")
     if facts.copied is None:
-        if facts.start > 0 and facts.data_after is not False:
+        if facts.start > 0:
             return Finding(UNKNOWN, f"nothing is known to be copied and the source log starts at {facts.start}")
         return Finding(PROVEN, "the flow starts at the beginning of the source log")
     if facts.start - 1 > facts.copied:
@@ -64,12 +64,17 @@ def healthy(facts: PartitionFacts) -> Finding:
         return Finding(
             REFUTED, f"{gone} offsets expired on the source before they were copied (from {facts.copied + 1})"
         )
-    if facts.copied + 1 > facts.end and facts.data_after is not False:
+    if _past_the_end(facts):
         return Finding(
             REFUTED,
             f"the flow is at {facts.copied + 1}, past the source end {facts.end}: topic truncated or re-created",
         )
     return Finding(PROVEN, "the flow's position lies inside the source log")
+
+
+def _past_the_end(facts: PartitionFacts) -> bool:
+    """N is read before E, so N + 1 > E is no race: the records that N counts are gone from the source."""
+    return facts.copied is not None and facts.end is not None and facts.copied + 1 > facts.end
 
 
 def drained(facts: PartitionFacts) -> Finding:
@@ -104,6 +109,6 @@ def alive(before: PartitionFacts, after: PartitionFacts) -> Finding:
     ):
         if old is not None and new is not None and new > old:
             return Finding(PROVEN, f"the {name} moved from {old} to {new}")
-    if after.end is None or lag(after) is None:
+    if after.end is None or not lag(after):
         return Finding(UNKNOWN, done.reason)
     return Finding(REFUTED, f"nothing moved between two looks although {lag(after)} offsets wait")

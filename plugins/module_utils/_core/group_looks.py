@@ -10,20 +10,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import DrError
 from .groups import GroupState, distance
 from .waiting import Waited
 
-__all__ = ["GroupLook", "PositionLook", "Quiet", "counted", "group_look", "read_to_end", "wait_error"]
+__all__ = ["Extra", "GroupLook", "PositionLook", "Quiet", "counted", "group_look", "read_to_end", "wait_error"]
 
 Partition = tuple[str, int]
 Range = tuple[int, int]
 Place = tuple[Partition, int]
-# Partitions to show (None: those with a commit), what lies behind each place, and whether the group is idle.
-Extras = tuple[Collection[Partition] | None, Mapping[Place, bool | None], bool | None]
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What a look needs beyond commits and logs.
+
+    ``shown``: the partitions to show, None for those with a commit. ``behind``: whether data lies behind each place,
+    empty when that was not looked for. ``idle``: None when the group was not watched.
+    """
+
+    shown: Collection[Partition] | None = None
+    behind: Mapping[Place, bool | None] = field(default_factory=dict)
+    idle: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -115,16 +126,16 @@ def group_look(
     state: GroupState,
     commits: Mapping[Partition, int | None],
     ranges: Mapping[Partition, Range | None],
-    extras: Extras = (None, {}, None),
+    extra: Extra | None = None,
 ) -> GroupLook:
     """Put together what was seen of one group."""
-    shown, behind, idle = extras
+    extra = extra or Extra()
     positions = []
-    for partition in sorted(commits if shown is None else shown):
+    for partition in sorted(commits if extra.shown is None else extra.shown):
         offset, span = commits.get(partition), ranges.get(partition)
-        at_end = None if offset is None else read_to_end(offset, span, behind.get((partition, offset)))
-        positions.append(PositionLook(partition, offset, span, at_end if behind else None))
-    return GroupLook(state, positions, idle)
+        at_end = None if offset is None else read_to_end(offset, span, extra.behind.get((partition, offset)))
+        positions.append(PositionLook(partition, offset, span, at_end if extra.behind else None))
+    return GroupLook(state, positions, extra.idle)
 
 
 def read_to_end(offset: int, span: Range | None, behind: bool | None) -> bool | None:

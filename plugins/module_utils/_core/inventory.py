@@ -106,10 +106,13 @@ def derive_pair(variables: Mapping[str, Any], known: Mapping[str, Key] | None = 
     """
     accepted = [f"kafka_dr_{name}" for name in (*VARIABLES, *RUN_VARIABLES, *(known or {}))]
     own = {name: value for name, value in variables.items() if name in VARIABLES}
+    of_run = {name: value for name, value in variables.items() if name in RUN_VARIABLES}
     given = [f"kafka_dr_{name}" for name in variables]
     problems = [f'The variable "{name}" is unknown.{nearest(name, accepted)}' for name in given if name not in accepted]
     pair, found = check_mapping("kafka_dr", own, VARIABLES)
-    problems += [text.replace('"', '"kafka_dr_', 1) if "needs the key" in text else text for text in found]
+    for text in found + check_mapping("kafka_dr", of_run, RUN_VARIABLES)[1]:
+        wrong_key = "needs the key" in text
+        problems.append(text.replace(*(('"', '"kafka_dr_') if wrong_key else ("kafka_dr.", "kafka_dr_")), 1))
     if not found:
         problems += _check_parts(pair)
     if problems:
@@ -187,12 +190,18 @@ def _check_topics(pair: dict[str, Any]) -> list[str]:
             problems.append(f'The topic "{name}" is internal to Kafka, Connect or MirrorMaker 2 and cannot be moved.')
         if topic["partitions"] < 1:
             problems.append(f'The topic "{name}" needs at least 1 partition, found {topic["partitions"]}.')
-        if pair["policy"] == "default" and pair["separator"] and name.split(pair["separator"])[0] in pair["clusters"]:
-            alias = name.split(pair["separator"])[0]
+        alias, separator, _rest = name.partition(pair["separator"] or "\0")
+        if pair["policy"] == "default" and separator and alias in pair["clusters"]:
             problems.append(
                 f'The topic "{name}" begins with the alias "{alias}": MirrorMaker 2 takes it for a replica and'
                 " does not copy it. Choose other aliases."
             )
+    problems += [
+        f'The group "{group["name"]}" names the unknown topic "{topic}".{nearest(str(topic), names)}'
+        for group in pair["groups"]
+        for topic in group["topics"] or []
+        if topic not in names
+    ]
     groups = Counter(group["name"] for group in pair["groups"])
     return problems + [f'kafka_dr_groups names "{name}" {count} times.' for name, count in groups.items() if count > 1]
 

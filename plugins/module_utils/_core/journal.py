@@ -12,17 +12,18 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import DrError
 
-__all__ = ["KINDS", "SCHEMA", "Event", "State", "begin", "decode", "encode", "fold", "merge"]
+__all__ = ["KINDS", "SCHEMA", "Event", "State", "begin", "decode", "encode", "fold", "merge", "missing_facts"]
 
 SCHEMA = 1
 # enabled/disabled: the pair was set up / taken down. started, phase, pnr (point of no return), ended: life of a run.
 KINDS = ("enabled", "disabled", "started", "phase", "pnr", "ended")
+_FACTS = {"enabled": ("active",), "started": ("type", "from", "to"), "phase": ("phase",)}
 
 
 @dataclass(frozen=True, order=True)
@@ -86,16 +87,36 @@ def decode(value: bytes) -> tuple[str, Event]:
     """Pair name and event of a record value. Refuses a newer schema: guessing what it means could lose records."""
     try:
         body = json.loads(value)
-        schema = body["schema"]
+        schema = int(body["schema"])
+        if schema <= SCHEMA:
+            event = Event(*(body[name] for name in ("epoch", "seq", "run", "kind", "time", "data")))
+            return body["pair"], _known(event)
     except (ValueError, TypeError, KeyError) as error:
-        raise DrError("journal_unreadable", f"The journal holds a record that is no event: {value[:80]!r}.") from error
-    if schema > SCHEMA:
         raise DrError(
-            "journal_newer",
-            f"The journal has schema {schema}, this collection knows up to {SCHEMA}.",
-            "Use the newer release of switchback.kafka_dr that wrote it. Nothing was changed.",
-        )
-    return body["pair"], Event(body["epoch"], body["seq"], body["run"], body["kind"], body["time"], body["data"])
+            "journal_unreadable",
+            f"The journal holds a record that is no event: {value[:80]!r}.",
+            "Somebody else wrote into the journal topic. Nothing was changed.",
+        ) from error
+    raise DrError(
+        "journal_newer",
+        f"The journal has schema {schema}, this collection knows up to {SCHEMA}.",
+        "Use the newer release of switchback.kafka_dr that wrote it. Nothing was changed.",
+    )
+
+
+def _known(event: Event) -> Event:
+    """``event``, if it can be folded: else the state would be a guess."""
+    if event.kind not in KINDS:
+        raise ValueError(event.kind)
+    absent = missing_facts(event.kind, event.data)
+    if absent:
+        raise KeyError(*absent)
+    return event
+
+
+def missing_facts(kind: str, data: Mapping[str, Any]) -> list[str]:
+    """The keys of ``data`` that an event of ``kind`` cannot do without."""
+    return [name for name in _FACTS.get(kind, ()) if data.get(name) is None]
 
 
 def merge(copies: Iterable[Iterable[Event]]) -> list[Event]:

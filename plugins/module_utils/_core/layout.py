@@ -17,7 +17,8 @@ from typing import Any
 from .names import Naming
 
 __all__ = [
-    "client_hosts",
+    "client_batches",
+    "client_call",
     "connector_states",
     "endpoint",
     "flow_end",
@@ -99,13 +100,39 @@ def unequal_partitions(
     return texts
 
 
-def client_hosts(clients: Sequence[Mapping[str, Any]], hosts: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    """One item for each client and inventory host that it runs on. ``hosts``: pattern -> host names."""
-    return [
-        {"client": dict(client), "host": host}
-        for client in clients
-        for host in (hosts.get(client["hosts"]) or [client["hosts"]])
-    ]
+def client_batches(clients: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+    """Clients that may be handled at the same time, in order: on one host, by one kind of control, in a row.
+
+    ``groups``: inventory groups; the ``hosts`` of a client is a group or a host. A client that has to wait for another
+    (``after``) begins a new batch, whichever way the list runs.
+    """
+    batches: list[dict[str, Any]] = []
+    for client in clients:
+        row = {"control": client["control"], "become": client["become"]}
+        for host in groups.get(client["hosts"]) or [client["hosts"]]:
+            batch = batches[-1] if batches else None
+            same = batch is not None and all(batch[key] == value for key, value in {**row, "host": host}.items())
+            if batch is None or not same or _ordered(client, batch["clients"]):
+                batch = {**row, "host": host, "clients": []}
+                batches.append(batch)
+            batch["clients"].append(dict(client))
+    return batches
+
+
+def _ordered(client: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> bool:
+    names = {other["name"] for other in others}
+    return bool(names & set(client["after"])) or any(client["name"] in other["after"] for other in others)
+
+
+def client_call(client: Mapping[str, Any], action: str, endpoints: Mapping[str, str | None]) -> dict[str, Any]:
+    """What ``client_control`` is to do with one client. ``action``: stop, start or point; ``endpoints``: by name."""
+    call: dict[str, Any] = {"name": client["name"]}
+    if action != "point":
+        call["argv"] = client[action]
+    if action != "stop" and client["endpoint_file"]:
+        content = endpoints[client["name"]]
+        call.update(path=client["endpoint_file"], content=content, mode=client["endpoint_mode"])
+    return call
 
 
 def endpoint(pair: Mapping[str, Any], client: Mapping[str, Any], alias: str) -> dict[str, Any]:

@@ -48,11 +48,12 @@ def newest_sync_floor(commit: int, syncs: Iterable[OffsetSync]) -> tuple[int, in
     """MirrorMaker 2's own forward rule over the syncs of one partition: (upstream, downstream) for ``commit``.
 
     Source: OffsetSyncStore.translateDownstream (Kafka 4.3.1): equal upstream gives the downstream offset, a lower one
-    the offset behind it, never the difference. Only syncs written after the last upstream rewind count.
+    the offset behind it, never the difference. Only syncs written after the last upstream rewind count, and, stricter
+    than there, after the last downstream one: then the replica was re-created, and older offsets mean other records.
     """
     usable: list[OffsetSync] = []
     for sync in syncs:
-        if usable and sync.upstream < usable[-1].upstream:
+        if usable and (sync.upstream < usable[-1].upstream or sync.downstream < usable[-1].downstream):
             usable.clear()
         usable.append(sync)
     at_or_below = [sync for sync in usable if sync.upstream <= commit]
@@ -70,9 +71,14 @@ def enter_replica(left: Side, replica: Side, flow_final: bool, syncs: Iterable[O
         if left.end == 0 and replica.end == 0:
             return Position(0, "empty", "exact", 0, "the partition was never written")
         return Position(None, "none", "none", None, "the group has no position on the side being left")
+    if flow_final and left.commit > left.end:
+        reason = f"its position {left.commit} lies past the log end {left.end}: topic truncated or re-created"
+        return Position(None, "none", "none", None, reason)
     if left.read_to_end and flow_final:
         return Position(replica.end, "end", "exact", 0, "read to the end, and everything is copied")
-    floor = newest_sync_floor(left.commit, syncs)
+    # A sync names a record that lies on the replica; one at or behind its end is about an earlier replica.
+    end = replica.end
+    floor = newest_sync_floor(left.commit, (sync for sync in syncs if sync.downstream < end))
     if floor is None:
         span = replica.end - replica.start
         return Position(replica.start, "start", "safe", span, "no offset-sync at or below the group's position")
@@ -94,6 +100,9 @@ def enter_original(left: Side, original: Side, flow_drained: bool) -> Position:
         return Position(0, "empty", "exact", 0, "the partition was never written")
     if left.read_to_end and flow_drained:
         return Position(original.end, "end", "exact", 0, "its replica is read to the end, and everything is copied")
+    if original.commit is not None and original.commit > original.end:
+        reason = f"the earlier position {original.commit} lies past the log end {original.end}: topic re-created"
+        return Position(None, "none", "none", None, reason)
     if original.commit is not None and original.commit >= original.start:
         span = original.end - original.commit
         return Position(original.commit, "own", "safe", span, "the group's own earlier position")

@@ -9,12 +9,16 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from .._core.errors import DrError
 from .._core.journal import Event, decode, encode
-from .client import Kafka, KafkaException, kafka_error
+from .client import Kafka, kafka_error
 from .records import data_records
 from .topics import describe, log_ranges
+
+with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
+    from confluent_kafka import KafkaException
 
 __all__ = ["append", "read"]
 

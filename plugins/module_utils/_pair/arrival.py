@@ -41,7 +41,7 @@ def arrival(params: Mapping[str, Any]) -> Result:
         lambda states: topics <= set(first) and all(state == "STABLE" for state in states.values()),
         Bounds(float(params["wait_timeout"]), float(params["wait_sleep"])),
     )
-    extra = {
+    extra: dict[str, Any] = {
         "first_write": _write_verdict(topics, first, waited.seconds),
         "groups": _group_verdict(kafka, waited.state, params["positions"], waited.seconds),
         "first_records": first,
@@ -57,7 +57,8 @@ def _first_writes(kafka: Kafka, cut: Mapping[Partition, int], first: dict[str, d
     wanted = [key for key in cut if key[0] not in first]
     if not wanted:
         return
-    spans = {key: (cut[key], end) for key, (_start, end) in log_ranges(kafka, wanted).items() if end > cut[key]}
+    ranges = log_ranges(kafka, wanted)
+    spans = {key: (max(cut[key], start), end) for key, (start, end) in ranges.items() if end > cut[key]}
     for (topic, index), record in sorted(first_data_records(kafka, spans).items()):
         if record is not None and topic not in first:
             first[topic] = {"partition": index, "offset": record.offset, "timestamp": record.timestamp}
@@ -80,13 +81,16 @@ def _group_verdict(
         for group in positions
         if group["group"] in states
     }
-    ranges = log_ranges(kafka, {key for group in wanted.values() for key in group})
+    # To the very end: readers of uncommitted records may stand behind the last stable offset.
+    ranges = log_ranges(kafka, {key for group in wanted.values() for key in group}, "read_uncommitted")
     for group, starts in wanted.items():
         for key, start in starts.items():
             now = committed[group].get(key)
-            if now is None or now < start or now < ranges[key][0]:
+            low, high = ranges[key]
+            if now is None or not max(start, low) <= now <= high:
                 found = "none" if now is None else str(now)
-                text = f'Group "{group}" on {key[0]}-{key[1]} has position {found}, wanted {start} or more'
+                where = f'Group "{group}" on {key[0]}-{key[1]}'
+                text = f"{where} has position {found}, wanted {start} or more inside the log [{low}, {high}]"
                 return {"verdict": REFUTED, "reason": text}
     idle = sorted(group for group, state in states.items() if state != "STABLE")
     if idle:

@@ -15,7 +15,7 @@ from typing import Any
 
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
-from .._core.journal import Event, State, begin, fold, merge
+from .._core.journal import Event, State, begin, fold, merge, missing_facts
 from .._kafka.client import Kafka
 from .._kafka.journal import append, read
 from .._module import Result
@@ -27,6 +27,10 @@ __all__ = ["note"]
 def note(params: Mapping[str, Any], check: bool) -> Result:
     """Read the journal and append ``params.event`` (nothing in check mode, nothing for ``read``)."""
     topic, pair = params["topic"], params["pair"]
+    absent = missing_facts(params["event"], params["data"])
+    if absent:
+        text = f'The event "{params["event"]}" needs {", ".join(absent)} in data, found {sorted(params["data"])}.'
+        raise DrError("bad_option", text, "Nothing was changed.")
     kafkas = connect_pair(params["clusters"], float(params["request_timeout"]))
     copies = on_each(kafkas, lambda alias: read(kafkas[alias], topic, pair))
     missing = sorted(alias for alias, copy in copies.items() if copy is None)
@@ -34,7 +38,7 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
     state = fold(events)
     extra: dict[str, Any] = {"missing_on": missing}
     outcomes: list[Outcome] = []
-    event = _next_event(params, state, extra)
+    event = _next_event(params, state, events, extra)
     if event is not None:
         if missing and not check:
             raise DrError(
@@ -54,7 +58,9 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
     return Result(outcomes=outcomes, extra=extra, requests=requests)
 
 
-def _next_event(params: Mapping[str, Any], state: State, extra: dict[str, Any]) -> Event | None:
+def _next_event(
+    params: Mapping[str, Any], state: State, events: list[Event], extra: dict[str, Any]
+) -> Event | None:
     kind, data = params["event"], dict(params["data"])
     if kind == "read" or _already(kind, data, state):
         return None
@@ -67,14 +73,16 @@ def _next_event(params: Mapping[str, Any], state: State, extra: dict[str, Any]) 
             return None
         return Event(epoch, 0, run_id, kind, time.time(), data)
     extra.update(run_id=params["run"])
-    if state.run is None or state.run["id"] != params["run"] or state.last is None:
+    if state.run is None or state.run["id"] != params["run"]:
         found = "none" if state.run is None else state.run["id"]
         raise DrError(
             "run_superseded",
             f'The run "{params["run"]}" is not the journal\'s current one, found "{found}".',
             "Another run has taken over this pair. This one must not go on.",
         )
-    return Event(int(state.run["epoch"]), state.last.seq + 1, params["run"], kind, time.time(), data)
+    # Of the run, not of the journal: an event of the pair in between must not make two events look like one.
+    seq = 1 + max(event.seq for event in events if event.run == params["run"])
+    return Event(int(state.run["epoch"]), seq, params["run"], kind, time.time(), data)
 
 
 def _already(kind: str, data: Mapping[str, Any], state: State) -> bool:

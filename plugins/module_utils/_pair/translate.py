@@ -198,7 +198,8 @@ class _Translation:
             start, end = y_ranges[key]
             own = vouched.get(topic, {}).get(str(partition))
             left = Side(x_look.commits.get(mirrored), start, end, x_look.read_to_end.get(mirrored))
-            copied = drained(back.facts[key]).verdict == PROVEN
+            # What was written since that look (by whom?) is not known to be copied.
+            copied = drained(back.facts[key]).verdict == PROVEN and back.facts[key].end == end
             found = enter_original(left, Side(own, start, end), copied)
             rows.append(_row(group, key, found, y_look))
         return rows

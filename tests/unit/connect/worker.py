@@ -29,6 +29,8 @@ class Worker:
                 worker.asked.append((self.command, self.path, body))
                 worker.headers.append(dict(self.headers))
                 status, content = worker.answers.pop(0) if worker.answers else (worker.endless or UNEXPECTED)
+                if status >= 400 and isinstance(content, dict) and "servlet" not in content:
+                    content = {"error_code": status, **content}
                 raw = (
                     b"" if content is None else (content if isinstance(content, str) else json.dumps(content)).encode()
                 )

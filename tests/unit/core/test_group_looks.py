@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.group_looks import (
+    Extra,
     GroupLook,
     Quiet,
     counted,
@@ -45,13 +46,13 @@ def test_a_group_is_at_the_end_only_if_every_partition_is() -> None:
     commits = {T0: 10, T1: 4}
 
     def look(behind_t1: bool | None) -> bool | None:
-        return group_look(EMPTY, commits, ranges, (None, {(T0, 10): False, (T1, 4): behind_t1}, None)).read_to_end
+        return group_look(EMPTY, commits, ranges, Extra(None, {(T0, 10): False, (T1, 4): behind_t1}, None)).read_to_end
 
     assert (look(False), look(True), look(None)) == (True, False, None)
 
 
 def test_a_partition_without_a_position_makes_the_whole_unknown() -> None:
-    look = group_look(EMPTY, {T0: 10}, {T0: (0, 10), T1: (0, 10)}, ([T0, T1], {(T0, 10): False}, None))
+    look = group_look(EMPTY, {T0: 10}, {T0: (0, 10), T1: (0, 10)}, Extra([T0, T1], {(T0, 10): False}, None))
 
     assert (look.lag, look.read_to_end) == (None, None)
     assert [position.offset for position in look.positions] == [10, None]
@@ -70,7 +71,7 @@ def test_reading_to_the_end_is_unknown_unless_data_was_looked_for() -> None:
 
 
 def test_a_look_is_returned_as_plain_data() -> None:
-    look = group_look(STABLE, {T0: 4}, {T0: (0, 10)}, (None, {(T0, 4): True}, False)).as_dict()
+    look = group_look(STABLE, {T0: 4}, {T0: (0, 10)}, Extra(None, {(T0, 4): True}, False)).as_dict()
 
     assert (look["state"], look["type"], look["lag"], look["idle"]) == ("STABLE", "classic", 6, False)
     assert look["members"][0]["assignments"] == [{"topic": "T", "partition": 0}]
@@ -145,7 +146,7 @@ def test_a_wait_that_failed_shows_the_last_state() -> None:
 
 
 def test_a_stall_has_its_own_code_and_a_success_has_none() -> None:
-    look = group_look(EMPTY, {T0: 4}, {T0: (0, 10)}, (None, {(T0, 4): True}, None))
+    look = group_look(EMPTY, {T0: 4}, {T0: (0, 10)}, Extra(None, {(T0, 4): True}, None))
     stalled = wait_error("read_to_end", Waited("stalled", [look], 3.0, 9))
 
     assert stalled is not None

@@ -52,14 +52,14 @@ def _make(jars: Path, java: Java, settings: Settings, progress: Progress) -> Non
     with tempfile.TemporaryDirectory(prefix="kafka-dr-classes-") as folder:
         paths = layout(folder)
         cluster = Cluster("P", paths.root / "P", new_cluster_id(), *choose(paths.root, 3))
-        starter = Starter(
-            paths, {"P": cluster}, settings, java, jars, Progress(quiet=True), lambda name: _record(paths.root, name)
-        )
-        parts = [paths.part("P", name) for name in reversed(PARTS)]
+        starter = Starter(paths, {"P": cluster}, settings, java, jars, progress, lambda name: _record(paths.root, name))
+        keys = [("P", name) for name in PARTS]
+        parts = [paths.part(*key) for key in reversed(keys)]
         try:
-            starter.up([("P", name) for name in PARTS])
-            for part in parts:
-                processes.stop([part], WRITE_SECONDS)
+            starter.up(keys, keys)
+            progress.say("class archives: writing")
+            if [part for part in parts if processes.stop([part], WRITE_SECONDS)]:
+                raise LabError(f"a JVM was still writing after {WRITE_SECONDS:.0f} s")
             for name in PARTS:
                 _keep(paths.root / f"{name}.jsa", archive(jars, java, name))
         except (LabError, OSError) as error:
@@ -69,7 +69,11 @@ def _make(jars: Path, java: Java, settings: Settings, progress: Progress) -> Non
 
 
 def _record(root: Path, name: str) -> list[str]:
-    return [] if name == "format" else [f"-XX:ArchiveClassesAtExit={root / name}.jsa", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
+    return (
+        []
+        if name == "format"
+        else [f"-XX:ArchiveClassesAtExit={root / name}.jsa", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
+    )
 
 
 def _keep(made: Path, target: Path) -> None:

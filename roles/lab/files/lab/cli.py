@@ -75,7 +75,13 @@ def _whole(lab: Lab, options: argparse.Namespace) -> dict[str, Any]:
         names = [f"{alias} {part}" for alias in ALIASES for part in PARTS if ((alias, part) in missing) == up]
     else:
         names = lab.up(fresh=options.fresh) if up else lab.down(wipe=options.wipe)
-    return {"changed": bool(names), "started" if up else "stopped": names}
+    clusters = lab.status()["clusters"]
+    return {
+        "changed": bool(names),
+        "started" if up else "stopped": names,
+        "dir": str(lab.paths.root),
+        "clusters": clusters,
+    }
 
 
 def _jars(options: argparse.Namespace) -> dict[str, Any]:
@@ -83,10 +89,10 @@ def _jars(options: argparse.Namespace) -> dict[str, Any]:
     program, progress = java.find_java(), Progress()
     if options.write_checksums:
         jars.write_checksums(cache, program, progress)
-    folder = jars.ensure_jars(cache, program, progress)
+    folder, downloaded = jars.ensure_jars(cache, program, progress)
     archives.ensure(folder, program, Settings(), progress)
     progress.say(f"jars: {len(list(folder.glob('*.jar')))} verified in {folder}")
-    return {"jars": str(folder)}
+    return {"changed": downloaded, "jars": str(folder)}
 
 
 def _interrupted(number: int, frame: Any) -> None:
@@ -98,7 +104,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, _interrupted)
     try:
         result = run(parser().parse_args())
-    except LabError as error:
+    except (LabError, OSError) as error:
         sys.stderr.write(f"lab: {error}\n")
         return 1
     except KeyboardInterrupt:

@@ -92,7 +92,9 @@ def _watch(process: subprocess.Popen[bytes], work: Path, progress: Progress, exp
         if seen != before:
             before, moved = seen, now
         if now - moved > STALLED_AFTER:
-            raise LabError(f"The download of the jars stood still for {STALLED_AFTER:.0f} s and was given up. Run it again.")
+            raise LabError(
+                f"The download of the jars stood still for {STALLED_AFTER:.0f} s and was given up. Run it again."
+            )
         if now - said >= 5:
             jars = sum(1 for _ in (work / "cache").rglob("*.jar"))
             of = f" of {expected}" if expected else ""

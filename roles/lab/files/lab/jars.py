@@ -88,8 +88,8 @@ def verify(folder: Path, wanted: dict[str, str]) -> Findings:
     return findings
 
 
-def ensure_jars(cache: Path, java: Java, progress: Progress) -> Path:
-    """The folder of verified jars; a missing, partial or damaged one is downloaded once."""
+def ensure_jars(cache: Path, java: Java, progress: Progress) -> tuple[Path, bool]:
+    """The folder of verified jars, and whether it had to be downloaded: missing, partial or damaged ones are."""
     folder = cache / f"jars-{KAFKA_VERSION}"
     wanted = parse_checksums(CHECKSUMS.read_text())
     with locked(cache / f"jars-{KAFKA_VERSION}.lock", progress):
@@ -98,7 +98,7 @@ def ensure_jars(cache: Path, java: Java, progress: Progress) -> Path:
             why = f"repairing ({findings})" if folder.exists() else "first use"
             progress.say(f"jars: downloading {len(wanted)} jars, 55 MB, to {folder}: {why}")
             download(folder, java, progress, wanted)
-    return folder
+    return folder, bool(findings)
 
 
 def download(folder: Path, java: Java, progress: Progress, wanted: dict[str, str] | None) -> None:

@@ -36,7 +36,7 @@ class Lab:
     ) -> None:
         self.paths = layout.layout(folder)
         self._cache = Path(cache).expanduser().absolute() if cache else jars.default_cache()
-        self._chosen = {"heap_mb": heap_mb, "exactly_once": exactly_once}
+        self._chosen: dict[str, Any] = {"heap_mb": heap_mb, "exactly_once": exactly_once}
         self._progress = Progress(quiet)
         self._parts = self.paths.parts()
 
@@ -48,7 +48,10 @@ class Lab:
             self.down(wipe=True)
         self.paths.root.mkdir(parents=True, exist_ok=True)
         with locked(self.paths.lock_file, self._progress):
-            return self._start(self.missing())
+            missing = self.missing()
+            if not missing:
+                self._progress.say(f"the lab in {self.paths.root} runs already: nothing to start")
+            return self._start(missing, list(self._parts))
 
     def down(self, wipe: bool = False) -> list[str]:
         """Stop what runs, Connect first. Returns the names of the parts that were stopped."""
@@ -77,7 +80,7 @@ class Lab:
     def status(self) -> dict[str, Any]:
         """info() with the state and the memory of every part; also for a folder without a lab."""
         known = bool(layout.clusters_of(self.paths, layout.load_state(self.paths)))
-        found = self.info() if known else {"dir": str(self.paths.root), "clusters": {}}
+        found: dict[str, Any] = self.info() if known else {"dir": str(self.paths.root), "clusters": {}}
         parts = {key: self._part_status(part) for key, part in self._parts.items()}
         found["parts"] = {f"{alias} {name}": parts[alias, name] for alias, name in parts}
         found["running"] = all(part["state"] == "running" for part in parts.values())
@@ -89,7 +92,8 @@ class Lab:
 
     def start(self, alias: str, part: str) -> bool:
         with locked(self.paths.lock_file, self._progress):
-            return bool(self._start([key for key in self.missing() if key == self._key(alias, part)]))
+            wanted = self._key(alias, part)
+            return bool(self._start([key for key in self.missing() if key == wanted], [wanted]))
 
     def stop(self, alias: str, part: str) -> bool:
         with locked(self.paths.lock_file, self._progress):
@@ -114,19 +118,19 @@ class Lab:
 
     # ---- inside ---------------------------------------------------------------------------------------------
 
-    def _start(self, missing: list[Key]) -> list[str]:
-        if not missing:
-            self._progress.say(f"the lab in {self.paths.root} is running, nothing to do")
-            return []
+    def _start(self, missing: list[Key], wanted: list[Key]) -> list[str]:
+        """Start the missing parts; all wanted ones answer when it returns, those that ran before too."""
+        self._refuse_paused()
         program = java.find_java()
-        folder = jars.ensure_jars(self._cache, program, self._progress)
+        folder, _ = jars.ensure_jars(self._cache, program, self._progress)
         settings = self._settings()
         clusters = self._clusters(nothing_runs=len(missing) == len(self._parts))
         names = [self._parts[key].name for key in missing]
-        self._progress.say(f"starting {', '.join(names)} in {self.paths.root}")
-        self._remember(clusters, settings)
+        if names:
+            self._progress.say(f"starting {', '.join(names)} in {self.paths.root}")
+            self._remember(clusters, settings)
         classes = archives.ensure(folder, program, settings, self._progress)
-        Starter(self.paths, clusters, settings, program, folder, self._progress, classes).up(missing)
+        Starter(self.paths, clusters, settings, program, folder, self._progress, classes).up(missing, wanted)
         self._remember(clusters, settings)
         return names
 
@@ -164,6 +168,13 @@ class Lab:
         if not processes.wait_until(lambda: processes.state_of(target) == wanted, 5.0, 0.01):
             raise LabError(f"{target.name} is {processes.state_of(target)} 5 s after the signal, {wanted} was wanted.")
         return before != wanted
+
+    def _refuse_paused(self) -> None:
+        paused = [part.name for part in self._parts.values() if processes.state_of(part) == "paused"]
+        if paused:
+            raise LabError(
+                f"{', '.join(paused)} is paused and would answer nobody. First: resume {paused[0]} --dir ..."
+            )
 
     def _key(self, alias: str, part: str) -> Key:
         if (alias, part) not in self._parts:

@@ -59,10 +59,13 @@ class Layout:
 
 
 def layout(folder: Path | str) -> Layout:
-    root = Path(folder).expanduser().absolute()
+    # Resolved, because processes are known by their paths: one folder must not have two.
+    root = Path(folder).expanduser().resolve()
     # Kafka reads its data folders as a list.
     if "," in str(root) or "\n" in str(root):
-        raise LabError(f"The folder of the lab, {root}, must not contain a comma or a line break: choose another --dir.")
+        raise LabError(
+            f"The folder of the lab, {root}, must not contain a comma or a line break: choose another --dir."
+        )
     return Layout(root)
 
 

@@ -58,7 +58,7 @@ def strays(part: Part, proc: Path = PROC) -> list[int]:
 
 
 def state_of(part: Part) -> str:
-    """"running", "paused" or "stopped"."""
+    """ "running", "paused" or "stopped"."""
     pid = pid_of(part)
     if pid is None:
         return "stopped"
@@ -111,7 +111,9 @@ def send(part: Part, number: signal.Signals) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError as error:
-        raise LabError(f"{part.name} (pid {pid}) belongs to another user: run this as the user who started it.") from error
+        raise LabError(
+            f"{part.name} (pid {pid}) belongs to another user: run this as the user who started it."
+        ) from error
     return True
 
 
@@ -172,7 +174,7 @@ def wait_until(condition: Callable[[], bool], bound: float, pause: float = 0.05)
     return True
 
 
-def tail(log: Path, lines: int = 15) -> str:
+def tail(log: Path, lines: int = 25) -> str:
     try:
         return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
     except OSError:

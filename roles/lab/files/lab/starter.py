@@ -38,26 +38,29 @@ class Starter:
     classes: Callable[[str], Sequence[str]] = lambda name: ()
     started: list[tuple[str, str]] = field(default_factory=list)
 
-    def up(self, missing: list[tuple[str, str]]) -> None:
-        """Start the missing parts and wait until every one answers; on any failure end those it started."""
+    def up(self, missing: list[tuple[str, str]], wanted: list[tuple[str, str]]) -> None:
+        """Start the missing parts and wait until all wanted ones answer; on any failure end those it started."""
         try:
             self._format([alias for alias, name in missing if name == "broker"])
-            self._start_and_wait(missing)
+            for key in missing:
+                self._spawn(*key)
+            self._wait(wanted)
         except BaseException:
             # Interrupted by the user counts too: nothing half-started may stay.
             processes.kill([self.paths.part(*key) for key in self.started])
             raise
 
-    def _start_and_wait(self, missing: list[tuple[str, str]]) -> None:
-        waiting = {key: time.monotonic() for key in missing}
-        for key in missing:
-            self._spawn(*key)
+    def _wait(self, wanted: list[tuple[str, str]]) -> None:
+        since = time.monotonic()
+        waiting = list(wanted)
         while waiting:
             for key in list(waiting):
-                self._check_alive(key, waiting[key])
+                self._check_alive(key, since)
                 if probes.READY[key[1]](self.clusters[key[0]]):
-                    self.progress.say(f"{key[0]} {key[1]} ready after {time.monotonic() - waiting.pop(key):.1f} s")
-            time.sleep(0.1)
+                    waiting.remove(key)
+                    if key in self.started:
+                        self.progress.say(f"{key[0]} {key[1]} ready after {time.monotonic() - since:.1f} s")
+            time.sleep(0.1 if waiting else 0)
 
     def _spawn(self, alias: str, name: str) -> None:
         part, cluster = self.paths.part(alias, name), self.clusters[alias]

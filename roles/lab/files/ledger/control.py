@@ -174,11 +174,11 @@ def _judge_early_end(path: Path, name: str, state: State | None) -> str:
 
 def _await_end(folder: Path, name: str, member: int, process: Process, deadline: float) -> None:
     if process.wait(deadline - time.monotonic()):
-        _note_kill(folder, name, member, "it died without a word")
+        _note_kill(folder, name, member, "It was killed; records in flight are unknown.")
         return
     process.send(signal.SIGKILL)
     process.wait(5.0)
-    _note_kill(folder, name, member, "it was killed; records in flight are unknown")
+    _note_kill(folder, name, member, "It did not end in time and was killed; records in flight are unknown.")
 
 
 def _note_kill(folder: Path, name: str, member: int, message: str) -> None:

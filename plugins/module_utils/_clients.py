@@ -1,0 +1,116 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Endpoint files and commands of applications on one host.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ._core.changes import Change, Outcome
+from ._core.errors import DrError
+from ._module import Result
+
+__all__ = ["control"]
+
+_SHOWN = 400
+
+
+def control(module: AnsibleModule, clients: list[dict[str, Any]], timeout: float) -> Result:
+    """Handle all clients at the same time; one failure does not hide the others."""
+    with ThreadPoolExecutor(max_workers=max(1, min(16, len(clients)))) as pool:
+        rows = list(pool.map(lambda client: _one(module, client, timeout), clients))
+    outcomes = [outcome for row in rows for outcome in row.pop("outcomes")]
+    result = Result(outcomes=outcomes, extra={"clients": rows})
+    failed = [row for row in rows if row["error"]]
+    if failed:
+        names = ", ".join(row["name"] for row in failed)
+        result.failure = DrError(
+            "client_failed",
+            f"{len(failed)} of {len(rows)} applications failed ({names}): {failed[0]['error']}",
+            "Look at that application; then start the same playbook again.",
+        )
+    return result
+
+
+def _one(module: AnsibleModule, client: Mapping[str, Any], timeout: float) -> dict[str, Any]:
+    began = time.monotonic()
+    outcomes: list[Outcome] = []
+    row: dict[str, Any] = {"name": client["name"], "rc": None, "error": None, "outcomes": outcomes}
+    try:
+        _write_endpoint(module, client, outcomes)
+        if client["argv"]:
+            _run(module, client, timeout, row)
+    except OSError as error:
+        row["error"] = f"{client['name']}: {error}"
+    row["changed"] = any(outcome.status in ("planned", "done") for outcome in outcomes)
+    row["seconds"] = round(time.monotonic() - began, 3)
+    return row
+
+
+def _write_endpoint(module: AnsibleModule, client: Mapping[str, Any], outcomes: list[Outcome]) -> None:
+    if not client["path"]:
+        return
+    path, mode = Path(client["path"]), int(client["mode"], 8)
+    present = path.read_text() if path.exists() else None
+    if present == client["content"] and path.stat().st_mode & 0o7777 == mode:
+        return
+    before = None if present is None else {"content": "as before"}
+    change = Change("endpoint", str(path), "write", before, {"content": "for another cluster"})
+    if module.check_mode:
+        outcomes.append(Outcome(change, "planned"))
+        return
+    # Beside its place and then renamed: an application that starts now reads the old file or the new one.
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with os.fdopen(handle, "w") as file:
+        file.write(client["content"])
+    if path.exists():
+        os.chown(temporary, path.stat().st_uid, path.stat().st_gid)
+    os.chmod(temporary, mode)  # noqa: PTH101 - beside chown, the same object
+    os.replace(temporary, path)  # noqa: PTH105
+    outcomes.append(Outcome(change, "done"))
+
+
+def _run(module: AnsibleModule, client: Mapping[str, Any], timeout: float, row: dict[str, Any]) -> None:
+    argv = list(client["argv"])
+    change = Change("command", client["name"], "run", None, {"argv": argv})
+    if module.check_mode:
+        row["outcomes"].append(Outcome(change, "planned"))
+        return
+    shown = " ".join(argv)
+    try:
+        ended = subprocess.run(argv, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        row["error"] = f'"{shown}" did not end within {timeout:g} s.'
+        row["outcomes"].append(Outcome(change, "failed", row["error"]))
+        return
+    row["rc"] = ended.returncode
+    if ended.returncode != 0:
+        said = (ended.stderr.strip() or ended.stdout.strip())[-_SHOWN:]
+        row["error"] = f'"{shown}" ended with {ended.returncode}, wanted 0: {said or "it said nothing"}'
+        row["outcomes"].append(Outcome(change, "failed", row["error"]))
+    elif not _unchanged(ended.stdout):
+        row["outcomes"].append(Outcome(change, "done"))
+
+
+def _unchanged(printed: str) -> bool:
+    """True when the last line is JSON that says so itself."""
+    lines = printed.strip().splitlines()
+    try:
+        answer = json.loads(lines[-1]) if lines else None
+    except ValueError:
+        return False
+    return isinstance(answer, dict) and answer.get("changed") is False

@@ -1,0 +1,209 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One pair under load: lab, applications and playbooks, driven as a user drives them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+LEDGER = ROOT / "roles" / "lab" / "files" / "ledger"
+COLLECTION = "switchback.kafka_dr"
+
+
+class ScenarioError(Exception):
+    """A step did not do what it must; the text says which and where its output is."""
+
+
+@dataclass
+class Scenario:
+    """A lab in ``folder`` with ledger clients. ``say`` gets one line for each step."""
+
+    folder: Path
+    partitions: int = 12
+    clients: list[dict[str, Any]] = field(default_factory=list)
+    say: Callable[[str], None] = lambda text: print(text, flush=True)
+
+    def __post_init__(self) -> None:
+        self.folder = self.folder.resolve()
+        self.logs = self.folder / "playbooks"
+        self.logs.mkdir(parents=True, exist_ok=True)
+        self.reports = self.folder / "reports"
+        self._runs = 0
+
+    @property
+    def inventory(self) -> Path:
+        """Written by the lab role."""
+        return self.folder / "inventory"
+
+    # ---- playbooks
+
+    def environment(self) -> dict[str, str]:
+        """What a user sets to run the collection from a checkout."""
+        return {
+            **os.environ,
+            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "build" / "collections"),
+            "ANSIBLE_HOME": str(self.folder / "ansible"),
+            "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_LOCALHOST_WARNING": "false",
+            "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
+        }
+
+    def playbook(
+        self,
+        name: str,
+        variables: Mapping[str, Any] | None = None,
+        options: tuple[str, ...] = (),
+        expect: int | None = 0,
+    ) -> dict[str, Any]:
+        """Run one playbook of the collection. Returns rc, seconds, changed, log and output."""
+        self._runs += 1
+        log = self.logs / f"{self._runs:02d}-{name}.log"
+        command = [str(Path(sys.executable).parent / "ansible-playbook"), f"{COLLECTION}.{name}", *options]
+        if self.inventory.exists():
+            command += ["-i", str(self.inventory)]
+        command += ["-e", json.dumps({"kafka_dr_report_dir": str(self.reports), **(variables or {})})]
+        began = time.monotonic()
+        with log.open("w") as output:
+            rc = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, env=self.environment(), check=False)
+        seconds = time.monotonic() - began
+        text = log.read_text()
+        if expect is not None and rc.returncode != expect:
+            raise ScenarioError(f"{name} ended with {rc.returncode}, wanted {expect}; see {log}\n{_tail(text)}")
+        return {"rc": rc.returncode, "seconds": seconds, "changed": _changed(text), "log": str(log), "output": text}
+
+    def lab_up(self) -> None:
+        """Start two clusters and two Connect workers, and write the inventory."""
+        topics = [{"name": "Payments", "partitions": self.partitions, "replication_factor": 1}]
+        variables = {"lab_dir": str(self.folder), "lab_topics": topics, "lab_fresh": True}
+        if self.clients:
+            variables["lab_clients"] = self.clients
+        done = self.playbook("lab_up", variables)
+        self.say(f"lab: two Kafka clusters and two Connect workers are up ({done['seconds']:.0f} s)")
+
+    def lab_down(self) -> None:
+        """Stop everything that the lab started."""
+        self.playbook("lab_down", {"lab_dir": str(self.folder)})
+
+    def move(self, name: str, to: str, **variables: Any) -> dict[str, Any]:
+        """Run a cutover playbook and return its report, with the downtimes that the ledgers show under ``downtime``."""
+        done = self.playbook(name, {"kafka_dr_confirm": to, "kafka_dr_to": to, **variables})
+        kind = variables.get("kafka_dr_type", "cutoff" if name != "failover_continuous" else "continuous")
+        report: dict[str, Any] = json.loads((self.reports / f"{kind}-{to}.json").read_text())
+        report["playbook_s"] = round(done["seconds"], 1)
+        return report
+
+    # ---- applications
+
+    def ledger(self, *words: str, expect: tuple[int, ...] = (0,)) -> str:
+        """Run the ledger's program; the standard output."""
+        command = [sys.executable, str(LEDGER), *words, "--dir", str(self.folder / "ledger")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode not in expect:
+            raise ScenarioError(f"ledger {' '.join(words)} ended with {done.returncode}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def names(self, *roles: str) -> list[str]:
+        """Clients by role, all without one."""
+        known = json.loads((self.folder / "ledger" / "clients.json").read_text())["clients"]
+        return [name for name, client in known.items() if not roles or client["role"] in roles]
+
+    def start(self) -> None:
+        """Start consumers, then producers."""
+        for name in [*self.names("consumer", "processor"), *self.names("producer", "transactional")]:
+            self.ledger("start", name)
+
+    def stop(self) -> None:
+        """Stop producers, let the consumers read what there is, stop them."""
+        for name in self.names("producer", "transactional"):
+            self.ledger("stop", name)
+        wanted = self.count("acknowledged")
+        self.wait(lambda: self.slowest_reader() >= wanted, 60, "consumers have processed everything", fail=False)
+        for name in self.names("consumer", "processor"):
+            self.ledger("stop", name)
+
+    def count(self, what: str) -> int:
+        """Sum of one count over all clients that have it."""
+        clients = json.loads(self.ledger("status"))["clients"].values()
+        return sum(client["counts"].get(what, 0) for client in clients)
+
+    def slowest_reader(self) -> int:
+        """Records that the slowest consumer has processed."""
+        clients = json.loads(self.ledger("status"))["clients"].values()
+        return min(client["counts"]["processed"] for client in clients if "processed" in client["counts"])
+
+    def wait(self, done: Callable[[], bool], seconds: float, what: str, fail: bool = True) -> None:
+        """Watch a condition, bounded."""
+        until = time.monotonic() + seconds
+        while not done():
+            if time.monotonic() > until:
+                if fail:
+                    raise ScenarioError(f"Waited {seconds:g} s, in vain: {what}.")
+                return
+            time.sleep(0.2)
+
+    def traffic(self, records: int) -> None:
+        """Wait until so many more records are acknowledged and processed."""
+        wanted = self.count("acknowledged") + records
+        self.wait(lambda: self.count("acknowledged") >= wanted, 120, f"{records} more records are acknowledged")
+        self.wait(lambda: self.slowest_reader() >= wanted - records // 2, 120, "consumers follow")
+
+    def check(self, began: float | None = None, ended: float | None = None) -> dict[str, Any]:
+        """Compare the ledgers; gaps within the window (epoch seconds)."""
+        target = self.folder / "check.json"
+        window = []
+        for word, moment in (("--from", began), ("--to", ended)):
+            window += [] if moment is None else [word, str(int(moment * 1e6))]
+        self.ledger("check", "--json", str(target), *window, expect=(0, 1, 2))
+        result: dict[str, Any] = json.loads(target.read_text())
+        return result
+
+    def downtime(self, report: Mapping[str, Any]) -> dict[str, float | None]:
+        """The longest silences within a run: of acknowledgements, and of each group's processing (the worst)."""
+        began, ended = (_epoch(report[key]) for key in ("began", "ended"))
+        gaps = self.check(began, ended)["gaps"]
+        read = [gap["seconds"] if gap else None for gap in gaps["groups"].values()]
+        write = gaps["acknowledged"]
+        return {
+            "write_downtime_s": round(write["seconds"], 3) if write else None,
+            "read_downtime_s": None if not read or None in read else round(max(read), 3),
+        }
+
+
+def totals(check: Mapping[str, Any]) -> dict[str, int]:
+    """The counts of a check over all groups."""
+    groups = check["groups"].values()
+    summed = {
+        key: sum(group[key] for group in groups) for key in ("lost", "processed_twice", "phantom", "out_of_order")
+    }
+    return {
+        "acknowledged": check["totals"]["acknowledged"],
+        "unknown": check["totals"]["unknown"],
+        "groups": len(check["groups"]),
+        "processed": sum(group["processed"] for group in groups),
+        **summed,
+    }
+
+
+def _epoch(stamp: str) -> float:
+    from datetime import datetime
+
+    return datetime.fromisoformat(stamp).timestamp()
+
+
+def _changed(output: str) -> int | None:
+    marks = [word for line in output.splitlines() for word in line.split() if word.startswith("changed=")]
+    return sum(int(mark.removeprefix("changed=")) for mark in marks) if marks else None
+
+
+def _tail(text: str, lines: int = 25) -> str:
+    return "\n".join(text.splitlines()[-lines:])

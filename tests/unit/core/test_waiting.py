@@ -1,0 +1,105 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One loop for every wait, on a clock of its own: nothing here takes real time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, Waited, wait_until
+
+
+class Clock:
+    """Time that passes only in sleep (and in looks that take long)."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.sleeps: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        self.now += seconds
+
+    @property
+    def pair(self) -> tuple[Callable[[], float], Callable[[float], None]]:
+        return (lambda: self.now), self.sleep
+
+
+def wait(states: list[int], bounds: Bounds, done_at: int, cost: float = 0.0) -> tuple[Waited[int], Clock]:
+    """Looks at ``states`` one after the other, the last one for ever; each look takes ``cost`` seconds."""
+    clock = Clock()
+    left = list(states)
+
+    def observe() -> int:
+        clock.now += cost
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    waited = wait_until(observe, lambda state: state >= done_at, bounds, lambda state: state, clock.pair)
+    return waited, clock
+
+
+@pytest.mark.parametrize(
+    ("states", "bounds", "ended", "state", "seconds", "looks"),
+    [
+        ([5], Bounds(10, 1), "done", 5, 0.0, 1),  # true at the first look: no sleep
+        ([1, 2, 5], Bounds(10, 1), "done", 5, 2.0, 3),
+        ([1], Bounds(3, 1), "timeout", 1, 3.0, 4),
+        ([1], Bounds(0, 1), "timeout", 1, 0.0, 1),  # no time still means one look
+        ([5], Bounds(0, 1), "done", 5, 0.0, 1),
+        ([1], Bounds(10, 1, stall=2), "stalled", 1, 2.0, 3),
+        ([1, 2, 3, 4, 4], Bounds(10, 1, stall=2), "stalled", 4, 5.0, 6),  # progress starts the stall bound anew
+        ([1, 2, 3, 4, 5], Bounds(10, 1, stall=2), "done", 5, 4.0, 5),
+        ([1], Bounds(10, 1, stall=0), "timeout", 1, 10.0, 11),  # 0: only the timeout counts
+        ([1], Bounds(2.5, 1), "timeout", 1, 2.5, 4),  # the last sleep is shortened to the bound
+    ],
+)
+def test_how_a_wait_ends(
+    states: list[int], bounds: Bounds, ended: str, state: int, seconds: float, looks: int
+) -> None:
+    waited, _clock = wait(states, bounds, done_at=5)
+
+    assert (waited.ended, waited.state, waited.seconds, waited.looks) == (ended, state, seconds, looks)
+    assert waited.done is (ended == "done")
+
+
+def test_a_condition_that_holds_at_the_last_look_is_done_although_the_time_is_over() -> None:
+    waited, _clock = wait([1, 5], Bounds(3, 1), done_at=5, cost=4.0)
+    # The first look alone took longer than the bound; nothing more is looked at.
+    assert (waited.ended, waited.looks) == ("timeout", 1)
+    waited, _clock = wait([5], Bounds(3, 1), done_at=5, cost=4.0)
+    assert waited.ended == "done"
+
+
+def test_without_a_mark_of_progress_the_stall_bound_runs_from_the_beginning() -> None:
+    clock = Clock()
+    states = iter(range(100))
+    waited = wait_until(lambda: next(states), lambda state: False, Bounds(50, 1, stall=3), clock=clock.pair)
+    assert (waited.ended, waited.seconds) == ("stalled", 3.0)
+
+
+@given(
+    st.floats(0, 20),
+    st.floats(0.01, 5),
+    st.one_of(st.just(0.0), st.floats(0.1, 20)),
+    st.lists(st.integers(0, 3), min_size=1, max_size=6),
+)
+def test_no_wait_outlives_its_bound(timeout: float, sleep: float, stall: float, states: list[int]) -> None:
+    waited, clock = wait(states, Bounds(timeout, sleep, stall), done_at=4)
+
+    assert waited.ended in ("timeout", "stalled")
+    assert waited.seconds <= timeout + 1e-6
+    assert all(seconds >= 0 for seconds in clock.sleeps)
+
+
+def test_an_error_while_looking_is_not_swallowed() -> None:
+    def broken() -> Any:
+        raise ValueError("no answer")
+
+    with pytest.raises(ValueError, match="no answer"):
+        wait_until(broken, lambda state: True, Bounds(1))
