@@ -116,8 +116,10 @@ sanity: venv  ## ansible-test sanity, all tests, no ignore file
 
 .PHONY: integration
 integration: setup  ## each module and playbook on real clusters
-	$(SAY) 'integration: pytest tests/integration'
+	$(SAY) 'integration: pytest tests/integration (modules on the lab)'
 	@pytest -m 'not soak' tests/integration
+	$(SAY) 'integration: pytest tests/playbooks (applications under load)'
+	@pytest -m 'not soak' tests/playbooks
 
 .PHONY: molecule
 molecule: setup  ## Molecule scenarios on the lab
@@ -130,8 +132,8 @@ bench: setup  ## benchmarks, results in build/bench/results.json; ONLY=<prefix> 
 
 .PHONY: soak
 soak: setup  ## the long loops: pytest -m soak
-	$(SAY) 'soak: pytest -m soak tests/integration'
-	@pytest -m soak tests/integration
+	$(SAY) 'soak: pytest -m soak tests/playbooks'
+	@pytest -m soak tests/playbooks
 
 .PHONY: changelog
 changelog: venv link  ## write CHANGELOG.md, CHANGELOG.rst and changelogs/changelog.yaml from the fragments

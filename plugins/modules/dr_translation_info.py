@@ -19,37 +19,15 @@ description:
 extends_documentation_fragment:
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.wait
+  - switchback.kafka_dr.translation
   - switchback.kafka_dr.attributes
 options:
-  leave:
-    description: Alias of the side being left. The groups' positions there are the truth.
-    type: str
-    required: true
-  enter:
-    description: Alias of the side being entered.
-    type: str
-    required: true
   barrier:
     description:
       - Whether the flow from O(leave) to O(enter) is stopped, so that its progress is final. This is checked.
       - Without a barrier the module waits until every position of a group has been copied.
     type: bool
     default: true
-  group_lag:
-    description: What to do with a group that has not read to the end.
-    type: str
-    choices: [refuse, checkpoint]
-    default: refuse
-  vouched:
-    description:
-      - The groups' own earlier positions on the original topics of O(enter), from the journal, as a dictionary from
-        group to topic to partition to offset. Only these are trusted as an earlier position.
-    type: dict
-    default: {}
-  settle:
-    description: Seconds over which the positions on O(leave) must not move for a group to count as idle.
-    type: float
-    default: 1.0
 attributes:
   check_mode:
     support: full
@@ -106,30 +84,20 @@ barrier:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.translate import translate
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options, translation_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.translate import Translation
 
 SPEC = (
     pair_options()
     .merge(wait_options())
-    .merge(
-        ArgumentSpec(
-            {
-                "leave": {"type": "str", "required": True},
-                "enter": {"type": "str", "required": True},
-                "barrier": {"type": "bool", "default": True},
-                "group_lag": {"type": "str", "choices": ["refuse", "checkpoint"], "default": "refuse"},
-                "vouched": {"type": "dict", "default": {}},
-                "settle": {"type": "float", "default": 1.0},
-            }
-        )
-    )
+    .merge(translation_options())
+    .merge(ArgumentSpec({"barrier": {"type": "bool", "default": True}}))
 )
 
 
 def work(module: AnsibleModule) -> Result:
     """Translate and report."""
-    return translate(module.params)
+    return Translation(module.params).run()
 
 
 def main() -> None:

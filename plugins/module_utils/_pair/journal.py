@@ -58,9 +58,7 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
     return Result(outcomes=outcomes, extra=extra, requests=requests)
 
 
-def _next_event(
-    params: Mapping[str, Any], state: State, events: list[Event], extra: dict[str, Any]
-) -> Event | None:
+def _next_event(params: Mapping[str, Any], state: State, events: list[Event], extra: dict[str, Any]) -> Event | None:
     kind, data = params["event"], dict(params["data"])
     if kind == "read" or _already(kind, data, state):
         return None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of the modules that look at a whole pair; documented in the fragment ``pair``.
+"""Options of the modules that look at a whole pair; documented in the fragments ``pair`` and ``translation``.
 
 Private to this collection: may change in any release.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .._module import ArgumentSpec
 
-__all__ = ["pair_options"]
+__all__ = ["pair_options", "translation_options"]
 
 
 def pair_options() -> ArgumentSpec:
@@ -24,5 +24,18 @@ def pair_options() -> ArgumentSpec:
             "policy": {"type": "str", "choices": ["default", "identity"], "default": "default"},
             "separator": {"type": "str", "default": "."},
             "request_timeout": {"type": "float", "default": 15.0},
+        }
+    )
+
+
+def translation_options() -> ArgumentSpec:
+    """Which way, and what counts as known."""
+    return ArgumentSpec(
+        {
+            "leave": {"type": "str", "required": True},
+            "enter": {"type": "str", "required": True},
+            "group_lag": {"type": "str", "choices": ["refuse", "checkpoint"], "default": "refuse"},
+            "vouched": {"type": "dict", "default": {}},
+            "settle": {"type": "float", "default": 1.0},
         }
     )

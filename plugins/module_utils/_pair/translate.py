@@ -25,24 +25,25 @@ from .._module import Result
 from .clusters import both
 from .observe import ISOLATION, FlowLook, GroupLook, Pair, Partition
 
-__all__ = ["translate"]
+__all__ = ["Translation"]
 
 
-def translate(params: Mapping[str, Any]) -> Result:
-    """Translate every group from ``leave`` to ``enter``; refuses what would skip or be left to a reset."""
-    return _Translation(params).run()
+class Translation:
+    """One translation: X is the side being left, Y the one being entered.
 
-
-class _Translation:
-    """One translation: X is the side being left, Y the one being entered."""
+    Refuses what would skip or be left to a reset. The settle time of idle groups runs from the moment of creation.
+    """
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         self.params = params
         self.x, self.y = params["leave"], params["enter"]
         flows = [{"source": self.x, "target": self.y}, {"source": self.y, "target": self.x}]
         self.pair = Pair({**params, "flows": flows})
+        self._since = time.monotonic()
+        self._earlier = positions(self.pair.kafka[self.x], self.pair.groups)
 
     def run(self) -> Result:
+        """Gather the evidence and find the positions."""
         forward, back = self._copied_looks()
         x_groups, y_groups = self._idle_groups()
         syncs = self._syncs(forward)
@@ -124,12 +125,10 @@ class _Translation:
 
     def _idle_groups(self) -> tuple[dict[str, GroupLook], dict[str, GroupLook]]:
         """Groups on both sides. They must be idle: no members on either, X's commits unchanged over a settle time."""
-        since = time.monotonic()
-        earlier = positions(self.pair.kafka[self.x], self.pair.groups)
         x_topics = [name for name, count in self.pair.partitions(self.x).items() if count is not None]
         y_topics = [name for name in self._y_topics() if self.pair.partitions(self.y).get(name) is not None]
         # An assign() reader looks EMPTY too: only its moving commits betray it (SOUNDNESS 9).
-        time.sleep(max(0.0, float(self.params["settle"]) - (time.monotonic() - since)))
+        time.sleep(max(0.0, float(self.params["settle"]) - (time.monotonic() - self._since)))
         x_groups, y_groups = both(
             lambda: self.pair.look_groups(self.x, x_topics), lambda: self.pair.look_groups(self.y, y_topics)
         )
@@ -143,7 +142,7 @@ class _Translation:
                     "Stop their consumers first. Nothing was committed.",
                 )
         for group, look in x_groups.items():
-            moved = [key for key, commit in look.commits.items() if earlier[group].get(key) != commit]
+            moved = [key for key, commit in look.commits.items() if self._earlier[group].get(key) != commit]
             if moved:
                 topic, partition = moved[0]
                 raise DrError(

@@ -24,7 +24,8 @@ class Clock:
 
     def sleep(self, seconds: float) -> None:
         self.sleeps.append(seconds)
-        self.now += seconds
+        # As on a real clock, some time passes however short the sleep.
+        self.now += max(seconds, 1e-9)
 
     @property
     def pair(self) -> tuple[Callable[[], float], Callable[[float], None]]:
@@ -59,9 +60,7 @@ def wait(states: list[int], bounds: Bounds, done_at: int, cost: float = 0.0) -> 
         ([1], Bounds(2.5, 1), "timeout", 1, 2.5, 4),  # the last sleep is shortened to the bound
     ],
 )
-def test_how_a_wait_ends(
-    states: list[int], bounds: Bounds, ended: str, state: int, seconds: float, looks: int
-) -> None:
+def test_how_a_wait_ends(states: list[int], bounds: Bounds, ended: str, state: int, seconds: float, looks: int) -> None:
     waited, _clock = wait(states, bounds, done_at=5)
 
     assert (waited.ended, waited.state, waited.seconds, waited.looks) == (ended, state, seconds, looks)

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from .progress import Progress
 
@@ -44,10 +44,23 @@ def to_json(value: Any) -> str:
 def locked(path: Path, progress: Progress) -> Iterator[None]:
     """Hold an exclusive lock; the kernel frees it when this process ends, however it ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as handle:
+    handle = _open_locked(path, progress)
+    try:
+        yield
+    finally:
+        handle.close()
+
+
+def _open_locked(path: Path, progress: Progress) -> IO[str]:
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = path.open("w")
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             progress.say(f"waiting for another process that holds {path}")
             fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        # Whoever held it may have removed the file (down --wipe): then this lock guards nothing.
+        if path.exists() and path.samefile(f"/proc/self/fd/{handle.fileno()}"):
+            return handle
+        handle.close()

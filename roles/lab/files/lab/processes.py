@@ -62,12 +62,7 @@ def state_of(part: Part) -> str:
     pid = pid_of(part)
     if pid is None:
         return "stopped"
-    try:
-        # "pid (name) S ...": the name may hold anything, so look behind its closing parenthesis.
-        letter = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[0]
-    except (OSError, IndexError):
-        return "stopped"
-    return {"T": "paused", "t": "paused", "Z": "stopped", "X": "stopped"}.get(letter, "running")
+    return {"T": "paused", "t": "paused", "Z": "stopped", "X": "stopped", "": "stopped"}.get(_letter(pid), "running")
 
 
 def resident_mib(pid: int) -> float | None:
@@ -98,7 +93,26 @@ def spawn(part: Part, command: Sequence[str]) -> int:
         setsigdef=[signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE],
     )
     part.pid_file.write_text(f"{pid}\n")
+    _await_command_line(pid)
     return pid
+
+
+def _await_command_line(pid: int) -> None:
+    """A process that was just made has an empty command line for a moment: it would be taken for an ended one."""
+    wait_until(lambda: bool(arguments_of(pid)) or _has_ended(pid), 10.0, 0.001)
+
+
+def _has_ended(pid: int) -> bool:
+    return _letter(pid) in ("Z", "X", "")
+
+
+def _letter(pid: int) -> str:
+    """The state as the kernel names it, empty for a process that is gone."""
+    try:
+        # "pid (name) S ...": the name may hold anything, so look behind its closing parenthesis.
+        return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return ""
 
 
 def send(part: Part, number: signal.Signals) -> bool:

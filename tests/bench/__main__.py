@@ -1,0 +1,90 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""make bench: measures, prints a table, and writes build/bench/results.json. ``--only=<prefix>`` runs a part."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "roles" / "lab" / "files")]
+
+import cutoff  # noqa: E402 - beside this file
+import topics  # noqa: E402
+
+from lab.jars import default_cache  # noqa: E402 - the lab is a program of its role
+from lab.lab import Lab  # noqa: E402
+
+FOLDER = ROOT / "build" / "bench"
+
+
+def bench_topics() -> list[dict[str, Any]]:
+    """On a lab of its own: thousands of topics would slow down what is measured later."""
+    lab = Lab(FOLDER / "topics-lab")
+    try:
+        lab.up(fresh=True)
+        bootstrap = lab.info()["clusters"]["P"]["bootstrap_servers"]
+        jars = next(iter(sorted(default_cache().glob("jars-*/"))), None)
+        return topics.measure(topics.Bench(bootstrap, jars), say)
+    finally:
+        lab.down(wipe=True)
+
+
+def bench_cutoff() -> list[dict[str, Any]]:
+    """Failovers under load."""
+    return cutoff.measure(FOLDER / "cutoff-lab", say)
+
+
+PARTS = {"topics": bench_topics, "cutoff": bench_cutoff}
+
+
+def main() -> int:
+    """Run the wanted parts."""
+    parser = argparse.ArgumentParser(prog="tests/bench", description=__doc__)
+    parser.add_argument("--only", default="", help="names that begin with this")
+    only = parser.parse_args().only
+    wanted = [part for part in PARTS if part.startswith(only) or only.startswith(f"{part}.")]
+    if not wanted:
+        parser.error(f'nothing begins with "{only}"; there are: {", ".join(PARTS)}')
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    target = FOLDER / "results.json"
+    kept = json.loads(target.read_text()) if target.exists() else []
+    rows: list[dict[str, Any]] = []
+    for part in wanted:
+        say(f"{part}: begins, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+        rows += PARTS[part]()
+    kept = [row for row in kept if row["name"].split(".")[0] not in wanted]
+    target.write_text(json.dumps(kept + rows, indent=2) + "\n")
+    show(rows)
+    return 0
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    """A table for people."""
+    print(f"\n{'name':<34}{'value':>10} {'unit':<6}{'baseline':>10}{'ratio':>8}")
+    for row in rows:
+        value, baseline, ratio = (_cell(row[key]) for key in ("value", "baseline", "ratio"))
+        print(f"{row['name']:<34}{value:>10} {row['unit']:<6}{baseline:>10}{ratio:>8}")
+
+
+def _cell(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+_BEGAN = time.monotonic()
+
+
+def say(text: str) -> None:
+    """One line with the seconds since the start."""
+    print(f"[{time.monotonic() - _BEGAN:6.1f} s] {text}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,204 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""dr_arrival_info on a real cluster: first writes read back, quiet topics, and positions that fell back."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_arrival_info, kafka_topic
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+
+pytestmark = pytest.mark.integration
+
+Look = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def servers(lab: Any) -> str:
+    return str(lab.info()["clusters"]["B"]["bootstrap_servers"])
+
+
+@pytest.fixture
+def topic(servers: str) -> str:
+    name = f"arrival-{uuid.uuid4().hex[:8]}"
+    run_module(kafka_topic, {"bootstrap_servers": servers, "topics": [{"name": name, "partitions": 2}]})
+    return name
+
+
+@pytest.fixture
+def group() -> str:
+    return f"arrival-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def look(servers: str, topic: str) -> Look:
+    def run(**params: Any) -> dict[str, Any]:
+        base = {"bootstrap_servers": servers, "cut": {topic: {"0": 5, "1": 0}}, "wait_timeout": 20}
+        return run_module(dr_arrival_info, {**base, **params})
+
+    return run
+
+
+def send(servers: str, topic: str, partition: int, count: int) -> None:
+    producer = Producer({"bootstrap.servers": servers})
+    for number in range(count):
+        producer.produce(topic, f"{number}", partition=partition)
+    assert producer.flush(20) == 0
+
+
+def commit(servers: str, group: str, topic: str, offset: int) -> None:
+    items = [TopicPartition(topic, 0, offset)]
+    admin = AdminClient({"bootstrap.servers": servers})
+    request = [ConsumerGroupTopicPartitions(group, items)]
+    done = admin.alter_consumer_group_offsets(request)[group].result()
+    assert [one.error for one in done.topic_partitions] == [None]
+
+
+def wanted(group: str, topic: str, offset: int) -> dict[str, Any]:
+    position = {"topic": topic, "partition": 0, "offset": offset}
+    return {"groups": [group], "positions": [{"group": group, "positions": [position]}]}
+
+
+@contextmanager
+def member(servers: str, group: str, topic: str) -> Iterator[None]:
+    """A member of the group that polls and never commits."""
+    options = {"group.id": group, "enable.auto.commit": False, "auto.offset.reset": "error"}
+    consumer = Consumer({"bootstrap.servers": servers, **options})
+    consumer.subscribe([topic])
+    over = threading.Event()
+
+    def poll() -> None:
+        while not over.is_set():
+            consumer.poll(0.1)
+
+    thread = threading.Thread(target=poll)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        consumer.close()
+
+
+# ---- first writes
+
+
+def test_a_record_behind_the_cut_is_read_back_and_proves_the_first_write(look: Look, servers: str, topic: str) -> None:
+    send(servers, topic, 0, 6)
+    result = look()
+    assert (result["rc"], result["changed"], result["first_write"]["verdict"]) == (0, False, "PROVEN")
+    first = result["first_records"][topic]
+    assert (first["partition"], first["offset"]) == (0, 5)
+
+
+def test_the_first_write_is_waited_for(look: Look, servers: str, topic: str) -> None:
+    writing = threading.Timer(1.0, send, (servers, topic, 1, 1))
+    writing.start()
+    result = look()
+    writing.join()
+    assert result["first_write"]["verdict"] == "PROVEN"
+    assert result["first_records"][topic] == {**result["first_records"][topic], "partition": 1, "offset": 0}
+
+
+def test_a_quiet_topic_is_unknown_within_the_bound_and_no_failure(look: Look, servers: str, topic: str) -> None:
+    """SOUNDNESS 21."""
+    send(servers, topic, 0, 5)  # all of it lies below the cut
+    began = time.monotonic()
+    result = look(wait_timeout=1.5)
+    assert (result["rc"], result["first_write"]["verdict"], result["first_records"]) == (0, "UNKNOWN", {})
+    assert topic in result["first_write"]["reason"]
+    assert time.monotonic() - began < 15
+
+
+def test_an_uncommitted_record_is_no_first_write(look: Look, servers: str, topic: str) -> None:
+    """SOUNDNESS 5 and 21: an acknowledgement inside an open transaction may still be taken back."""
+    producer = Producer({"bootstrap.servers": servers, "transactional.id": uuid.uuid4().hex})
+    producer.init_transactions(20)
+    producer.begin_transaction()
+    producer.produce(topic, "open", partition=1)
+    producer.flush(20)
+    try:
+        assert look(wait_timeout=1)["first_write"]["verdict"] == "UNKNOWN"
+    finally:
+        producer.abort_transaction(20)
+    # The aborted record and its marker lie behind the cut and are no record of anybody.
+    assert look(wait_timeout=1)["first_write"]["verdict"] == "UNKNOWN"
+
+
+def test_a_cut_below_the_log_start_is_read_from_the_log_start(look: Look, servers: str, topic: str) -> None:
+    send(servers, topic, 0, 9)
+    admin = AdminClient({"bootstrap.servers": servers})
+    for future in admin.delete_records([TopicPartition(topic, 0, 7)]).values():
+        future.result()
+    result = look()
+    assert (result["rc"], result["first_records"][topic]["offset"]) == (0, 7)
+
+
+# ---- groups
+
+
+def test_a_group_with_members_at_its_position_is_proven(look: Look, servers: str, topic: str, group: str) -> None:
+    send(servers, topic, 0, 6)
+    commit(servers, group, topic, 5)
+    with member(servers, group, topic):
+        result = look(**wanted(group, topic, 5))
+    assert (result["rc"], result["groups"]["verdict"]) == (0, "PROVEN")
+
+
+def test_a_group_without_members_is_unknown_and_named(look: Look, servers: str, topic: str, group: str) -> None:
+    """SOUNDNESS 21."""
+    send(servers, topic, 0, 6)
+    commit(servers, group, topic, 5)
+    result = look(**wanted(group, topic, 5), wait_timeout=1)
+    assert (result["rc"], result["groups"]["verdict"]) == (0, "UNKNOWN")
+    assert group in result["groups"]["reason"]
+    assert result["first_write"]["verdict"] == "PROVEN"  # one does not spoil the other
+
+
+@pytest.mark.parametrize(
+    ("found", "said"), [(3, "has position 3, wanted 5 or more"), (60, "position 60"), (None, "has position none")]
+)
+def test_a_position_that_fell_back_or_left_the_log_is_refuted(
+    look: Look, servers: str, topic: str, group: str, found: int | None, said: str
+) -> None:
+    """SOUNDNESS 8: behind the start too, S <= position <= E and not below what was committed."""
+    send(servers, topic, 0, 6)
+    if found is not None:
+        commit(servers, group, topic, found)
+    result = look(**wanted(group, topic, 5), wait_timeout=1)
+    assert (result["rc"], result["groups"]["verdict"], result["error"]["code"]) == (1, "REFUTED", "position_wrong")
+    assert said in result["msg"]
+    assert f"{topic}-0" in result["msg"]
+
+
+def test_a_position_below_the_log_start_is_refuted(look: Look, servers: str, topic: str, group: str) -> None:
+    """SOUNDNESS 8: auto.offset.reset would decide."""
+    send(servers, topic, 0, 9)
+    commit(servers, group, topic, 5)
+    admin = AdminClient({"bootstrap.servers": servers})
+    for future in admin.delete_records([TopicPartition(topic, 0, 7)]).values():
+        future.result()
+    result = look(**wanted(group, topic, 5), wait_timeout=1)
+    assert result["error"]["code"] == "position_wrong"
+    assert "inside the log [7, 9]" in result["msg"]
+
+
+def test_another_cluster_than_expected_is_refused(look: Look) -> None:
+    assert look(expected_cluster_id="somewhere-else")["error"]["code"] == "wrong_cluster"
+
+
+def test_a_broker_that_is_down_is_told_within_the_bound(look: Look) -> None:
+    result = look(bootstrap_servers="127.0.0.1:1", request_timeout=2)
+    assert (result["error"]["code"], result["error"]["endpoint"]) == ("kafka_unreachable", "127.0.0.1:1")

@@ -1,0 +1,281 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""dr_journal on two real clusters: the life of a run, refusals that write nothing, and a copy that missed events."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import Event, encode
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.journal import append, read
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal, kafka_topic
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+
+pytestmark = pytest.mark.integration
+
+Note = Callable[..., dict[str, Any]]
+IDS = {"P": {"T": "1"}, "B": {"T": "2"}}
+THERE = {"type": "cutoff", "from": "P", "to": "B"}
+
+
+@pytest.fixture
+def clusters(lab: Any) -> dict[str, Any]:
+    found = lab.info()["clusters"]
+    return {alias: {"bootstrap_servers": found[alias]["bootstrap_servers"]} for alias in ("P", "B")}
+
+
+@pytest.fixture
+def kafkas(clusters: dict[str, Any]) -> dict[str, Kafka]:
+    return {alias: Kafka(cluster["bootstrap_servers"], {}, 15.0) for alias, cluster in clusters.items()}
+
+
+def make(cluster: dict[str, Any], topic: str) -> None:
+    item = {"name": topic, "partitions": 1, "config": {"retention.ms": -1}}
+    assert run_module(kafka_topic, {**cluster, "topics": [item]})["rc"] == 0
+
+
+@pytest.fixture
+def topic(clusters: dict[str, Any]) -> str:
+    """A journal topic on both clusters."""
+    name = f"journal-{uuid.uuid4().hex[:8]}-internal"
+    for cluster in clusters.values():
+        make(cluster, name)
+    return name
+
+
+@pytest.fixture
+def pair() -> str:
+    return f"B-P-{uuid.uuid4().hex[:6]}"
+
+
+@pytest.fixture
+def note(clusters: dict[str, Any], topic: str, pair: str) -> Note:
+    def run(event: str = "read", check: bool = False, diff: bool = False, **params: Any) -> dict[str, Any]:
+        base = {"clusters": clusters, "pair": pair, "topic": topic, "event": event}
+        return run_module(dr_journal, {**base, **params}, check=check, diff=diff)
+
+    return run
+
+
+@pytest.fixture
+def copies(kafkas: dict[str, Kafka], topic: str, pair: str) -> Callable[[], dict[str, list[str] | None]]:
+    """Kinds of the events that lie on each cluster."""
+
+    def look() -> dict[str, list[str] | None]:
+        found = {alias: read(kafka, topic, pair) for alias, kafka in kafkas.items()}
+        return {alias: None if one is None else [event.kind for event in one] for alias, one in found.items()}
+
+    return look
+
+
+def enable(note: Note) -> dict[str, Any]:
+    return note("enabled", data={"active": "P", "topic_ids": IDS})
+
+
+# ---- the life of a pair
+
+
+def test_an_empty_journal_knows_nothing_and_reading_it_writes_nothing(note: Note, copies: Any) -> None:
+    result = note()
+    assert (result["rc"], result["changed"], result["events"], result["missing_on"]) == (0, False, 0, [])
+    assert (result["state"]["active"], result["state"]["enabled"], result["state"]["run"]) == (None, False, None)
+    assert copies() == {"P": [], "B": []}
+
+
+def test_enabled_is_noted_once_on_both_clusters(note: Note, copies: Any) -> None:
+    first = enable(note)
+    assert (first["changed"], first["state"]["active"], first["state"]["topic_ids"]) == (True, "P", IDS)
+    assert enable(note)["changed"] is False
+    assert copies() == {"P": ["enabled"], "B": ["enabled"]}
+    again = note("enabled", data={"active": "P", "topic_ids": {"P": {"T": "9"}}})
+    assert (again["changed"], again["state"]["active"]) == (True, "P")
+
+
+def test_a_run_from_its_start_to_its_end(note: Note, copies: Any) -> None:
+    enable(note)
+    started = note("started", data=THERE)
+    run = started["run_id"]
+    assert (started["changed"], started["resumed"], started["state"]["interrupted"]) == (True, False, True)
+    facts = {"cut": {"T": {"0": 7}}, "positions": {"g": {"T": {"0": 5}}}}
+    phase = note("phase", run=run, data={"phase": "barrier", "facts": facts})
+    assert (phase["state"]["active"], phase["run_id"]) == ("P", run)
+    passed = note("pnr", run=run)
+    assert passed["state"]["active"] == "B"
+    assert passed["state"]["left"]["P"]["cut"] == facts["cut"]
+    ended = note("ended", run=run, data={"result": "completed"})
+    assert (ended["state"]["interrupted"], ended["state"]["run"]["result"]) == (False, "completed")
+    assert ended["events"] == 5
+    assert copies() == {alias: ["enabled", "started", "phase", "pnr", "ended"] for alias in "PB"}
+    assert note()["state"] == ended["state"]
+
+
+def test_the_diff_shows_what_the_event_means(note: Note) -> None:
+    result = note("enabled", data={"active": "P", "topic_ids": IDS}, diff=True)
+    (before,), (after,) = result["diff"]["before"].values(), result["diff"]["after"].values()
+    assert (before["active"], after["active"], after["enabled"]) == (None, "P", True)
+
+
+# ---- check mode
+
+
+@pytest.mark.parametrize("event", ["enabled", "started"])
+def test_check_mode_shows_the_state_that_would_be_and_writes_nothing(note: Note, copies: Any, event: str) -> None:
+    """SOUNDNESS 25."""
+    result = note(event, check=True, diff=True, data={"active": "P", **THERE})
+    assert (result["rc"], result["changed"], result["changes"][0]["status"]) == (0, True, "planned")
+    assert result["state"]["active" if event == "enabled" else "interrupted"]
+    assert copies() == {"P": [], "B": []}
+    assert note()["events"] == 0
+
+
+# ---- refusals
+
+
+def test_a_missing_topic_on_one_side_is_refused_with_nothing_written_on_the_other(
+    clusters: dict[str, Any], copies: Any, kafkas: dict[str, Kafka], pair: str
+) -> None:
+    """SOUNDNESS 25: half a journal is no journal."""
+    name = f"journal-{uuid.uuid4().hex[:8]}-internal"
+    make(clusters["P"], name)
+    params = {"clusters": clusters, "pair": pair, "topic": name}
+    result = run_module(dr_journal, {**params, "event": "enabled", "data": {"active": "P"}})
+    assert result["error"]["code"] == "journal_missing"
+    assert "does not exist on B" in result["msg"]
+    assert read(kafkas["P"], name, pair) == []
+    assert read(kafkas["B"], name, pair) is None  # and it was not created by asking
+    seen = run_module(dr_journal, params)
+    assert (seen["rc"], seen["missing_on"]) == (0, ["B"])
+
+
+def test_the_same_run_goes_on_where_it_stopped(note: Note, copies: Any) -> None:
+    enable(note)
+    first = note("started", data=THERE)
+    note("phase", run=first["run_id"], data={"phase": "drain"})
+    again = note("started", data=THERE)
+    assert (again["changed"], again["resumed"], again["run_id"]) == (False, True, first["run_id"])
+    assert list(again["state"]["run"]["phases"]) == ["drain"]
+    assert copies()["P"] == ["enabled", "started", "phase"]
+
+
+@pytest.mark.parametrize("other", [{**THERE, "type": "continuous"}, {"type": "cutoff", "from": "B", "to": "P"}])
+def test_another_run_is_refused_while_one_has_not_ended(note: Note, copies: Any, other: dict[str, str]) -> None:
+    enable(note)
+    first = note("started", data=THERE)
+    refused = note("started", data=other)
+    assert refused["error"]["code"] == "run_interrupted"
+    assert first["run_id"] in refused["msg"]
+    assert copies()["B"] == ["enabled", "started"]
+
+
+@pytest.mark.parametrize("event", ["phase", "pnr", "ended"])
+def test_a_run_that_was_overtaken_must_not_go_on(note: Note, copies: Any, event: str) -> None:
+    """SOUNDNESS 25."""
+    enable(note)
+    old = note("started", data=THERE)["run_id"]
+    note("ended", run=old, data={"result": "undone"})
+    new = note("started", data=THERE)["run_id"]
+    refused = note(event, run=old, data={"phase": "positions"})
+    assert refused["error"]["code"] == "run_superseded"
+    assert old in refused["msg"]
+    assert new in refused["msg"]
+    assert copies()["P"] == ["enabled", "started", "ended", "started"]
+
+
+def test_an_event_of_the_pair_in_between_does_not_swallow_one_of_the_run(note: Note, copies: Any) -> None:
+    enable(note)
+    run = note("started", data=THERE)["run_id"]
+    note("phase", run=run, data={"phase": "drain"})
+    note("disabled")
+    note("phase", run=run, data={"phase": "barrier"})
+    assert sorted(note()["state"]["run"]["phases"]) == ["barrier", "drain"]
+    assert copies()["P"] == ["enabled", "started", "phase", "disabled", "phase"]
+
+
+def raw(cluster: dict[str, Any], topic: str, value: bytes) -> None:
+    producer = Producer({"bootstrap.servers": cluster["bootstrap_servers"]})
+    producer.produce(topic, value, partition=0)
+    assert producer.flush(20) == 0
+
+
+def test_a_newer_schema_stops_everything(note: Note, clusters: dict[str, Any], topic: str, pair: str) -> None:
+    enable(note)
+    body = json.loads(encode(pair, Event(9, 0, "r", "phase", 0.0, {"phase": "x"})))
+    raw(clusters["B"], topic, json.dumps({**body, "schema": 2}).encode())
+    for event in ("read", "disabled"):
+        result = note(event)
+        assert result["error"]["code"] == "journal_newer"
+        assert (result["changed"], "newer release" in result["msg"]) == (False, True)
+
+
+def test_a_stranger_s_record_stops_everything(note: Note, clusters: dict[str, Any], topic: str) -> None:
+    raw(clusters["P"], topic, b"hello")
+    assert note()["error"]["code"] == "journal_unreadable"
+
+
+# ---- copies
+
+
+def test_a_copy_that_missed_events_is_mended_by_the_next_one(
+    note: Note, kafkas: dict[str, Kafka], topic: str, pair: str, copies: Any
+) -> None:
+    events = [
+        Event(1, 0, "", "enabled", 1.0, {"active": "P", "topic_ids": IDS}),
+        Event(2, 0, "r1", "started", 2.0, THERE),
+        Event(2, 1, "r1", "phase", 3.0, {"phase": "drain"}),
+    ]
+    append(kafkas["P"], topic, pair, events)
+    append(kafkas["B"], topic, pair, events[:1])
+    result = note("phase", run="r1", data={"phase": "barrier"})
+    assert list(result["state"]["run"]["phases"]) == ["drain", "barrier"]
+    assert copies() == {alias: ["enabled", "started", "phase", "phase"] for alias in "PB"}
+
+
+def test_copies_that_missed_different_events_tell_one_story(
+    note: Note, kafkas: dict[str, Kafka], topic: str, pair: str
+) -> None:
+    events = [
+        Event(1, 0, "", "enabled", 1.0, {"active": "P", "topic_ids": IDS}),
+        Event(2, 0, "r1", "started", 2.0, THERE),
+        Event(2, 1, "r1", "pnr", 3.0, {}),
+    ]
+    append(kafkas["P"], topic, pair, [events[0], events[2]])
+    append(kafkas["B"], topic, pair, [events[1]])
+    assert (note()["state"]["active"], note()["events"]) == ("B", 3)
+
+
+def test_several_pairs_share_a_topic_without_seeing_each_other(note: Note, pair: str) -> None:
+    enable(note)
+    assert note(pair=f"other-{pair}")["events"] == 0
+    assert note()["events"] == 1
+
+
+# ---- clusters
+
+
+def test_one_cluster_under_two_names_is_refused(note: Note, clusters: dict[str, Any]) -> None:
+    result = note("enabled", clusters={"P": clusters["P"], "B": clusters["P"]}, data={"active": "P"})
+    assert result["error"]["code"] == "same_cluster"
+
+
+def test_another_cluster_than_expected_is_refused(note: Note, clusters: dict[str, Any], copies: Any) -> None:
+    wrong = {**clusters, "B": {**clusters["B"], "cluster_id": "somewhere-else"}}
+    result = note("enabled", clusters=wrong, data={"active": "P"})
+    assert result["error"]["code"] == "wrong_cluster"
+    assert copies() == {"P": [], "B": []}
+
+
+def test_a_cluster_that_is_down_stops_the_run_and_nothing_is_written_on_the_other(
+    note: Note, clusters: dict[str, Any], copies: Any
+) -> None:
+    down = {**clusters, "B": {"bootstrap_servers": "127.0.0.1:1"}}
+    result = note("enabled", clusters=down, data={"active": "P"}, request_timeout=2)
+    assert (result["error"]["code"], result["error"]["endpoint"]) == ("kafka_unreachable", "127.0.0.1:1")
+    assert copies() == {"P": [], "B": []}

@@ -1,0 +1,40 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The playbooks on a lab of their own, driven as a user drives them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+from scenario import Scenario
+
+CLIENTS = [
+    {"name": "payments-api", "role": "producer", "rate": 1000},
+    {"name": "settlement", "role": "consumer", "group": "settlement"},
+    {"name": "fraud", "role": "consumer", "group": "fraud"},
+]
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+    """Two clusters, two workers, one producer, two groups; nothing is enabled or started yet."""
+    made = Scenario(tmp_path_factory.mktemp("pair"), clients=[dict(client) for client in CLIENTS])
+    try:
+        made.lab_up()
+        yield made
+    finally:
+        made.lab_down()
+
+
+@pytest.fixture(scope="module")
+def enabled(scenario: Scenario) -> Scenario:
+    """The same, with both flows running and the applications on P."""
+    scenario.playbook("enable", {"kafka_dr_confirm": "P"})
+    return scenario

@@ -1,0 +1,154 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is refused: a clear error, and nothing is changed."""
+
+from __future__ import annotations
+
+import copy
+import http.server
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from scenario import Scenario
+from snapshot import read_inventory, snapshot
+
+GROUPS = ["settlement", "fraud"]
+
+
+@pytest.fixture
+def closed_port() -> int:
+    """A port of this machine on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def html_url() -> Iterator[str]:
+    """A web server that is no Kafka Connect."""
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<html>Welcome</html>")
+
+        do_PUT = do_POST = do_GET
+
+        def log_message(self, *args: Any) -> None:
+            """Quiet."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def refused(scenario: Scenario, playbook: str, variables: dict[str, Any], *texts: str) -> None:
+    """The playbook ends with 2, says all of ``texts``, and nothing is changed."""
+    before = snapshot(read_inventory(scenario.inventory), GROUPS)
+    done = scenario.playbook(playbook, variables, expect=2)
+    flat = " ".join(done["output"].split()).replace('\\"', '"')
+    for text in texts:
+        assert text in flat, done["log"]
+    assert snapshot(read_inventory(scenario.inventory), GROUPS) == before
+
+
+def changed_inventory(scenario: Scenario, alias: str, **values: Any) -> dict[str, Any]:
+    clusters = copy.deepcopy(read_inventory(scenario.inventory)["kafka_dr_clusters"])
+    clusters[alias].update(values)
+    return {"kafka_dr_clusters": clusters}
+
+
+@pytest.mark.parametrize("playbook", ["failover_cutoff", "failover_continuous"])
+def test_a_missing_confirmation(enabled: Scenario, playbook: str) -> None:
+    refused(enabled, playbook, {}, 'kafka_dr_confirm is "", wanted "B"', "Nothing was changed")
+
+
+def test_a_wrong_confirmation(enabled: Scenario) -> None:
+    refused(enabled, "enable", {"kafka_dr_confirm": "B"}, 'kafka_dr_confirm is "B", wanted "P"')
+
+
+def test_an_unknown_alias_to_move_to(enabled: Scenario) -> None:
+    refused(enabled, "failover_cutoff", {"kafka_dr_to": "C", "kafka_dr_confirm": "C"}, 'kafka_dr_to is "C"')
+
+
+def test_a_misspelt_key(enabled: Scenario) -> None:
+    refused(enabled, "status", {"kafka_dr_clientz": []}, '"kafka_dr_clientz" is unknown', '"kafka_dr_clients"')
+
+
+def test_an_alias_that_a_topic_begins_with(enabled: Scenario) -> None:
+    topics = [{"name": "P.Payments", "partitions": 12}]
+    refused(enabled, "enable", {"kafka_dr_topics": topics, "kafka_dr_clients": []}, 'begins with the alias "P"')
+
+
+def test_a_wrong_cluster_id(enabled: Scenario) -> None:
+    variables = {**changed_inventory(enabled, "B", cluster_id="someone-else"), "kafka_dr_confirm": "P"}
+    refused(enabled, "enable", variables, 'wanted "someone-else"')
+
+
+def test_two_aliases_on_one_cluster(enabled: Scenario) -> None:
+    clusters = read_inventory(enabled.inventory)["kafka_dr_clusters"]
+    port = clusters["P"]["bootstrap_servers"].rsplit(":", 1)[1]
+    # Another spelling of the same address: only asking the clusters tells.
+    variables = changed_inventory(enabled, "B", bootstrap_servers=f"localhost:{port}", cluster_id=None)
+    refused(enabled, "failover_cutoff", {**variables, "kafka_dr_confirm": "B"}, "are the same cluster")
+
+
+def test_partition_counts_that_do_not_fit(enabled: Scenario) -> None:
+    variables = {"kafka_dr_topics": [{"name": "Payments", "partitions": 6}], "kafka_dr_confirm": "P"}
+    refused(enabled, "enable", variables, "6 in the inventory, 12 on B, 12 on P")
+
+
+def test_a_group_that_is_active_where_positions_are_to_be_written(enabled: Scenario) -> None:
+    """SOUNDNESS 9: positions are written for idle groups only; here one has a member on the side to be entered."""
+    from confluent_kafka import Consumer
+
+    inventory = read_inventory(enabled.inventory)
+    member = Consumer(
+        {"bootstrap.servers": inventory["kafka_dr_clusters"]["B"]["bootstrap_servers"], "group.id": "settlement"}
+    )
+    member.subscribe(["Payments"])
+    try:
+        enabled.wait(lambda: bool(member.poll(0.2)) or bool(member.assignment()), 30, "the member has joined")
+        refused(enabled, "failover_cutoff", {"kafka_dr_confirm": "B"}, "settlement", "already have members on B")
+    finally:
+        member.close()
+
+
+def test_connect_that_is_unreachable(enabled: Scenario, closed_port: int) -> None:
+    variables = changed_inventory(enabled, "B", connect_url=f"http://127.0.0.1:{closed_port}")
+    refused(enabled, "failover_cutoff", {**variables, "kafka_dr_confirm": "B"}, f"127.0.0.1:{closed_port}", "refused")
+
+
+def test_connect_that_answers_html(enabled: Scenario, html_url: str) -> None:
+    variables = changed_inventory(enabled, "B", connect_url=html_url)
+    refused(enabled, "failover_cutoff", {**variables, "kafka_dr_confirm": "B"}, html_url, "JSON")
+
+
+def test_a_broker_that_is_down(enabled: Scenario, closed_port: int) -> None:
+    variables = changed_inventory(enabled, "B", bootstrap_servers=f"127.0.0.1:{closed_port}")
+    refused(enabled, "failover_cutoff", {**variables, "kafka_dr_confirm": "B"}, f"127.0.0.1:{closed_port}", "answer")
+
+
+def test_a_move_to_where_the_applications_are_is_contradicted_by_a_group_elsewhere(enabled: Scenario) -> None:
+    """SOUNDNESS 18: the journal alone is not believed."""
+    from confluent_kafka import Consumer
+
+    inventory = read_inventory(enabled.inventory)
+    member = Consumer(
+        {"bootstrap.servers": inventory["kafka_dr_clusters"]["B"]["bootstrap_servers"], "group.id": "fraud"}
+    )
+    member.subscribe(["Payments"])
+    try:
+        enabled.wait(lambda: bool(member.poll(0.2)) or bool(member.assignment()), 30, "the member has joined")
+        text = "the groups fraud have members on B"
+        refused(enabled, "failback", {"kafka_dr_confirm": "P"}, text)
+    finally:
+        member.close()

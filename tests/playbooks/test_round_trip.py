@@ -1,0 +1,196 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Applications under load move to B and home again; the ledgers count, record by record."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scenario import COLLECTION, Scenario, totals
+from snapshot import read_inventory, snapshot
+
+GROUPS = ["settlement", "fraud"]
+
+
+def seen(scenario: Scenario) -> dict[str, Any]:
+    return snapshot(read_inventory(scenario.inventory), GROUPS)
+
+
+def harmless(scenario: Scenario) -> dict[str, int]:
+    """Stop the applications, compare, start them again; the counts must show no harm."""
+    scenario.stop()
+    counted = totals(scenario.check())
+    scenario.start()
+    assert counted["acknowledged"] > 0
+    harm = {key: counted[key] for key in ("lost", "phantom", "processed_twice", "out_of_order", "unknown")}
+    assert harm == dict.fromkeys(harm, 0)
+    return counted
+
+
+def test_enable_checks_then_applies_then_changes_nothing(scenario: Scenario) -> None:
+    before = seen(scenario)
+    checked = scenario.playbook("enable", {"kafka_dr_confirm": "P"}, ("--check", "--diff"))
+    assert checked["changed"] > 0
+    assert seen(scenario) == before
+
+    applied = scenario.playbook("enable", {"kafka_dr_confirm": "P"})
+    assert applied["changed"] > 0
+    after = seen(scenario)
+    again = scenario.playbook("enable", {"kafka_dr_confirm": "P"})
+    assert again["changed"] == 0
+    assert seen(scenario) == after
+    # SOUNDNESS 10: the group sync of MirrorMaker 2 must not write where the applications live.
+    assert after["P"]["connectors"].get("B->P.MirrorCheckpointConnector", ("STOPPED",))[0] == "STOPPED"
+    assert after["B"]["connectors"]["P->B.MirrorCheckpointConnector"][0] == "RUNNING"
+
+
+def test_status_shows_where_the_applications_live(enabled: Scenario) -> None:
+    enabled.start()
+    done = enabled.playbook("status")
+    assert done["changed"] == 0
+    status = json.loads((enabled.reports / "status.json").read_text())
+    assert status["journal"]["active"] == "P"
+    assert {flow["name"]: flow["verdict"] for flow in status["flows"]} == {"P->B": "PROVEN", "B->P": "PROVEN"}
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_round_trip_by_cutoff_loses_and_repeats_nothing(enabled: Scenario, number: int) -> None:
+    enabled.traffic(2000)
+    out = enabled.move("failover_cutoff", "B")
+    enabled.traffic(2000)
+    home = enabled.move("failback", "P")
+    enabled.traffic(2000)
+    harmless(enabled)
+    for report in (out, home):
+        assert report["outcome"] == "completed"
+        verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
+        assert verdicts["drained"] == verdicts["positions"] == verdicts["first_write"] == verdicts["groups"] == "PROVEN"
+        # Not asked is not proven: without a fence and without the audit the whole is UNKNOWN.
+        assert verdicts["fence"] == report["verdict"] == "UNKNOWN"
+        assert report["rereads"] == 0
+
+
+def test_repeating_a_finished_cutover_changes_nothing(enabled: Scenario) -> None:
+    done = enabled.playbook("failback", {"kafka_dr_confirm": "P"})
+    assert done["changed"] == 0
+    report = json.loads((enabled.reports / "cutoff-P.json").read_text())
+    assert (report["outcome"], report["verdict"]) == ("already_there", "PROVEN")
+
+
+def test_check_mode_of_a_cutover_changes_nothing(enabled: Scenario) -> None:
+    enabled.stop()
+    before = seen(enabled)
+    done = enabled.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, ("--check", "--diff"))
+    assert done["changed"] == 0
+    assert seen(enabled) == before
+    enabled.start()
+
+
+def test_continuous_loses_nothing_and_counts_what_it_repeats(enabled: Scenario) -> None:
+    enabled.traffic(2000)
+    out = enabled.move("failover_continuous", "B")
+    enabled.traffic(2000)
+    home = enabled.move("failback", "P", kafka_dr_type="continuous")
+    enabled.traffic(1000)
+    enabled.stop()
+    counted = totals(enabled.check())
+    enabled.start()
+    assert counted["lost"] == counted["phantom"] == counted["unknown"] == 0
+    assert counted["processed_twice"] <= out["rereads"] + home["rereads"]
+
+
+def test_a_group_that_cannot_finish_reading_is_refused_and_everything_goes_back(enabled: Scenario) -> None:
+    """SOUNDNESS 16: before the point of no return a failed run undoes itself."""
+    definitions = enabled.folder / "ledger" / "clients.json"
+    clients = json.loads(definitions.read_text())
+    slow = {**clients["clients"]["fraud"], "limit_rate": 50}
+    enabled.ledger("stop", "fraud")
+    definitions.write_text(json.dumps({"clients": {**clients["clients"], "fraud": slow}}))
+    enabled.ledger("start", "fraud")
+    lag = 2000
+    wanted = enabled.count("acknowledged") + lag
+    enabled.wait(lambda: enabled.count("acknowledged") >= wanted, 120, "the slow group falls behind")
+
+    quick = {"kafka_dr_confirm": "B", "kafka_dr_drain_groups_timeout": 2}
+    done = enabled.playbook("failover_cutoff", quick, expect=2)
+    report = json.loads((enabled.reports / "cutoff-B.json").read_text())
+    assert report["outcome"] == "undone"
+    assert report["failure"]["error"]["code"] == "group_behind"
+    assert "back on P" in done["output"]
+
+    enabled.ledger("stop", "fraud")
+    definitions.write_text(json.dumps(clients))
+    enabled.ledger("start", "fraud")
+    enabled.traffic(1000)
+    caught_up = enabled.count("acknowledged")
+    enabled.wait(lambda: enabled.slowest_reader() >= caught_up, 120, "the slow group has caught up")
+    after = seen(enabled)["B"]["connectors"]
+    assert after["P->B.MirrorSourceConnector"][0] == "RUNNING"
+
+
+@pytest.mark.parametrize("phase", ["barrier", "start"])
+def test_a_killed_run_goes_on_where_it_was(enabled: Scenario, phase: str) -> None:
+    enabled.traffic(1000)
+    to = "B" if phase == "barrier" else "P"
+    kill_in_phase(enabled, phase, to)
+    enabled.wait(lambda: not playbooks_alive(enabled), 30, "the killed run's children end")
+    name = "failover_cutoff" if to == "B" else "failback"
+    report = enabled.move(name, to)
+    assert report["outcome"] == "completed"
+    enabled.traffic(1000)
+    harmless(enabled)
+
+
+def kill_in_phase(scenario: Scenario, phase: str, to: str) -> None:
+    """Start a cutover and SIGKILL ansible-playbook when it says that the phase begins."""
+    command = [str(Path(sys.executable).parent / "ansible-playbook"), f"{COLLECTION}.failover_cutoff"]
+    if to == "P":
+        command[1] = f"{COLLECTION}.failback"
+    command += ["-i", str(scenario.inventory), "-e", f"kafka_dr_confirm={to}"]
+    log = scenario.logs / f"killed-in-{phase}.log"
+    with log.open("w") as output:
+        run = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=scenario.environment())
+        mark = f"phase_{phase}.yml"
+        until = time.monotonic() + 240
+        while mark not in log.read_text():
+            assert run.poll() is None, log.read_text()[-2000:]
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait()
+
+
+def playbooks_alive(scenario: Scenario) -> list[int]:
+    """Children of a killed run, found by the lab folder in their command line or environment."""
+    alive = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                words = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+            except OSError:
+                continue
+            if b"AnsiballZ" in words and str(scenario.folder).encode() in words:
+                alive.append(int(entry.name))
+    return alive
+
+
+def test_disable_takes_the_flows_down_and_nothing_else(enabled: Scenario) -> None:
+    enabled.stop()
+    before = seen(enabled)
+    enabled.playbook("disable", {"kafka_dr_confirm": "P"})
+    after = seen(enabled)
+    for alias in ("P", "B"):
+        assert after[alias]["connectors"] == {}
+        assert after[alias]["topics"] == before[alias]["topics"]
+        assert after[alias]["positions"] == before[alias]["positions"]
+    assert enabled.playbook("disable", {"kafka_dr_confirm": "P"})["changed"] == 0

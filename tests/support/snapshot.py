@@ -1,0 +1,73 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything that a run could change on a pair, as plain data: taken before and after, it proves that nothing was."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+
+JOURNAL = "kafka-dr-journal-internal"
+
+
+def snapshot(inventory: dict[str, Any], groups: list[str]) -> dict[str, Any]:
+    """Topics and their settings, positions, journal ends, connectors and their states, of both clusters."""
+    return {alias: _one(cluster, groups) for alias, cluster in inventory["kafka_dr_clusters"].items()}
+
+
+def _one(cluster: dict[str, Any], groups: list[str]) -> dict[str, Any]:
+    admin = AdminClient({"bootstrap.servers": cluster["bootstrap_servers"]})
+    names = sorted(name for name in admin.list_topics(timeout=15).topics if not name.startswith("__"))
+    listed = admin.list_topics(timeout=15).topics
+    resources = [ConfigResource(ResourceType.TOPIC, name) for name in names]
+    settings = (
+        {
+            resource.name: {key: entry.value for key, entry in future.result().items() if not entry.is_default}
+            for resource, future in admin.describe_configs(resources).items()
+        }
+        if names
+        else {}
+    )
+    return {
+        "topics": {name: len(listed[name].partitions) for name in names},
+        "settings": settings,
+        "positions": {group: _positions(admin, group) for group in groups},
+        "journal": _end(cluster, JOURNAL) if JOURNAL in names else None,
+        "connectors": _connectors(cluster["connect_url"]),
+    }
+
+
+def _positions(admin: AdminClient, group: str) -> list[tuple[str, int, int]]:
+    answer = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result()
+    return sorted((one.topic, one.partition, one.offset) for one in answer.topic_partitions)
+
+
+def _end(cluster: dict[str, Any], topic: str) -> int:
+    consumer = Consumer({"bootstrap.servers": cluster["bootstrap_servers"], "group.id": "snapshot"})
+    try:
+        return int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=15)[1])
+    finally:
+        consumer.close()
+
+
+def _connectors(url: str) -> dict[str, Any]:
+    with urllib.request.urlopen(f"{url}/connectors?expand=status&expand=info", timeout=15) as answer:
+        found = json.load(answer)
+    return {
+        name: (entry["status"]["connector"]["state"], len(entry["status"]["tasks"]), entry["info"]["config"])
+        for name, entry in found.items()
+    }
+
+
+def read_inventory(folder: Path) -> dict[str, Any]:
+    """The variables that the lab wrote."""
+    import yaml
+
+    loaded: dict[str, Any] = yaml.safe_load((folder / "group_vars" / "all" / "kafka_dr.yml").read_text())
+    return loaded

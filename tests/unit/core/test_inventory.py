@@ -1,0 +1,308 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One inventory describes the pair: checked as a whole, each problem named, and derived for every role."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import cutover_order, derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import Key, check_mapping, nearest
+
+GOOD: dict[str, Any] = {
+    "home": "P",
+    "clusters": {
+        "P": {"bootstrap_servers": "p:9092", "connect_url": "http://p:8083"},
+        "B": {"bootstrap_servers": "b:9092", "connect_url": "http://b:8083"},
+    },
+    "topics": [
+        {"name": "Payments", "partitions": 6, "replication_factor": 3},
+        {"name": "orders.eu", "partitions": 1},
+    ],
+    "groups": ["settlement", {"name": "audit", "topics": ["orders.eu"]}, {"name": "probe", "mode": "local"}],
+    "clients": [
+        {"name": "till", "role": "producer", "topics": ["Payments"], "start": ["up"], "stop": ["down"]},
+        {"name": "settle", "role": "consumer", "group": "settlement", "control": "systemd", "unit": "settle.service"},
+    ],
+}
+
+
+def changed(**parts: Any) -> dict[str, Any]:
+    """The good inventory with some variables replaced; None takes one away."""
+    given_ = {**copy.deepcopy(GOOD), **parts}
+    return {name: value for name, value in given_.items() if value is not None}
+
+
+def cluster(alias: str, **parts: Any) -> dict[str, Any]:
+    """Clusters in which one is changed."""
+    clusters = copy.deepcopy(GOOD["clusters"])
+    clusters[alias] = {key: value for key, value in {**clusters[alias], **parts}.items() if value is not None}
+    return {"clusters": clusters}
+
+
+def topic(**parts: Any) -> dict[str, Any]:
+    return {"topics": [{"name": "T", "partitions": 1, **parts}], "groups": [], "clients": []}
+
+
+def client(**parts: Any) -> dict[str, Any]:
+    return {"clients": [{"name": "till", "role": "producer", "start": ["up"], "stop": ["down"], **parts}]}
+
+
+def refusal(variables: dict[str, Any]) -> DrError:
+    with pytest.raises(DrError) as refused:
+        derive_pair(variables)
+    assert refused.value.code == "inventory_invalid"
+    assert "Nothing was changed" in refused.value.hint
+    return refused.value
+
+
+def aliases(first: str, second: str) -> dict[str, Any]:
+    return {"home": first, "clusters": dict(zip((first, second), GOOD["clusters"].values(), strict=True))}
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    # misspelt or unknown, with the nearest right one
+    (changed(topcis=[]), 'variable "kafka_dr_topcis" is unknown. Did you mean "kafka_dr_topics"?'),
+    (changed(drain_timout=5), 'Did you mean "kafka_dr_drain_timeout"?'),
+    (changed(qqqq=1), 'variable "kafka_dr_qqqq" is unknown.'),
+    (changed(**cluster("P", bootstrap_server="x")), 'unknown key "bootstrap_server". Did you mean "bootstrap_servers"'),
+    (changed(**topic(partition=3)), 'kafka_dr_topics[0] has the unknown key "partition". Did you mean "partitions"?'),
+    (changed(groups=[{"name": "g", "modus": "local"}]), 'Did you mean "mode"?'),
+    (changed(**client(endpoint_fiel="x")), 'Did you mean "endpoint_file"?'),
+    (changed(flow={"task_max": 3}), 'kafka_dr_flow has the unknown key "task_max". Did you mean "tasks_max"?'),
+    (changed(engine="conect"), 'kafka_dr_engine is "conect", wanted one of: connect, srm. Did you mean "connect"?'),
+    (changed(policy="identiy"), 'Did you mean "identity"?'),
+    (changed(group_lag="chekpoint"), 'kafka_dr_group_lag is "chekpoint"'),
+    (changed(lower="never"), "wanted one of: fail, lower, keep"),
+    (changed(type="cutof"), 'Did you mean "cutoff"?'),
+    # missing or of another type
+    (changed(home=None), 'needs the key "kafka_dr_home"'),
+    (changed(clusters=None), 'needs the key "kafka_dr_clusters"'),
+    (changed(topics=None), 'needs the key "kafka_dr_topics"'),
+    (changed(topics="Payments"), "kafka_dr_topics must be of type list, found str 'Payments'"),
+    (changed(clusters=["P", "B"]), "kafka_dr_clusters must be of type dict"),
+    (changed(**cluster("P", bootstrap_servers=None)), 'kafka_dr_clusters.P needs the key "bootstrap_servers"'),
+    (changed(topics=["Payments"]), "kafka_dr_topics[0] must be a dictionary, found str 'Payments'"),
+    (changed(topics=[{"name": "T"}]), 'kafka_dr_topics[0] needs the key "partitions"'),
+    (changed(**topic(partitions="3")), "kafka_dr_topics[0].partitions must be of type int, found str '3'"),
+    (changed(**topic(partitions=True)), "must be of type int, found bool True"),
+    # the pair
+    (changed(home="PP"), 'kafka_dr_home is "PP", which is not in kafka_dr_clusters.'),
+    (changed(clusters={"P": GOOD["clusters"]["P"]}), "exactly two clusters, found 1"),
+    (changed(clusters={**GOOD["clusters"], "C": {"bootstrap_servers": "c:1", "connect_url": "u"}}), "found 3"),
+    (changed(**aliases("P.1", "B")), 'The alias "P.1" must consist of'),
+    (changed(**aliases("P 1", "B")), 'The alias "P 1" must consist of'),
+    (changed(**aliases("P-1", "B"), separator="-"), 'not contain the separator "-"'),
+    (changed(**cluster("B", bootstrap_servers="p:9092")), 'Both clusters have the same bootstrap_servers "p:9092"'),
+    (
+        changed(clusters={alias: {**one, "cluster_id": "same"} for alias, one in GOOD["clusters"].items()}),
+        'Both clusters have the same cluster_id "same"',
+    ),
+    (changed(**cluster("B", connect_url=None)), 'kafka_dr_clusters.B needs the key "connect_url"'),
+    (changed(engine="srm", policy="identity"), '"identity" cannot be used with kafka_dr_engine "srm"'),
+    # topics
+    (changed(topics=[], groups=[], clients=[]), "kafka_dr_topics is empty"),
+    (changed(topics=GOOD["topics"] + GOOD["topics"][:1]), 'kafka_dr_topics names "Payments" 2 times'),
+    (changed(**topic(name="P.orders")), 'begins with the alias "P"'),
+    (changed(**topic(name="B.orders")), 'begins with the alias "B"'),
+    (changed(**topic(name="B_orders"), separator="_"), 'begins with the alias "B"'),
+    (changed(**topic(name="a b")), '"a b" is not a legal topic name'),
+    (changed(**topic(name="..")), '".." is not a legal topic name'),
+    (changed(**topic(name="x" * 250)), "is not a legal topic name"),
+    (changed(**topic(name="__consumer_offsets")), '"__consumer_offsets" is internal'),
+    (changed(**topic(name="kafka-dr-journal-internal")), "is internal"),
+    (changed(**topic(partitions=0)), 'The topic "T" needs at least 1 partition, found 0'),
+    # groups and clients
+    (changed(groups=["settlement", "settlement"]), 'kafka_dr_groups names "settlement" 2 times'),
+    (changed(groups=["settlement", {"name": "g", "topics": ["Paymets"]}]), 'unknown topic "Paymets". Did you mean'),
+    (changed(clients=[GOOD["clients"][0]] * 2), 'kafka_dr_clients names "till" 2 times'),
+    (changed(**client(topics=["Paymets"])), 'unknown topic "Paymets". Did you mean "Payments"?'),
+    (changed(**client(role="consumer", group="setlement")), 'found "setlement". Did you mean "settlement"?'),
+    (changed(**client(role="processor")), 'needs a group out of kafka_dr_groups, found "None"'),
+    (changed(**client(role="consumer", group="probe")), 'needs a group out of kafka_dr_groups, found "probe"'),
+    (changed(**client(role="reader")), "wanted one of: producer, consumer, processor"),
+    (changed(**client(stop=None)), 'control "command" and needs the key "stop"'),
+    (changed(**client(control="systemd")), 'control "systemd" and needs the key "unit"'),
+    (changed(**client(control="tasks")), 'control "tasks" and needs the key "tasks_file"'),
+    (changed(**client(after=["tlil"])), 'start after the unknown client "tlil"'),
+    (changed(**client(after=["till"])), "form a circle"),
+]
+
+
+@pytest.mark.parametrize(("variables", "said"), BAD, ids=[said[:60] for _variables, said in BAD])
+def test_a_bad_inventory_is_refused_by_name(variables: dict[str, Any], said: str) -> None:
+    assert said in refusal(variables).message
+
+
+def test_one_run_shows_all_problems() -> None:
+    text = refusal(changed(topcis=1, **topic(name="P.x", partitions=0), home="A")).message
+    assert all(part in text for part in ("kafka_dr_topcis", "begins with the alias", "at least 1", "kafka_dr_home"))
+
+
+def test_the_same_topic_names_are_fine_where_nothing_is_renamed() -> None:
+    assert derive_pair(changed(**topic(name="P.orders"), policy="identity"))["topics"][0]["name"] == "P.orders"
+
+
+def test_a_topic_that_is_only_named_like_an_alias_is_no_replica() -> None:
+    assert derive_pair(changed(**topic(name="P")))["flows"]["P->B"]["replicas"] == {"P": "P.P"}
+
+
+def test_srm_needs_no_connect_url() -> None:
+    clusters = {alias: {"bootstrap_servers": one["bootstrap_servers"]} for alias, one in GOOD["clusters"].items()}
+    assert derive_pair(changed(clusters=clusters, engine="srm"))["engine"] == "srm"
+
+
+def test_variables_of_a_run_and_of_a_role_are_known() -> None:
+    derive_pair(changed(to="B", confirm="B", type="cutoff", lower="keep", drain_timeout="30"))
+    derive_pair(changed(lab_dir="/x"), {"lab_dir": Key()})
+    assert "lab_dir" in refusal(changed(lab_dir="/x")).message
+
+
+def test_what_was_given_is_not_changed() -> None:
+    given_ = copy.deepcopy(GOOD)
+    derive_pair(given_)
+    assert given_ == GOOD
+
+
+# ---- what is derived
+
+
+def test_the_pair_of_a_good_inventory() -> None:
+    pair = derive_pair(GOOD)
+    assert (pair["name"], pair["home"], pair["away"]) == ("B-P", "P", "B")
+    assert (pair["engine"], pair["policy"], pair["separator"], pair["run_on"]) == (
+        "connect",
+        "default",
+        ".",
+        "localhost",
+    )
+    assert (pair["groups"], pair["local_groups"]) == (["settlement", "audit"], ["probe"])
+    assert pair["clusters"]["B"]["alias"] == "B"
+    assert list(pair["flows"]) == ["P->B", "B->P"]
+
+
+def test_a_group_that_lives_on_both_sides_is_never_translated() -> None:
+    """SOUNDNESS 8."""
+    assert "probe" not in derive_pair(GOOD)["groups"]
+
+
+def test_a_flow_runs_on_the_workers_beside_its_target() -> None:
+    flows = derive_pair(GOOD)["flows"]
+    assert flows["P->B"]["connect_url"] == "http://b:8083"
+    assert flows["P->B"]["replicas"] == {"Payments": "P.Payments", "orders.eu": "P.orders.eu"}
+    assert (flows["B->P"]["source"], flows["B->P"]["target"], flows["B->P"]["connect_url"]) == (
+        "B",
+        "P",
+        "http://p:8083",
+    )
+
+
+def test_the_name_of_a_pair_does_not_depend_on_its_home() -> None:
+    assert derive_pair(changed(home="B"))["name"] == derive_pair(GOOD)["name"]
+
+
+def test_topics_of_a_group_are_those_declared_else_those_of_its_clients() -> None:
+    assert derive_pair(GOOD)["group_topics"] == {"settlement": ["Payments", "orders.eu"], "audit": ["orders.eu"]}
+    narrow = copy.deepcopy(GOOD)
+    narrow["clients"][1]["topics"] = ["Payments"]
+    assert derive_pair(narrow)["group_topics"]["settlement"] == ["Payments"]
+
+
+def test_the_journal_never_expires_and_is_as_safe_as_the_safest_topic() -> None:
+    """SOUNDNESS 25."""
+    journal = derive_pair(GOOD)["journal"]
+    assert (journal["partitions"], journal["replication_factor"]) == (1, 3)
+    assert (journal["config"]["cleanup.policy"], journal["config"]["retention.ms"]) == ("delete", -1)
+    assert journal["config"]["retention.bytes"] == -1
+
+
+def test_the_admin_client_is_the_client_unless_it_is_given() -> None:
+    pair = derive_pair(changed(**cluster("P", client={"client.id": "a"}, admin_client={"client.id": "admin"})))
+    assert pair["clusters"]["P"]["admin_client"] == {"client.id": "admin"}
+    pair = derive_pair(changed(**cluster("P", client={"client.id": "a"})))
+    assert pair["clusters"]["P"]["admin_client"] == {"client.id": "a"}
+
+
+def test_a_client_reads_every_topic_unless_it_says_which() -> None:
+    till, settle = derive_pair(GOOD)["clients"]
+    assert (till["topics"], settle["topics"]) == (["Payments"], ["Payments", "orders.eu"])
+
+
+# ---- the order of clients
+
+
+def ordered(**after: list[str]) -> list[str] | None:
+    return cutover_order([{"name": name, "after": names} for name, names in after.items()])
+
+
+@pytest.mark.parametrize(
+    ("after", "order"),
+    [
+        ({}, []),
+        ({"a": [], "b": []}, ["a", "b"]),
+        ({"a": ["b"], "b": []}, ["b", "a"]),
+        ({"a": ["b", "c"], "b": ["c"], "c": []}, ["c", "b", "a"]),
+        ({"a": ["a"]}, None),
+        ({"a": ["b"], "b": ["a"], "c": []}, None),
+    ],
+)
+def test_clients_start_behind_those_that_they_wait_for(after: dict[str, list[str]], order: list[str] | None) -> None:
+    """SOUNDNESS 17."""
+    assert ordered(**after) == order
+
+
+@given(st.permutations(range(7)), st.data())
+def test_any_acyclic_order_is_kept(numbers: list[int], data: st.DataObject) -> None:
+    """SOUNDNESS 17: topological."""
+    edges = {number: data.draw(st.lists(st.sampled_from(range(7)), max_size=3)) for number in numbers}
+    after = {f"c{number}": [f"c{other}" for other in edges[number] if other < number] for number in numbers}
+    order = ordered(**after)
+    assert order is not None
+    assert sorted(order) == sorted(after)
+    assert all(order.index(earlier) < order.index(name) for name, names in after.items() for earlier in names)
+
+
+# ---- one mapping
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "problem"),
+    [
+        ({"a": 1}, Key("int"), None),
+        ({"a": 1.5}, Key("float"), None),
+        ({"a": 1}, Key("float"), None),
+        ({"a": True}, Key("float"), "must be of type float"),
+        ({"a": "yes"}, Key("bool"), "must be of type bool"),
+        ({"a": ()}, Key("list"), None),
+        ({"a": object()}, Key("any"), None),
+        ({}, Key("int"), None),
+        ({"a": None}, Key("int"), None),
+        ({"a": None}, Key("int", required=True), "needs the key"),
+        ("text", Key(), "must be a dictionary"),
+        (None, Key(), "must be a dictionary"),
+    ],
+)
+def test_check_mapping(value: Any, key: Key, problem: str | None) -> None:
+    _filled, problems = check_mapping("x", value, {"a": key})
+    assert [problem in text for text in problems if problem] == ([True] if problem else [])
+    assert bool(problems) is (problem is not None)
+
+
+def test_a_long_value_is_shortened_in_the_message() -> None:
+    text = check_mapping("x", {"a": "y" * 500}, {"a": Key("int")})[1][0]
+    assert len(text) < 100
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "hint"),
+    [("topcis", ["topics", "groups"], ' Did you mean "topics"?'), ("zzz", ["topics"], ""), ("x", [], "")],
+)
+def test_nearest(name: str, known: list[str], hint: str) -> None:
+    assert nearest(name, known) == hint

@@ -1,0 +1,190 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which connector runs when, where a client points, and whether both sides have the same shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import layout
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
+
+
+def pair(policy: str = "default") -> dict[str, Any]:
+    clusters = {
+        alias: {"bootstrap_servers": f"{alias}:9092", "connect_url": f"http://{alias}", "client": {"client.id": alias}}
+        for alias in ("P", "B")
+    }
+    topics = [{"name": "Payments", "partitions": 3}, {"name": "Orders", "partitions": 3}]
+    clients = [
+        {"name": "settle", "role": "consumer", "group": "g", "topics": ["Payments"], "start": ["a"], "stop": ["b"]}
+    ]
+    given = {"home": "P", "clusters": clusters, "topics": topics, "groups": ["g"], "clients": clients, "policy": policy}
+    return derive_pair(given)
+
+
+@pytest.mark.parametrize(("active", "toward_p", "toward_b"), [("P", "stopped", "running"), ("B", "running", "stopped")])
+def test_checkpoints_never_flow_toward_the_side_where_applications_live(
+    active: str, toward_p: str, toward_b: str
+) -> None:
+    """SOUNDNESS 10: MirrorMaker 2's group sync must not write under living groups. Records flow both ways."""
+    assert layout.connector_states(pair(), active) == {
+        "P->B": {"source": "running", "checkpoint": toward_b, "heartbeat": "running"},
+        "B->P": {"source": "running", "checkpoint": toward_p, "heartbeat": "running"},
+    }
+
+
+@pytest.mark.parametrize("active", ["P", "B"])
+def test_the_steps_say_the_same_as_the_table_and_stop_before_they_start(active: str) -> None:
+    steps = layout.flow_steps(pair(), active)
+    said = {(flow, part): step["state"] for flow, step in steps for part in step["parts"]}
+    table = layout.connector_states(pair(), active)
+    assert said == {(flow, part): state for flow, parts in table.items() for part, state in parts.items()}
+    for name in table:
+        states = [step["state"] for flow, step in steps if flow == name]
+        assert states == sorted(states, reverse=True)  # "stopped" before "running"
+
+
+def test_a_whole_flow_is_all_three_connectors() -> None:
+    assert layout.whole_flow("P->B", "absent") == [
+        "P->B",
+        {"parts": ["source", "checkpoint", "heartbeat"], "state": "absent"},
+    ]
+
+
+def test_shapes_for_the_modules() -> None:
+    derived = pair()
+    assert layout.flow_end(derived["clusters"]["P"]) == {
+        "alias": "P",
+        "bootstrap_servers": "P:9092",
+        "client": {"client.id": "P"},
+    }
+    assert layout.flow_ends(derived["flows"]["B->P"]) == {"source": "B", "target": "P"}
+    results = [
+        {"replication_cluster": {"alias": "P"}, "topics": [{"name": "T", "topic_id": "1"}]},
+        {"replication_cluster": {"alias": "B"}, "topics": [{"name": "T", "topic_id": None}]},
+    ]
+    assert layout.topic_ids(results) == {"P": {"T": "1"}, "B": {"T": None}}
+
+
+def counts(**aliases: int | None) -> dict[str, list[dict[str, Any]]]:
+    """Partitions of the topic T by alias; None: it does not exist there."""
+    return {
+        alias: [{"name": "T", "partitions": count or 0, "exists": count is not None}]
+        for alias, count in aliases.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("found", "problem"),
+    [
+        (counts(P=3, B=3), None),
+        (counts(P=None, B=None), None),
+        (counts(P=3, B=None), None),  # the other one is created with as many
+        (counts(P=2, B=2), None),  # both grow
+        (counts(P=1, B=None), None),
+        (counts(P=3, B=2), '"T": 3 in the inventory, 2 on B, 3 on P'),
+        (counts(P=2, B=3), '"T": 3 in the inventory, 3 on B, 2 on P'),
+        (counts(P=4, B=4), '"T": 3 in the inventory, 4 on B, 4 on P'),  # partitions cannot be taken away
+        (counts(P=4, B=None), '"T": 3 in the inventory, 4 on P'),
+    ],
+)
+def test_partition_counts_that_do_not_fit_are_named(
+    found: dict[str, list[dict[str, Any]]], problem: str | None
+) -> None:
+    """SOUNDNESS 8: equal partition counts on both sides."""
+    wanted = [{"name": "T", "partitions": 3}]
+    assert layout.unequal_partitions(found, wanted) == ([problem] if problem else [])
+
+
+def test_a_client_writes_originals_and_reads_originals_and_replicas_of_the_other_side() -> None:
+    derived = pair()
+    client = derived["clients"][0]
+    assert layout.endpoint(derived, client, "B") == {
+        "alias": "B",
+        "bootstrap_servers": "B:9092",
+        "client": {"client.id": "B"},
+        "topics": ["Payments"],
+        "replicas": ["P.Payments"],
+        "subscribe": ["Payments", "P.Payments"],
+        "group": "g",
+    }
+    assert layout.endpoint(derived, client, "P")["subscribe"] == ["Payments", "B.Payments"]
+
+
+def test_under_identity_there_is_one_name_and_it_is_subscribed_once() -> None:
+    derived = pair("identity")
+    found = layout.endpoint(derived, derived["clients"][0], "B")
+    assert (found["replicas"], found["subscribe"]) == ([], ["Payments"])
+
+
+# ---- clients in batches
+
+
+def client(name: str, hosts: str = "h1", control: str = "command", after: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {"name": name, "hosts": hosts, "control": control, "become": False, "after": list(after)}
+
+
+def shape(clients: list[dict[str, Any]], groups: dict[str, list[str]] | None = None) -> list[tuple[str, list[str]]]:
+    batches = layout.client_batches(clients, groups or {})
+    return [(batch["host"], [one["name"] for one in batch["clients"]]) for batch in batches]
+
+
+@pytest.mark.parametrize(
+    ("clients", "expected"),
+    [
+        ([], []),
+        ([client("a"), client("b")], [("h1", ["a", "b"])]),
+        ([client("a"), client("b", "h2"), client("c")], [("h1", ["a"]), ("h2", ["b"]), ("h1", ["c"])]),
+        ([client("a"), client("b", control="systemd")], [("h1", ["a"]), ("h1", ["b"])]),
+        # SOUNDNESS 17: one that waits for another is never handled at the same time, whichever way the list runs.
+        ([client("a"), client("b", after=("a",))], [("h1", ["a"]), ("h1", ["b"])]),
+        ([client("b", after=("a",)), client("a")], [("h1", ["b"]), ("h1", ["a"])]),
+        ([client("a"), client("b"), client("c", after=("a",))], [("h1", ["a", "b"]), ("h1", ["c"])]),
+    ],
+)
+def test_clients_are_handled_together_where_nothing_orders_them(
+    clients: list[dict[str, Any]], expected: list[tuple[str, list[str]]]
+) -> None:
+    assert shape(clients) == expected
+
+
+def test_a_client_runs_on_every_host_of_its_group() -> None:
+    found = shape([client("a", "web"), client("b", "web")], {"web": ["w1", "w2"]})
+    assert sorted((host, name) for host, names in found for name in names) == [
+        ("w1", "a"),
+        ("w1", "b"),
+        ("w2", "a"),
+        ("w2", "b"),
+    ]
+
+
+APP = {
+    "name": "a",
+    "start": ["up", "it"],
+    "stop": ["down"],
+    "endpoint_file": "/etc/a.env",
+    "endpoint_mode": "0640",
+}
+
+
+@pytest.mark.parametrize(
+    ("app", "action", "expected"),
+    [
+        (APP, "stop", {"name": "a", "argv": ["down"]}),
+        (
+            APP,
+            "start",
+            {"name": "a", "argv": ["up", "it"], "path": "/etc/a.env", "content": "x=1\n", "mode": "0640"},
+        ),
+        (APP, "point", {"name": "a", "path": "/etc/a.env", "content": "x=1\n", "mode": "0640"}),
+        ({**APP, "endpoint_file": None}, "start", {"name": "a", "argv": ["up", "it"]}),
+    ],
+)
+def test_a_stop_never_rewrites_where_a_client_points(
+    app: dict[str, Any], action: str, expected: dict[str, Any]
+) -> None:
+    assert layout.client_call(app, action, {"a": "x=1\n"}) == expected

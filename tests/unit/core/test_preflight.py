@@ -1,0 +1,206 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""May a cutover begin? Journal and evidence must agree, and whatever would skip is found before anything moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.preflight import (
+    first_positions,
+    judge_cutover,
+    phases_left,
+    written_behind,
+)
+
+RUN = {"id": "r1", "type": "cutoff", "from": "P", "to": "B", "pnr": None, "ended": None}
+
+
+def flow(source: str, target: str, verdict: str = "PROVEN", **parts: Any) -> dict[str, Any]:
+    name = f"{source}->{target}"
+    return {
+        "name": name,
+        "source": source,
+        "target": target,
+        "verdict": verdict,
+        "reason": "because",
+        "partitions": [],
+        **parts,
+    }
+
+
+def group(alias: str, state: str = "EMPTY", commit: int | None = 5, read: bool | None = True) -> dict[str, Any]:
+    return {
+        "group": "g",
+        "alias": alias,
+        "state": state,
+        "topic": "T",
+        "partition": 0,
+        "commit": commit,
+        "read_to_end": read,
+    }
+
+
+def status(*groups: dict[str, Any], **parts: Any) -> dict[str, Any]:
+    base = {"flows": [flow("P", "B"), flow("B", "P")], "groups": list(groups), "missing": [], "unlisted": []}
+    return {**base, **parts}
+
+
+def journal(active: str = "P", run: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"active": active, "run": run, "interrupted": run is not None and run["ended"] is None}
+
+
+def test_a_sound_pair_may_move() -> None:
+    judged = judge_cutover(status(group("P", "STABLE", 5, None), group("B")), journal(), "cutoff", "B")
+    assert (judged["already"], judged["problems"]) == (False, [])
+    assert "live on P and move to B" in judged["text"]
+
+
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        (status(flows=[flow("P", "B", "REFUTED"), flow("B", "P")]), "The flow P->B is REFUTED: because"),
+        (status(flows=[flow("P", "B"), flow("B", "P", "UNKNOWN")]), "The flow B->P is UNKNOWN: because"),
+        (status(missing=['P->B: the replica topic "P.T" does not exist yet']), '"P.T" does not exist yet'),
+        (status(group("B", "STABLE")), "The groups g already have members on B"),
+        (status(group("B", "UNKNOWN")), "The groups g already have members on B"),
+        (status(group("P", commit=None, read=None)), "no position on P T-0"),
+        (
+            status(unlisted=[{"group": "g", "alias": "P", "topics": ["Other"]}]),
+            '"g" also commits on Other on P, which the inventory does not list',
+        ),
+    ],
+)
+def test_what_cannot_go_well_is_named_before_anything_moves(seen: dict[str, Any], said: str) -> None:
+    """SOUNDNESS 8."""
+    judged = judge_cutover(seen, journal(), "cutoff", "B")
+    text = " ".join(judged["problems"])
+    assert said in text
+    assert judged["problems"][-1] == "Nothing was changed."
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        group("P", commit=None, read=True),  # never written: the first position is 0, whoever asks
+        group("B", commit=None, read=None),  # the side being entered gets its positions by translation
+    ],
+)
+def test_a_position_that_nobody_needs_is_not_asked_for(row: dict[str, Any]) -> None:
+    assert judge_cutover(status(row), journal(), "cutoff", "B")["problems"] == []
+
+
+def test_a_reason_that_is_already_told_is_not_told_twice() -> None:
+    seen = status(flows=[flow("P", "B", "REFUTED"), flow("B", "P")], missing=["P->B: because"])
+    assert judge_cutover(seen, journal(), "cutoff", "B")["problems"] == ["P->B: because.", "Nothing was changed."]
+
+
+def test_at_most_eight_problems_are_shown() -> None:
+    judged = judge_cutover(status(missing=[f"text {n}" for n in range(20)]), journal(), "cutoff", "B")
+    assert len(judged["problems"]) == 9
+
+
+# ---- already there
+
+
+@pytest.mark.parametrize("groups", [(), (group("B", "STABLE"),), (group("P"), group("B", "STABLE"))])
+def test_already_there_and_not_contradicted_is_fine(groups: tuple[dict[str, Any], ...]) -> None:
+    """SOUNDNESS 18."""
+    judged = judge_cutover(status(*groups), journal("B"), "cutoff", "B")
+    assert (judged["already"], judged["problems"]) == (True, [])
+    assert "nothing is to be done" in judged["text"]
+
+
+def test_already_there_but_with_members_on_the_other_side_is_an_error() -> None:
+    """SOUNDNESS 18: the journal is not believed against what the clusters show."""
+    judged = judge_cutover(status(group("P", "STABLE")), journal("B"), "cutoff", "B")
+    assert "live on B, but the groups g have members on P" in judged["problems"][0]
+
+
+# ---- an interrupted run
+
+
+def test_the_same_run_goes_on_whatever_the_clusters_look_like_in_the_middle_of_it() -> None:
+    seen = status(group("B", "STABLE"), flows=[flow("P", "B", "REFUTED"), flow("B", "P")])
+    judged = judge_cutover(seen, journal("P", RUN), "cutoff", "B")
+    assert (judged["already"], judged["problems"]) == (False, [])
+    assert "r1 was interrupted and goes on" in judged["text"]
+
+
+@pytest.mark.parametrize(("kind", "to"), [("continuous", "B"), ("cutoff", "P")])
+def test_another_run_waits_until_the_unfinished_one_has_ended(kind: str, to: str) -> None:
+    judged = judge_cutover(status(), journal("P", RUN), kind, to)
+    assert "The cutoff run r1 to B has not ended" in judged["problems"][0]
+
+
+def test_an_interrupted_run_that_has_passed_its_point_of_no_return_is_not_taken_for_finished() -> None:
+    judged = judge_cutover(status(), journal("B", {**RUN, "pnr": 1.0}), "cutoff", "B")
+    assert judged["already"] is False
+
+
+# ---- first positions
+
+
+@pytest.mark.parametrize(
+    ("row", "given"),
+    [
+        (group("P", commit=None, read=True), True),
+        (group("P", "DEAD", commit=None, read=True), True),
+        (group("P", commit=None, read=None), False),  # something was written: only its owner can say
+        (group("P", commit=None, read=False), False),
+        (group("P", commit=3, read=True), False),
+        (group("P", "STABLE", commit=None, read=True), False),  # it commits for itself
+        (group("B", commit=None, read=True), False),
+    ],
+)
+def test_a_first_position_is_given_only_where_nothing_was_ever_written(row: dict[str, Any], given: bool) -> None:
+    """SOUNDNESS 8."""
+    positions = [{"topic": "T", "partition": 0, "offset": 0}]
+    assert first_positions(status(row), "P") == ([{"group": "g", "positions": positions}] if given else [])
+
+
+# ---- phases
+
+
+PHASES = {
+    "cutoff": ["stop_producers", "drain", "barrier", "positions", "start", "arrival", "flows"],
+    "continuous": ["stop_consumers", "follow", "start_consumers", "move_producers", "arrival"],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "pnr", "first"),
+    [
+        ("cutoff", None, "stop_producers"),
+        ("cutoff", 12.0, "start"),
+        ("continuous", None, "stop_consumers"),
+        ("continuous", 12.0, "move_producers"),
+        ("cutoff", 0.0, "start"),
+    ],
+)
+def test_behind_the_point_of_no_return_no_earlier_phase_is_done_again(kind: str, pnr: float | None, first: str) -> None:
+    """SOUNDNESS 16: nothing is undone or repeated behind it."""
+    left = phases_left(PHASES[kind], {"pnr": pnr})
+    assert left == PHASES[kind][PHASES[kind].index(first) :]
+
+
+# ---- writers behind the barrier
+
+
+@pytest.mark.parametrize(
+    ("end", "ends", "expected"),
+    [
+        (10, {"T": {"0": 10}}, []),
+        (13, {"T": {"0": 10}}, ["P T-0: 3 offsets"]),
+        (None, {"T": {"0": 10}}, []),
+        (13, {}, []),
+    ],
+)
+def test_whoever_still_writes_on_the_side_that_was_left_is_seen(
+    end: int | None, ends: dict[str, dict[str, int]], expected: list[str]
+) -> None:
+    seen = status(flows=[flow("P", "B", partitions=[{"topic": "T", "partition": 0, "end": end}])])
+    assert written_behind(seen, ends) == expected

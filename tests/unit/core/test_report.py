@@ -1,0 +1,162 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One report for every outcome, which never says more than was seen."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.report import (
+    cutover_report,
+    report_lines,
+    status_lines,
+)
+
+ARRIVED = {
+    "first_write": {"verdict": "PROVEN", "reason": "first records of 1 topics read back"},
+    "groups": {"verdict": "PROVEN", "reason": "1 groups have members"},
+}
+
+
+def facts(**parts: Any) -> dict[str, Any]:
+    base = {
+        "pair": "B-P",
+        "type": "cutoff",
+        "from": "P",
+        "to": "B",
+        "run": "r1",
+        "outcome": "completed",
+        "began": "1700000000.0",
+        "ended": "1700000004.25",
+        "times": [{"phase": "drain", "began": "1700000001", "ended": "1700000002.5", "result": "ok"}],
+        "rereads": 0,
+        "details": [],
+        "barrier": {"cut": {}},
+        "arrival": ARRIVED,
+        "rogue": [],
+        "failure": None,
+    }
+    return {**base, **parts}
+
+
+def checks(report: dict[str, Any]) -> dict[str, str]:
+    return {check["name"]: check["verdict"] for check in report["checks"]}
+
+
+def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
+    report = cutover_report(facts())
+    assert report["schema"] == "switchback.kafka_dr/report/1"
+    assert json.loads(json.dumps(report)) == report
+    assert (report["seconds"], report["phases"][0]["seconds"]) == (4.25, 1.5)
+    assert datetime.fromisoformat(report["began"]).timestamp() == 1700000000.0
+
+
+@pytest.mark.parametrize(
+    ("parts", "name", "verdict"),
+    [
+        ({}, "drained", "PROVEN"),
+        ({}, "first_write", "PROVEN"),
+        ({}, "positions", "PROVEN"),
+        ({"rereads": 12}, "positions", "PROVEN"),
+        ({"rereads": None}, "positions", "UNKNOWN"),
+        # Without a fence nobody can prove that nobody writes: at best nothing was seen.
+        ({"rogue": []}, "fence", "UNKNOWN"),
+        ({"rogue": None}, "fence", "UNKNOWN"),
+        ({"rogue": ["P T-0: 3 offsets"]}, "fence", "REFUTED"),
+        ({"arrival": {**ARRIVED, "first_write": {"verdict": "UNKNOWN", "reason": "quiet"}}}, "first_write", "UNKNOWN"),
+        ({"arrival": {**ARRIVED, "groups": {"verdict": "REFUTED", "reason": "fell back"}}}, "groups", "REFUTED"),
+    ],
+)
+def test_each_check_says_what_was_seen(parts: dict[str, Any], name: str, verdict: str) -> None:
+    """SOUNDNESS 21: a quiet topic is UNKNOWN."""
+    assert checks(cutover_report(facts(**parts)))[name] == verdict
+
+
+@pytest.mark.parametrize(
+    ("parts", "verdict"),
+    [
+        ({}, "UNKNOWN"),
+        ({"rogue": ["P T-0: 3 offsets"]}, "REFUTED"),
+        ({"outcome": "already_there"}, "PROVEN"),
+        ({"outcome": "undone"}, "UNKNOWN"),
+        ({"outcome": "failed"}, "UNKNOWN"),
+        ({"outcome": "checked"}, "UNKNOWN"),
+    ],
+)
+def test_the_verdict_of_a_run(parts: dict[str, Any], verdict: str) -> None:
+    assert cutover_report(facts(**parts))["verdict"] == verdict
+
+
+@pytest.mark.parametrize("outcome", ["failed", "undone", "checked", "already_there"])
+def test_a_run_that_did_not_get_far_still_has_a_report(outcome: str) -> None:
+    failure = {"task": "Wait until everything is copied", "message": "it stopped moving", "error": {}}
+    empty = {"arrival": None, "rogue": None, "rereads": None, "times": [], "run": None, "barrier": {}}
+    report = cutover_report(facts(outcome=outcome, failure=failure, **empty))
+    assert report["outcome"] == outcome
+    text = "\n".join(report_lines(report))
+    assert "stopped in 'Wait until everything is copied': it stopped moving" in text
+    assert outcome in text
+
+
+def test_the_lines_hold_the_direction_the_phases_the_verdicts_and_what_was_not_checked() -> None:
+    lines = report_lines(cutover_report(facts(rereads=7)))
+    text = "\n".join(lines)
+    assert lines[0] == "cutoff P -> B: completed, UNKNOWN (4.2 s)"
+    for part in ("drain", "1.5 s", "at most 7 are read again", "UNFENCED", "not checked: record by record"):
+        assert part in text
+
+
+# ---- status
+
+
+def status(**parts: Any) -> dict[str, Any]:
+    base = {
+        "verdict": "PROVEN",
+        "flows": [{"name": "P->B", "verdict": "PROVEN", "lag": 0, "reason": "everything is copied"}],
+        "groups": [],
+        "missing": [],
+    }
+    return {**base, **parts}
+
+
+def row(group: str, alias: str, commit: int | None, read: bool | None) -> dict[str, Any]:
+    return {"group": group, "alias": alias, "state": "EMPTY", "commit": commit, "read_to_end": read}
+
+
+def test_a_status_names_the_side_and_the_flows() -> None:
+    assert status_lines(status(), "P") == [
+        "PROVEN: applications live on P",
+        "  PROVEN   P->B: lag 0, everything is copied",
+    ]
+
+
+def test_an_unknown_lag_is_told_as_unknown_and_not_as_zero() -> None:
+    flows = [{"name": "P->B", "verdict": "UNKNOWN", "lag": None, "reason": "no heartbeat"}]
+    lines = status_lines(status(flows=flows, verdict="UNKNOWN"), None)
+    assert lines == ["UNKNOWN: applications live on unknown", "  UNKNOWN  P->B: lag unknown, no heartbeat"]
+
+
+def test_groups_are_counted_by_side_and_unknown_does_not_count_as_read() -> None:
+    rows = [row("g", "P", 5, True), row("g", "P", 0, None), row("g", "P", None, None), row("g", "B", None, None)]
+    lines = status_lines(status(groups=rows), "P")
+    assert lines[2:] == [
+        "  group g on B: EMPTY, 0 of 1 partitions have a position, 0 are read to the end",
+        "  group g on P: EMPTY, 2 of 3 partitions have a position, 1 are read to the end",
+    ]
+
+
+@pytest.mark.parametrize(("ended", "shown"), [(None, True), (12.0, False)])
+def test_an_interrupted_run_is_shown_with_what_to_do(ended: float | None, shown: bool) -> None:
+    run = {"id": "r1", "type": "cutoff", "to": "B", "ended": ended}
+    text = "\n".join(status_lines(status(), "P", run))
+    assert ("INTERRUPTED: the cutoff run r1 to B" in text) is shown
+
+
+def test_at_most_ten_missing_things_are_listed() -> None:
+    lines = status_lines(status(missing=[f"thing {n}" for n in range(20)]), "P")
+    assert len([line for line in lines if "missing" in line]) == 10

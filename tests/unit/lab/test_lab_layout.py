@@ -1,0 +1,202 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The folder of a lab: what is remembered, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from lab import cli, java, layout
+from lab.configs import Settings
+from lab.errors import LabError
+from lab.files import read_json, write_atomically
+from lab.lab import Lab
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return Lab(tmp_path / "lab", quiet=True)
+
+
+def remember(lab: Lab, settings: Settings | None = None) -> dict[str, object]:
+    """lab.json as a start would leave it, without the start."""
+    lab.paths.root.mkdir(exist_ok=True)
+    pids = dict.fromkeys(lab.paths.parts())
+    document = layout.state_document(lab.paths, layout.new_clusters(lab.paths), settings or Settings(), pids)
+    lab.paths.state_file.write_text(json.dumps(document))
+    return document
+
+
+def test_addresses_are_the_same_after_a_restart(lab: Lab) -> None:
+    document = remember(lab)
+    state = layout.load_state(lab.paths)
+    again = layout.state_document(
+        lab.paths, layout.clusters_of(lab.paths, state), layout.stored_settings(state), dict.fromkeys(lab.paths.parts())
+    )
+    assert again == document
+
+
+def test_the_clusters_share_no_port_and_no_id(lab: Lab) -> None:
+    clusters = layout.new_clusters(lab.paths)
+    assert len({port for cluster in clusters.values() for port in cluster.ports}) == 6
+    assert len({cluster.cluster_id for cluster in clusters.values()}) == 2
+
+
+def test_an_id_never_looks_like_an_option() -> None:
+    found = {layout.new_cluster_id() for _ in range(500)}
+    assert len(found) == 500
+    assert all(len(item) == 22 and not item.startswith("-") for item in found)
+
+
+def test_a_formatted_folder_keeps_its_id_when_lab_json_is_lost(lab: Lab) -> None:
+    write_atomically(lab.paths.root / "P" / "cluster_id", "abcdefghijklmnopqrstuv\n")
+    assert layout.new_clusters(lab.paths)["P"].cluster_id == "abcdefghijklmnopqrstuv"
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"clusters": {"P": {}}}'])
+def test_a_damaged_lab_json_is_no_lab(lab: Lab, content: str) -> None:
+    lab.paths.root.mkdir()
+    lab.paths.state_file.write_text(content)
+    with pytest.raises(LabError, match="There is no lab in"):
+        lab.info()
+    assert lab.status()["clusters"] == {}
+
+
+def test_an_unknown_setting_of_another_version_is_passed_over(lab: Lab) -> None:
+    assert layout.stored_settings({"settings": {"heap_mb": 512, "colour": "red"}}) == Settings(heap_mb=512)
+
+
+def test_one_folder_has_one_name(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    assert layout.layout(tmp_path / "link") == layout.layout(tmp_path / "real")
+
+
+def test_a_comma_in_the_path_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="must not contain a comma"):
+        layout.layout(tmp_path / "a,b")
+
+
+def test_wipe_leaves_alone_what_the_program_did_not_make(lab: Lab) -> None:
+    remember(lab)
+    (lab.paths.root / "P" / "data").mkdir(parents=True)
+    (lab.paths.root / "mine.txt").write_text("mine")
+    lab.down(wipe=True)
+    assert [path.name for path in lab.paths.root.iterdir()] == ["mine.txt"]
+
+
+def test_down_of_a_lab_that_never_was_makes_nothing(lab: Lab) -> None:
+    assert lab.down() == []
+    assert not lab.paths.root.exists()
+
+
+def test_status_of_a_stopped_lab_knows_no_memory(lab: Lab) -> None:
+    remember(lab)
+    found = lab.status()
+    assert found["running"] is False
+    assert found["rss_mib"] is None
+    assert {part["state"] for part in found["parts"].values()} == {"stopped"}
+
+
+def test_an_unknown_part_is_named_with_the_known_ones(lab: Lab) -> None:
+    with pytest.raises(LabError, match="no part 'X' 'broker' in a lab; there are: P broker, P connect, B broker"):
+        lab.kill("X", "broker")
+
+
+def test_pausing_what_does_not_run_is_an_error(lab: Lab) -> None:
+    remember(lab)
+    with pytest.raises(LabError, match="P broker does not run"):
+        lab.pause("P", "broker")
+
+
+def test_a_file_is_replaced_only_when_it_changes(tmp_path: Path) -> None:
+    assert write_atomically(tmp_path / "a", "one")
+    assert not write_atomically(tmp_path / "a", "one")
+    assert write_atomically(tmp_path / "a", "two")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_missing_file_is_an_empty_object(tmp_path: Path) -> None:
+    assert read_json(tmp_path / "none.json") == {}
+
+
+# ---- Java
+
+
+@pytest.mark.parametrize(
+    ("said", "version"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', 17),
+        ('openjdk version "21" 2023-09-19', 21),
+        ('java version "1.8.0_402"', 8),
+        ('Picked up JAVA_TOOL_OPTIONS: -Dx=1\nopenjdk version "21.0.2"', 21),
+        ("Segmentation fault", None),
+    ],
+)
+def test_the_version_is_read_from_what_java_says(said: str, version: int | None) -> None:
+    assert java.major_version(said) == version
+
+
+def fake_java(home: Path, version: str) -> None:
+    program = home / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+
+
+def test_an_old_java_is_refused_with_the_package_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_java(tmp_path, "11.0.2")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(LabError, match=r"is Java 11\. .*openjdk-17-jre-headless"):
+        java.find_java()
+
+
+def test_a_new_java_is_taken_from_java_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_java(tmp_path, "21.0.2")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert java.find_java().program == str(tmp_path / "bin" / "java")
+
+
+def test_without_java_the_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(LabError, match=r"no java on the PATH.*openjdk-17-jre-headless"):
+        java.find_java()
+
+
+# ---- command line
+
+
+def test_status_prints_one_line_of_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["lab", "status", "--dir", str(tmp_path)])
+    assert cli.main() == 0
+    assert json.loads(capsys.readouterr().out)["running"] is False
+
+
+def test_an_error_is_one_plain_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["lab", "pause", "P", "broker", "--dir", str(tmp_path)])
+    assert cli.main() == 1
+    found = capsys.readouterr()
+    assert found.out == ""
+    assert found.err.startswith("lab: P broker does not run")
+    assert "Traceback" not in found.err
+
+
+def test_check_only_says_what_would_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["lab", "up", "--check", "--dir", str(tmp_path / "lab")])
+    assert cli.main() == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["changed"] is True
+    assert found["started"] == ["P broker", "P connect", "B broker", "B connect"]
+    assert not (tmp_path / "lab").exists()

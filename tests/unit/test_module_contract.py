@@ -1,0 +1,264 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every module promises: documented options, one shape of results and errors, no secret in an answer."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils import _module
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Change, Outcome
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
+    ArgumentSpec,
+    Result,
+    run,
+    secret_values,
+)
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = "ansible_collections.switchback.kafka_dr.plugins"
+NAMES = sorted(path.stem for path in (ROOT / "plugins" / "modules").glob("*.py") if path.stem != "__init__")
+ALWAYS = {"changed", "changes", "requests"}
+
+
+def module(name: str) -> ModuleType:
+    return importlib.import_module(f"{PACKAGE}.modules.{name}")
+
+
+def documented(name: str) -> dict[str, Any]:
+    """The module's documentation with its fragments merged in, as ansible-doc does it."""
+    doc = load(module(name).DOCUMENTATION)
+    options, attributes = dict(doc.get("options") or {}), dict(doc.get("attributes") or {})
+    for fragment in doc.get("extends_documentation_fragment", []):
+        file, _dot, part = fragment.removeprefix("switchback.kafka_dr.").partition(".")
+        found = importlib.import_module(f"{PACKAGE}.doc_fragments.{file}").ModuleDocFragment
+        text = load(getattr(found, part.upper() or "DOCUMENTATION"))
+        options |= text.get("options") or {}
+        for key, value in (text.get("attributes") or {}).items():
+            attributes[key] = {**value, **attributes.get(key, {})}
+    return {**doc, "options": options, "attributes": attributes}
+
+
+def load(text: str) -> Any:
+    """As Ansible reads it: with libyaml where there is one."""
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def spec(name: str) -> dict[str, Any]:
+    """The options that ``main()`` hands to Ansible."""
+    seen: list[ArgumentSpec] = []
+
+    class EnoughError(Exception):
+        pass
+
+    def note(made: ArgumentSpec, supports_check_mode: bool = True) -> None:
+        assert supports_check_mode
+        seen.append(made)
+        raise EnoughError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ArgumentSpec, "create_module", note)
+        with pytest.raises(EnoughError):
+            module(name).main()
+    return seen[0].options
+
+
+def told(option: dict[str, Any]) -> dict[str, Any]:
+    """What documentation and argument spec must agree on."""
+    return {
+        "type": option.get("type", "str"),
+        "elements": option.get("elements"),
+        "required": bool(option.get("required")),
+        "default": option.get("default"),
+        "choices": list(option.get("choices") or []),
+        "suboptions": {
+            key: told(inner) for key, inner in (option.get("options") or option.get("suboptions") or {}).items()
+        },
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_documentation_says_what_the_options_are(name: str) -> None:
+    written = {key: told(option) for key, option in documented(name)["options"].items()}
+    assert written == {key: told(option) for key, option in spec(name).items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_examples_use_only_options_that_exist(name: str) -> None:
+    for task in load(module(name).EXAMPLES):
+        for key, options in task.items():
+            if key.startswith("switchback.kafka_dr.") and key.rsplit(".", 1)[1] == name:
+                assert set(options) <= set(spec(name)), task["name"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_check_mode_is_documented_and_supported(name: str) -> None:
+    check = documented(name)["attributes"]["check_mode"]
+    assert check["support"] == "full" or (check["support"] == "partial" and check["details"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_module_returns_is_documented(name: str) -> None:
+    rows = load(module(name).RETURN)
+    assert rows
+    assert all({"description", "returned", "type"} <= set(row) for row in rows.values())
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("dr_")])
+def test_an_unknown_option_is_refused_by_name(name: str) -> None:
+    texts = {"list": [], "dict": {}}
+    needed = {key: texts.get(one["type"], "x") for key, one in spec(name).items() if one.get("required")}
+    result = run_module(module(name), {**needed, "topcis": []})
+    assert (result["failed"], result["rc"]) == (True, 1)
+    assert "topcis" in result["msg"]
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"event": "phase"}, "run"),
+        ({"event": "pnr"}, "run"),
+        ({"event": "ended"}, "run"),
+        ({"event": "begun"}, "value of event must be one of"),
+    ],
+)
+def test_an_event_of_a_run_needs_its_run(params: dict[str, Any], said: str) -> None:
+    result = run_module(module("dr_journal"), {"clusters": {}, "pair": "B-P", **params})
+    assert result["failed"]
+    assert said in result["msg"]
+
+
+@pytest.mark.parametrize(
+    ("event", "data", "missing"),
+    [("enabled", {}, "active"), ("started", {"type": "cutoff"}, "from, to"), ("phase", {"facts": {}}, "phase")],
+)
+def test_an_event_without_its_facts_is_refused_before_anybody_is_asked(
+    event: str, data: dict[str, Any], missing: str
+) -> None:
+    clusters = {"P": {"bootstrap_servers": "127.0.0.1:1"}}
+    params = {"clusters": clusters, "pair": "B-P", "event": event, "data": data, "run": "r1"}
+    result = run_module(module("dr_journal"), params)
+    assert result["error"]["code"] == "bad_option"
+    assert f'"{event}" needs {missing} in data' in result["msg"]
+
+
+# ---- one shape, whatever happens
+
+
+SPEC = ArgumentSpec({"client": {"type": "dict", "default": {}}})
+DONE = Outcome(Change("topic", "T", "create", None, {"partitions": 3}), "done")
+PLANNED = Outcome(DONE.change, "planned")
+FAILED = Outcome(DONE.change, "failed", "no right")
+
+
+def ended(work: Any, params: dict[str, Any] | None = None, diff: bool = False) -> dict[str, Any]:
+    """The answer of a module that does ``work``."""
+    made = ModuleType("made")
+    made.main = lambda: run(SPEC.create_module(), work)  # type: ignore[attr-defined]
+    return run_module(made, params or {}, diff=diff)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "changed"), [([], False), ([DONE], True), ([PLANNED], True), ([FAILED], False), ([FAILED, DONE], True)]
+)
+def test_changed_is_what_was_done_or_would_be(outcomes: list[Outcome], changed: bool) -> None:
+    result = ended(lambda _module: Result(outcomes=outcomes, extra={"seen": 1}))
+    assert (result["changed"], result["failed"], result["rc"], result["seen"]) == (changed, False, 0, 1)
+    assert set(result) >= ALWAYS
+    assert [row["status"] for row in result["changes"]] == [outcome.status for outcome in outcomes]
+    assert "diff" not in result
+
+
+def test_a_diff_comes_only_when_it_is_asked_for() -> None:
+    result = ended(lambda _module: Result(outcomes=[DONE]), diff=True)
+    assert result["diff"] == {"before": {"topic T": None}, "after": {"topic T": {"partitions": 3}}}
+
+
+@pytest.mark.parametrize("kind", [DrError, Unreachable])
+def test_an_error_is_data_and_a_sentence_and_says_that_nothing_was_changed(kind: type[DrError]) -> None:
+    def work(_module: Any) -> Result:
+        raise kind("wrong_cluster", "It is another cluster.", "Correct it.", "p:9092")
+
+    result = ended(work)
+    assert (result["failed"], result["rc"], result["changed"], result["changes"]) == (True, 1, False, [])
+    assert result["msg"] == "It is another cluster. Correct it."
+    assert result["error"] == {
+        "code": "wrong_cluster",
+        "message": "It is another cluster.",
+        "hint": "Correct it.",
+        "endpoint": "p:9092",
+    }
+
+
+def test_a_failure_in_the_middle_keeps_what_was_done_and_what_was_seen() -> None:
+    failure = DrError("not_copied", "It stopped moving.")
+    result = ended(lambda _module: Result(outcomes=[DONE], extra={"status": {"lag": 3}}, failure=failure))
+    assert (result["failed"], result["changed"], result["status"]) == (True, True, {"lag": 3})
+    assert result["error"]["code"] == "not_copied"
+
+
+def test_warnings_are_handed_on(capfd: pytest.CaptureFixture[str]) -> None:
+    result = ended(lambda _module: Result(warnings=["look at this"]))
+    assert "look at this" in str(result.get("warnings", "")) + capfd.readouterr().err
+
+
+def test_a_secret_in_a_free_dictionary_never_comes_back() -> None:
+    def work(made: Any) -> Result:
+        return Result(extra={"echo": dict(made.params["client"]), "text": "with hunter2 inside"})
+
+    result = ended(work, {"client": {"sasl.password": "hunter2", "sasl.username": "joe"}})
+    assert "hunter2" not in str(result)
+    assert result["echo"]["sasl.username"] == "joe"
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ({}, set()),
+        ({"sasl.password": "a"}, {"a"}),
+        (
+            {"clusters": {"P": {"client": {"sasl.password": "a"}}, "B": {"client": {"ssl.key.password": "b"}}}},
+            {"a", "b"},
+        ),
+        ({"list": [{"sasl.jaas.config": "c"}]}, {"c"}),
+        ({"sasl.password": ""}, set()),  # masking nothing would mask everything
+        ({"sasl.username": "joe", "url_password_file": "/x"}, set()),
+        ("text", set()),
+    ],
+)
+def test_secrets_are_found_at_any_depth(value: Any, found: set[str]) -> None:
+    assert secret_values(value) == found
+
+
+# ---- argument specs
+
+
+def test_two_specs_become_one_and_neither_is_changed() -> None:
+    first = ArgumentSpec({"a": {"type": "str"}}, required_together=[("a", "b")])
+    both = first.merge(ArgumentSpec({"b": {"type": "int"}}, required_together=[("b", "a")]))
+    assert list(both.options) == ["a", "b"]
+    assert both.rules["required_together"] == [("a", "b"), ("b", "a")]
+    assert (list(first.options), first.rules["required_together"]) == (["a"], [("a", "b")])
+
+
+def test_an_option_defined_twice_and_an_unknown_rule_are_programming_errors() -> None:
+    with pytest.raises(ValueError, match="defined twice"):
+        ArgumentSpec({"a": {}}).merge(ArgumentSpec({"a": {}}))
+    with pytest.raises(ValueError, match="unknown rules"):
+        ArgumentSpec({}, required_iff=[])
+
+
+@pytest.mark.parametrize("part", ["kafka_options", "connect_options", "wait_options"])
+def test_shared_options_are_new_each_time(part: str) -> None:
+    make = getattr(_module, part)
+    make().options["more"] = {}
+    assert "more" not in make().options
