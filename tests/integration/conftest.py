@@ -6,16 +6,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "roles" / "lab" / "files"))
-
-from lab.lab import Lab  # noqa: E402 - the lab is a program of the role, not an installed package
+from lab.lab import Lab
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,8 @@ from confluent_kafka import Producer
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import Event, encode
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.journal import append, read
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.journal import append
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal import read_copy
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 
@@ -70,7 +71,7 @@ def copies(kafkas: dict[str, Kafka], topic: str, pair: str) -> Callable[[], dict
     """Kinds of the events that lie on each cluster."""
 
     def look() -> dict[str, list[str] | None]:
-        found = {alias: read(kafka, topic, pair) for alias, kafka in kafkas.items()}
+        found = {alias: read_copy(kafka, topic, pair) for alias, kafka in kafkas.items()}
         return {alias: None if one is None else [event.kind for event in one] for alias, one in found.items()}
 
     return look
@@ -149,8 +150,8 @@ def test_a_missing_topic_on_one_side_is_refused_with_nothing_written_on_the_othe
     result = run_module(dr_journal, {**params, "event": "enabled", "data": {"active": "P"}})
     assert result["error"]["code"] == "journal_missing"
     assert "does not exist on B" in result["msg"]
-    assert read(kafkas["P"], name, pair) == []
-    assert read(kafkas["B"], name, pair) is None  # and it was not created by asking
+    assert read_copy(kafkas["P"], name, pair) == []
+    assert read_copy(kafkas["B"], name, pair) is None  # and it was not created by asking
     seen = run_module(dr_journal, params)
     assert (seen["rc"], seen["missing_on"]) == (0, ["B"])
 

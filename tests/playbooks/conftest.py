@@ -5,13 +5,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from scenario import Scenario
 
@@ -20,6 +16,13 @@ CLIENTS = [
     {"name": "settlement", "role": "consumer", "group": "settlement"},
     {"name": "fraud", "role": "consumer", "group": "fraud"},
 ]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whole playbooks on a machine that others may use too take longer than a module does."""
+    for item in items:
+        if "playbooks" in item.path.parts:
+            item.add_marker(pytest.mark.timeout(900))
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
 from scenario import Scenario
 from snapshot import read_inventory, snapshot
 
@@ -38,7 +39,7 @@ def html_url() -> Iterator[str]:
             self.end_headers()
             self.wfile.write(b"<html>Welcome</html>")
 
-        do_PUT = do_POST = do_GET
+        do_PUT = do_POST = do_GET  # noqa: N815 - names that the base class looks for
 
         def log_message(self, *args: Any) -> None:
             """Quiet."""
@@ -129,7 +130,7 @@ def test_connect_that_is_unreachable(enabled: Scenario, closed_port: int) -> Non
 
 def test_connect_that_answers_html(enabled: Scenario, html_url: str) -> None:
     variables = changed_inventory(enabled, "B", connect_url=html_url)
-    refused(enabled, "failover_cutoff", {**variables, "kafka_dr_confirm": "B"}, html_url, "JSON")
+    refused(enabled, "failover_cutoff", {**variables, "kafka_dr_confirm": "B"}, html_url, "nothing of Kafka Connect")
 
 
 def test_a_broker_that_is_down(enabled: Scenario, closed_port: int) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import RUN_VARIABLES, VARIABLES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +55,10 @@ def test_every_role_documents_its_entry_points_and_has_a_readme(role: str) -> No
 @pytest.mark.parametrize("role", [role for role in ROLES if defaults(role)])
 def test_defaults_and_argument_specs_give_the_same_values(role: str) -> None:
     declared = {
-        name: option["default"] for entry in specs(role).values() for name, option in entry.items() if "default" in option
+        name: option["default"]
+        for entry in specs(role).values()
+        for name, option in entry.items()
+        if "default" in option
     }
     assert declared == defaults(role)
 

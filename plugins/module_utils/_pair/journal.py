@@ -16,12 +16,17 @@ from typing import Any
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.journal import Event, State, begin, fold, merge, missing_facts
+from .._core.waiting import Bounds, wait_until
 from .._kafka.client import Kafka
 from .._kafka.journal import append, read
+from .._kafka.topics import describe, log_ranges
 from .._module import Result
 from .clusters import connect_pair, on_each
 
-__all__ = ["note"]
+__all__ = ["note", "read_copy"]
+
+# A writer that died leaves its transaction open for its time-out (15 s) and the broker's round after it (10 s).
+_UNDECIDED = Bounds(40.0, 0.05)
 
 
 def note(params: Mapping[str, Any], check: bool) -> Result:
@@ -32,7 +37,7 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
         text = f'The event "{params["event"]}" needs {", ".join(absent)} in data, found {sorted(params["data"])}.'
         raise DrError("bad_option", text, "Nothing was changed.")
     kafkas = connect_pair(params["clusters"], float(params["request_timeout"]))
-    copies = on_each(kafkas, lambda alias: read(kafkas[alias], topic, pair))
+    copies = on_each(kafkas, lambda alias: read_copy(kafkas[alias], topic, pair))
     missing = sorted(alias for alias, copy in copies.items() if copy is None)
     events = merge(copy for copy in copies.values() if copy is not None)
     state = fold(events)
@@ -56,6 +61,29 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
     extra.update(state=state.as_dict(), events=len(events))
     requests = [request for kafka in kafkas.values() for request in kafka.requests]
     return Result(outcomes=outcomes, extra=extra, requests=requests)
+
+
+def read_copy(kafka: Kafka, topic: str, pair: str) -> list[Event] | None:
+    """The events of one copy; None: the topic does not exist.
+
+    A commit is acknowledged before its marker is in the log: a reader in that moment would miss the newest events, and
+    a run would number its next one like the last. So everything below the true end must be decided first.
+    """
+    if describe(kafka, [topic])[topic] is None:
+        return None
+    place = (topic, 0)
+    high = log_ranges(kafka, {place}, "read_uncommitted")[place][1]
+    settled = wait_until(
+        lambda: log_ranges(kafka, {place}, "read_committed")[place][1], lambda end: end >= high, _UNDECIDED
+    )
+    if not settled.done:
+        raise DrError(
+            "journal_busy",
+            f'The journal "{topic}" ends at {high}, but a transaction is open from {settled.state} on.',
+            "Another run is writing, or one died: the broker ends its transaction after a while. Start again then.",
+            kafka.bootstrap_servers,
+        )
+    return read(kafka, topic, pair)
 
 
 def _next_event(params: Mapping[str, Any], state: State, events: list[Event], extra: dict[str, Any]) -> Event | None:

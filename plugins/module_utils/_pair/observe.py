@@ -141,22 +141,25 @@ class Pair:
             lambda: self.ranges(source, self.topics), lambda: self.ranges(target, replicas.values())
         )
         high = self.ranges(source, self.topics, "read_uncommitted") if tails else {}
-        facts, tail_copied, waiting = {}, {}, {}
+        facts, waiting = {}, {}
+        tail_copied: dict[Partition, bool | None] = {}
         for key, (start, end) in source_log.items():
             known = copied.get(key)
             floor = start if known is None else max(start, known + 1)
             if floor < end:
                 waiting[key] = (floor, end)
         if tails and waiting:
-            tail_copied = self._compare_tails(source, target, waiting, source_log, replica_log)
-        first = self._any_data(source, {key: span for key, span in waiting.items() if not tail_copied.get(key)})
+            last, tail_copied = self._compare_tails(source, target, waiting, source_log, replica_log)
+            data = {key: _waits(last[key], span[0], tail_copied[key]) for key, span in waiting.items()}
+        else:
+            data = self._any_data(source, waiting)
         for key, (start, end) in source_log.items():
             replica = replica_log.get((replicas[key[0]], key[1]))
             facts[key] = PartitionFacts(
                 start=start,
                 end=end,
                 copied=copied.get(key),
-                data_after=False if key not in waiting else first.get(key),
+                data_after=False if key not in waiting else data.get(key),
                 replica_end=None if replica is None else replica[1],
                 tail_copied=tail_copied.get(key),
                 high=high[key][1] if key in high else None,
@@ -194,7 +197,8 @@ class Pair:
         waiting: Mapping[Partition, tuple[int, int]],
         source_log: Mapping[Partition, tuple[int, int]],
         replica_log: Mapping[Partition, tuple[int, int]],
-    ) -> dict[Partition, bool | None]:
+    ) -> tuple[dict[Partition, Record | None], dict[Partition, bool | None]]:
+        """The last data record of each source partition, and whether it is the last one of the replica too."""
         renamed = {key: (self.naming.replica(source, key[0]), key[1]) for key in waiting}
         left, right = both(
             lambda: last_data_records(self.kafka[source], {key: source_log[key] for key in waiting}, ISOLATION),
@@ -202,7 +206,7 @@ class Pair:
                 self.kafka[target], {new: replica_log[new] for new in renamed.values() if new in replica_log}, ISOLATION
             ),
         )
-        return {key: _same(left.get(key), right.get(new)) for key, new in renamed.items()}
+        return left, {key: _same(left.get(key), right.get(new)) for key, new in renamed.items()}
 
     def _heartbeat_age(self, source: str, target: str) -> float | None:
         """Seconds since the newest heartbeat of ``source`` that arrived on ``target``; None: there is none."""
@@ -290,6 +294,16 @@ class Pair:
             return True
         data = behind.get((key, max(commit, start)))
         return None if data is None else not data
+
+
+def _waits(last: Record | None, floor: int, tail_copied: bool | None) -> bool | None:
+    """Is a data record at or behind ``floor``, judged by the last one? Markers behind it are no lag (SOUNDNESS 19).
+
+    Unknown where that record seems copied: N may only not have been written down yet.
+    """
+    if last is None or last.offset < floor:
+        return False
+    return None if tail_copied else True
 
 
 def _same(left: Record | None, right: Record | None) -> bool | None:

@@ -55,7 +55,7 @@ class Lab:
 
     def down(self, wipe: bool = False) -> list[str]:
         """Stop what runs, Connect first. Returns the names of the parts that were stopped."""
-        if not self.paths.lock_file.exists() and len(self.missing()) == len(self._parts):
+        if len(self.missing()) == len(self._parts) and not any(path.exists() for path in self.paths.data):
             return []
         with locked(self.paths.lock_file, self._progress):
             stopped = [name for part in reversed(PARTS) for name in self._stop([(alias, part) for alias in ALIASES])]

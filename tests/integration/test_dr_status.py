@@ -1,0 +1,427 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""dr_status_info on real brokers and real MirrorMaker 2: what is believed, what is not, and how a wait ends."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from ansible_collections.switchback.kafka_dr.plugins.modules import connect_mirror, dr_status_info, kafka_topic
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+
+pytestmark = pytest.mark.integration
+
+P, B = "SP", "SB"
+THERE, BACK = {"source": P, "target": B}, {"source": B, "target": P}
+
+
+class Pair:
+    """A pair of its own in the lab: topics, flows and what is asked about them."""
+
+    def __init__(self, lab: Any) -> None:
+        found = lab.info()["clusters"]
+        self.clusters = {
+            alias: {key: found[name][key] for key in ("bootstrap_servers", "connect_url", "cluster_id")}
+            for alias, name in ((P, "P"), (B, "B"))
+        }
+        run = uuid.uuid4().hex[:6]
+        self.plain, self.tx, self.open, self.gone, self.cut, self.alone = (
+            f"status-{name}-{run}" for name in ("plain", "tx", "open", "gone", "cut", "alone")
+        )
+        self.copied = [self.plain, self.tx, self.open, self.gone, self.cut]
+        self.group = f"status-{run}"
+
+    def servers(self, alias: str) -> str:
+        return str(self.clusters[alias]["bootstrap_servers"])
+
+    def make_topics(self, *names: str) -> None:
+        for alias in self.clusters:
+            items = [{"name": name, "partitions": 1} for name in names]
+            made = run_module(kafka_topic, {"bootstrap_servers": self.servers(alias), "topics": items})
+            assert made["rc"] == 0, made
+
+    def flow(self, flow: dict[str, str], state: str, topics: list[str] | None = None, **more: Any) -> dict[str, Any]:
+        ends = {
+            end: {key: self.clusters[flow[end]][key] for key in ("bootstrap_servers", "cluster_id")}
+            | {"alias": flow[end]}
+            for end in ("source", "target")
+        }
+        params = {
+            **ends,
+            "connect_url": self.clusters[flow["target"]]["connect_url"],
+            "topics": topics or self.copied,
+            "groups": [self.group],
+            "replication_factor": 1,
+            "tasks_max": 1,
+            "source_settings": {"refresh.topics.interval.seconds": 1},
+            "state": state,
+            "wait_timeout": 90,
+            "request_timeout": 30,
+            **more,
+        }
+        result = run_module(connect_mirror, params)
+        assert result["rc"] == 0, result["msg"]
+        return result
+
+    def status(self, *topics: str, **more: Any) -> dict[str, Any]:
+        params = {
+            "clusters": self.clusters,
+            "topics": list(topics) or [self.plain],
+            "flows": [THERE],
+            "wait_timeout": 60,
+            **more,
+        }
+        return run_module(dr_status_info, params)
+
+    def send(self, topic: str, count: int, alias: str = P) -> None:
+        producer = Producer({"bootstrap.servers": self.servers(alias)})
+        for number in range(count):
+            producer.produce(topic, f"{number}", key=f"{uuid.uuid4().hex}", partition=0)
+        assert producer.flush(30) == 0
+
+    def commit(self, topic: str, offset: int, alias: str = P) -> None:
+        admin = AdminClient({"bootstrap.servers": self.servers(alias)})
+        request = [ConsumerGroupTopicPartitions(self.group, [TopicPartition(topic, 0, offset)])]
+        admin.alter_consumer_group_offsets(request)[self.group].result()
+
+
+@pytest.fixture(scope="module")
+def pair(lab: Any) -> Iterator[Pair]:
+    """Both flows run; they are deleted at the end, so that no heartbeat goes round between several pairs."""
+    made = Pair(lab)
+    made.make_topics(*made.copied, made.alone)
+    for flow in (THERE, BACK):
+        made.flow(flow, "running")
+    yield made
+    for flow in (THERE, BACK):
+        made.flow(flow, "absent")
+
+
+@contextmanager
+def stopped(pair: Pair) -> Iterator[None]:
+    """The source connector THERE is stopped meanwhile."""
+    pair.flow(THERE, "stopped", parts=["source"])
+    try:
+        yield
+    finally:
+        pair.flow(THERE, "running", parts=["source"])
+
+
+def only(result: dict[str, Any]) -> dict[str, Any]:
+    """The one partition of the one flow that was asked for."""
+    (flow,) = result["status"]["flows"]
+    (partition,) = flow["partitions"]
+    return dict(partition)
+
+
+# ---- flows
+
+
+def test_flows_are_waited_for_until_records_or_heartbeats_prove_them(pair: Pair) -> None:
+    result = pair.status(*pair.copied, flows=[THERE, BACK], wait_for="flowing", wait_timeout=120)
+    assert (result["rc"], result["changed"], result["verdict"]) == (0, False, "PROVEN")
+    assert [flow["name"] for flow in result["status"]["flows"]] == [f"{P}->{B}", f"{B}->{P}"]
+    assert result["status"]["missing"] == []
+    for flow in result["status"]["flows"]:
+        assert (flow["lag"], flow["heartbeat_age_s"] is not None, flow["final"]) == (0, True, False)
+
+
+def test_everything_copied_has_no_lag_and_the_same_ends(pair: Pair) -> None:
+    pair.send(pair.plain, 20)
+    result = pair.status(wait_for="copied")
+    assert result["rc"] == 0, result["msg"]
+    look = pair.status()
+    row = only(look)
+    assert look["verdict"] == "PROVEN"
+    assert row["end"] == row["replica_end"]
+
+
+def test_the_lag_of_a_stopped_flow_is_counted_exactly_and_refutes_it(pair: Pair) -> None:
+    with stopped(pair):
+        pair.send(pair.plain, 7)
+        result = pair.status()
+        (flow,), row = result["status"]["flows"], only(result)
+        assert (result["rc"], result["verdict"], flow["final"]) == (0, "REFUTED", True)
+        assert "is STOPPED" in flow["reason"]
+        assert (flow["lag"], row["lag"], row["drained"]) == (7, 7, "REFUTED")
+        assert row["copied"] == row["end"] - 8
+
+
+def test_a_wait_for_a_stopped_flow_ends_at_its_bound_and_names_the_partition(pair: Pair) -> None:
+    with stopped(pair):
+        pair.send(pair.plain, 2)
+        result = pair.status(wait_for="copied", wait_timeout=3)
+        assert (result["error"]["code"], result["status"]["flows"][0]["lag"]) == ("not_copied", 2)
+        assert "did not get there" in result["msg"]
+        assert f"{pair.plain}-0: copied up to" in result["msg"]
+        stalled = pair.status(wait_for="copied", wait_timeout=90, stall_timeout=1)
+        assert stalled["error"]["code"] == "not_copied"
+        assert "stopped moving for 1 s" in stalled["msg"]
+        assert stalled["waited_s"] < 60
+    assert pair.status(wait_for="copied")["rc"] == 0
+
+
+def test_running_is_not_believed_when_nothing_moves(pair: Pair) -> None:
+    """Its topic list lost the topic: the connector and its task are RUNNING, and copy nothing of it."""
+    others = [name for name in pair.copied if name != pair.plain]
+    assert pair.status(wait_for="copied")["rc"] == 0
+    pair.flow(THERE, "running", others, parts=["source"])
+    try:
+        pair.send(pair.plain, 3)
+        result = pair.status()
+        (flow,) = result["status"]["flows"]
+        source = next(one for one in flow["connectors"] if one["part"] == "source")
+        assert (source["state"], set(source["tasks"])) == ("RUNNING", {"RUNNING"})
+        assert result["verdict"] == "REFUTED"
+        assert f"{pair.plain}-0: nothing moved between two looks although 3 offsets wait" in flow["reason"]
+    finally:
+        pair.flow(THERE, "running", parts=["source"])
+    assert pair.status(wait_for="copied")["rc"] == 0
+
+
+def test_a_topic_that_was_never_copied_is_unknown_and_its_lag_is_null(pair: Pair) -> None:
+    pair.send(pair.alone, 4)
+    result = pair.status(pair.alone)
+    row = only(result)
+    assert (result["verdict"], row["drained"], row["lag"], row["copied"]) == ("UNKNOWN", "UNKNOWN", None, None)
+    assert f'"{P}.{pair.alone}" does not exist yet' in " ".join(result["status"]["missing"])
+    waited = pair.status(pair.alone, wait_for="flowing", wait_timeout=2)
+    assert waited["error"]["code"] == "not_flowing"
+
+
+@pytest.mark.parametrize("wait_for", ["none", "copied"])
+def test_a_topic_that_does_not_exist_on_the_source_proves_nothing(pair: Pair, wait_for: str) -> None:
+    result = pair.status("no-such-topic", wait_for=wait_for, wait_timeout=1)
+    assert result["verdict"] == "UNKNOWN"
+    assert f'The topic "no-such-topic" does not exist on {P}' in " ".join(result["status"]["missing"])
+    assert result["failed"] is (wait_for == "copied")
+
+
+def test_a_connector_that_does_not_exist_refutes_the_flow(pair: Pair) -> None:
+    """Under another alias nobody has declared connectors."""
+    clusters = {"XX": pair.clusters[P], B: pair.clusters[B]}
+    result = pair.status(clusters=clusters, flows=[{"source": "XX", "target": B}])
+    assert result["verdict"] == "REFUTED"
+    assert "XX->SB.MirrorSourceConnector" in result["status"]["flows"][0]["reason"]
+    assert only(result)["lag"] is None
+
+
+# ---- transactions
+
+
+def transactional(pair: Pair, alias: str = P) -> Producer:
+    producer = Producer({"bootstrap.servers": pair.servers(alias), "transactional.id": uuid.uuid4().hex})
+    producer.init_transactions(30)
+    return producer
+
+
+def test_a_tail_of_markers_and_aborted_records_counts_as_drained_and_read(pair: Pair) -> None:
+    """SOUNDNESS 5 and 19: for ever one offset behind, and nothing waits."""
+    producer = transactional(pair)
+    for batch, committed in (("a", True), ("x", False)):
+        producer.begin_transaction()
+        for number in range(3):
+            producer.produce(pair.tx, f"{batch}{number}", partition=0)
+        producer.flush(30)
+        producer.commit_transaction(30) if committed else producer.abort_transaction(30)
+    # 0 1 2, marker 3, aborted 4 5 6, marker 7
+    pair.commit(pair.tx, 3)
+    with_group = {"groups": [pair.group], "groups_on": P}
+    waited = pair.status(pair.tx, wait_for="copied", **with_group)
+    assert waited["rc"] == 0, waited["msg"]
+    with stopped(pair):
+        result = pair.status(pair.tx, groups=[pair.group])
+    row = only(result)
+    assert (row["copied"], row["end"], row["replica_end"]) == (2, 8, 3)
+    assert (row["drained"], row["lag"]) == ("PROVEN", 0)
+    assert "only transaction markers" in row["reason"]
+    read = [one for one in result["status"]["groups"] if one["alias"] == P and one["topic"] == pair.tx]
+    assert [(one["commit"], one["read_to_end"]) for one in read] == [(3, True)]
+
+
+def test_an_open_transaction_is_named_and_waited_for(pair: Pair) -> None:
+    """SOUNDNESS 5: drained to the last stable offset is not drained while a transaction hangs."""
+    producer = transactional(pair)
+    pair.send(pair.open, 2)
+    producer.begin_transaction()
+    producer.produce(pair.open, "open", partition=0)
+    producer.flush(30)
+    try:
+        result = pair.status(pair.open, wait_for="copied", wait_timeout=4)
+        assert result["error"]["code"] == "not_copied"
+        assert f"{pair.open}-0: an open transaction holds back 1 offsets" in result["msg"]
+    finally:
+        producer.abort_transaction(30)
+    ended = pair.status(pair.open, wait_for="copied")
+    assert ended["rc"] == 0, ended["msg"]
+
+
+# ---- groups
+
+
+@contextmanager
+def idle_member(pair: Pair, topic: str) -> Iterator[None]:
+    """A member of the group that reads nothing."""
+    options = {"group.id": pair.group, "enable.auto.commit": False, "auto.offset.reset": "earliest"}
+    consumer = Consumer({"bootstrap.servers": pair.servers(P), **options})
+    consumer.subscribe([topic], on_assign=lambda one, partitions: one.pause(partitions))
+    over = threading.Event()
+
+    def poll() -> None:
+        while not over.is_set():
+            consumer.poll(0.1)
+
+    thread = threading.Thread(target=poll)
+    thread.start()
+    try:
+        deadline = time.monotonic() + 30
+        while not consumer.assignment() and time.monotonic() < deadline:
+            over.wait(0.1)
+        assert consumer.assignment()
+        yield
+    finally:
+        over.set()
+        thread.join()
+        consumer.close()
+
+
+def test_groups_on_both_sides_are_shown_and_unknown_is_null(pair: Pair) -> None:
+    pair.send(pair.plain, 1)
+    assert pair.status(wait_for="copied")["rc"] == 0
+    pair.commit(pair.plain, 1)
+    result = pair.status(groups=[pair.group], group_topics={pair.group: [pair.plain]})
+    rows = {(row["alias"], row["topic"]): row for row in result["status"]["groups"]}
+    assert (rows[P, pair.plain]["commit"], rows[P, pair.plain]["read_to_end"]) == (1, False)
+    original = rows[B, pair.plain]
+    assert (original["commit"], original["read_to_end"]) == (None, True)  # never written: nothing to read
+
+
+def test_topics_outside_the_pair_that_a_group_commits_on_are_named(pair: Pair) -> None:
+    """SOUNDNESS 8."""
+    pair.commit(pair.alone, 1)
+    result = pair.status(groups=[pair.group])
+    named = [row for row in result["status"]["unlisted"] if row["alias"] == P]
+    assert pair.alone in named[0]["topics"]
+
+
+def test_a_group_with_members_is_waited_for_within_its_own_bound_and_then_listed(pair: Pair) -> None:
+    """SOUNDNESS 13: the cutoff does not wait for a nightly group."""
+    params = {"groups": [pair.group], "group_topics": {pair.group: [pair.plain]}, "groups_on": P}
+    pair.commit(pair.plain, 1)
+    # Without members it cannot read, so nobody waits for it.
+    assert pair.status(wait_for="copied", groups_timeout=30, **params)["waited_s"] < 25
+    with idle_member(pair, pair.plain):
+        listed = pair.status(wait_for="copied", groups_timeout=1, **params)
+        assert listed["rc"] == 0, listed["msg"]
+        assert f'group "{pair.group}" on {P} has not read 1 partitions' in " ".join(listed["status"]["missing"])
+        # Also when the wait as a whole, or its stall bound, ends first.
+        stalled = pair.status(wait_for="copied", groups_timeout=60, stall_timeout=1, **params)
+        assert stalled["rc"] == 0, stalled["msg"]
+        assert stalled["waited_s"] < 45
+
+
+# ---- bad input
+
+
+def test_a_flow_with_an_unknown_alias_is_refused_by_name(pair: Pair) -> None:
+    result = pair.status(flows=[{"source": "SQ", "target": B}])
+    assert result["error"]["code"] == "unknown_alias"
+    assert '"SQ"' in result["msg"]
+    assert f"{B}, {P}" in result["msg"]
+
+
+def test_one_cluster_under_two_aliases_is_refused(pair: Pair) -> None:
+    clusters = {P: {**pair.clusters[P], "cluster_id": None}, B: {**pair.clusters[P], "cluster_id": None}}
+    assert pair.status(clusters=clusters)["error"]["code"] == "same_cluster"
+
+
+def test_a_wrong_cluster_id_is_refused(pair: Pair) -> None:
+    clusters = {**pair.clusters, B: {**pair.clusters[B], "cluster_id": "another"}}
+    result = pair.status(clusters=clusters)
+    assert result["error"]["code"] == "wrong_cluster"
+    assert 'wanted "another"' in result["msg"]
+
+
+def test_a_cluster_without_workers_is_refused_where_a_flow_runs_toward_it(pair: Pair) -> None:
+    clusters = {**pair.clusters, B: {**pair.clusters[B], "connect_url": None}}
+    assert pair.status(clusters=clusters)["error"]["code"] == "no_connect_url"
+
+
+def test_workers_that_are_down_are_told_within_the_bound(pair: Pair) -> None:
+    clusters = {**pair.clusters, B: {**pair.clusters[B], "connect_url": "http://127.0.0.1:1"}}
+    result = pair.status(clusters=clusters, request_timeout=2)
+    assert result["error"]["code"] == "connect_unreachable"
+    assert "http://127.0.0.1:1" in result["msg"]
+
+
+def test_a_broker_that_is_down_is_told_within_the_bound(pair: Pair) -> None:
+    clusters = {**pair.clusters, B: {**pair.clusters[B], "bootstrap_servers": "127.0.0.1:1"}}
+    result = pair.status(clusters=clusters, request_timeout=2)
+    assert (result["error"]["code"], result["error"]["endpoint"]) == ("kafka_unreachable", "127.0.0.1:1")
+
+
+def test_html_is_not_taken_for_an_answer(pair: Pair) -> None:
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html><title>Sign in</title></html>")
+
+        def log_message(self, *_values: Any) -> None:
+            """Quiet."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        clusters = {**pair.clusters, B: {**pair.clusters[B], "connect_url": url}}
+        result = pair.status(clusters=clusters, request_timeout=2)
+        server.shutdown()
+        thread.join()
+    assert result["error"]["code"] == "connect_not_json"
+
+
+# ---- what a running connector would never say: last, because these topics are spoilt afterwards
+
+
+def test_records_that_expired_before_they_were_copied_refute_the_flow(pair: Pair) -> None:
+    """SOUNDNESS 20: E == S is not drained when S - 1 > N."""
+    pair.send(pair.cut, 3)
+    assert pair.status(pair.cut, wait_for="copied")["rc"] == 0
+    with stopped(pair):
+        pair.send(pair.cut, 5)
+        admin = AdminClient({"bootstrap.servers": pair.servers(P)})
+        for future in admin.delete_records([TopicPartition(pair.cut, 0, 8)]).values():
+            future.result()
+        row = only(pair.status(pair.cut))
+        assert (row["start"], row["end"], row["copied"]) == (8, 8, 2)
+        assert row["drained"] == "REFUTED"
+        assert "5 offsets expired" in row["reason"]
+
+
+def test_a_topic_that_was_made_again_refutes_the_flow(pair: Pair) -> None:
+    """N past the end of the source: MirrorMaker 2 itself would go on silently."""
+    pair.send(pair.gone, 6)
+    assert pair.status(pair.gone, wait_for="copied")["rc"] == 0
+    with stopped(pair):
+        servers = pair.servers(P)
+        item = {"name": pair.gone, "partitions": 1}
+        for state in ("absent", "present"):
+            made = run_module(kafka_topic, {"bootstrap_servers": servers, "topics": [item], "state": state})
+            assert made["rc"] == 0, made["msg"]
+        pair.send(pair.gone, 2)
+        result = pair.status(pair.gone)
+        row = only(result)
+        assert (row["copied"], row["end"], row["drained"], row["lag"]) == (5, 2, "REFUTED", None)
+        assert "truncated or re-created" in row["reason"]
