@@ -19,9 +19,9 @@ def pair(variables: Mapping[str, Any]) -> dict[str, Any]:
     """The checked pair from all ``kafka_dr_*`` variables of a host, given with their prefix."""
     short = {name.removeprefix("kafka_dr_"): value for name, value in variables.items()}
     try:
-        return derive_pair(short)
+        return layout.laid_out(derive_pair(short))
     except DrError as error:
-        raise AnsibleFilterError(error.sentence()) from error
+        raise AnsibleFilterError(error.sentence()) from None
 
 
 class FilterModule:
@@ -29,5 +29,18 @@ class FilterModule:
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Name to function."""
-        rooms = (layout, preflight, report)
-        return {"pair": pair, **{name: getattr(room, name) for room in rooms for name in room.__all__}}
+        functions = (
+            pair,
+            layout.client_batches,
+            layout.client_call,
+            layout.topic_ids,
+            layout.unequal_partitions,
+            preflight.first_positions,
+            preflight.judge_cutover,
+            preflight.phases_left,
+            preflight.written_behind,
+            report.cutover_report,
+            report.report_lines,
+            report.status_lines,
+        )
+        return {function.__name__: function for function in functions}

@@ -272,27 +272,17 @@ def test_an_open_transaction_is_named_and_waited_for(pair: Pair) -> None:
 
 @contextmanager
 def idle_member(pair: Pair, topic: str) -> Iterator[None]:
-    """A member of the group that reads nothing."""
+    """A member of the group that commits nothing; once it has joined, librdkafka keeps it a member by itself."""
     options = {"group.id": pair.group, "enable.auto.commit": False, "auto.offset.reset": "earliest"}
     consumer = Consumer({"bootstrap.servers": pair.servers(P), **options})
-    consumer.subscribe([topic], on_assign=lambda one, partitions: one.pause(partitions))
-    over = threading.Event()
-
-    def poll() -> None:
-        while not over.is_set():
-            consumer.poll(0.1)
-
-    thread = threading.Thread(target=poll)
-    thread.start()
+    consumer.subscribe([topic])
+    deadline = time.monotonic() + 30
     try:
-        deadline = time.monotonic() + 30
         while not consumer.assignment() and time.monotonic() < deadline:
-            over.wait(0.1)
+            consumer.poll(0.1)
         assert consumer.assignment()
         yield
     finally:
-        over.set()
-        thread.join()
         consumer.close()
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -344,26 +345,17 @@ def test_a_position_past_the_end_is_refused_and_not_taken_for_the_end(pair: Pair
 
 @contextmanager
 def polling(pair: Pair, alias: str, group: str, topic: str) -> Iterator[None]:
-    """A member of the group."""
+    """A member of the group; once it has joined, librdkafka keeps it a member by itself."""
     options = {"group.id": group, "enable.auto.commit": False, "auto.offset.reset": "error"}
     consumer = Consumer({"bootstrap.servers": pair.servers(alias), **options})
     consumer.subscribe([topic])
-    over, joined = threading.Event(), threading.Event()
-
-    def poll() -> None:
-        while not over.is_set():
-            consumer.poll(0.1)
-            if consumer.assignment():
-                joined.set()
-
-    thread = threading.Thread(target=poll)
-    thread.start()
+    deadline = time.monotonic() + 30
     try:
-        assert joined.wait(30)
+        while not consumer.assignment() and time.monotonic() < deadline:
+            consumer.poll(0.1)
+        assert consumer.assignment()
         yield
     finally:
-        over.set()
-        thread.join()
         consumer.close()
 
 

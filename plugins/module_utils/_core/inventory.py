@@ -52,6 +52,8 @@ RUN_VARIABLES = {
     "stall_timeout": Key("any"),
     "group_lag": Key(choices=("refuse", "checkpoint")),
 }
+# What our own set_stats hand on: AWX gives them back to the next job of a workflow as extra variables.
+_RESULTS = ("verdict", "outcome", "active", "run")
 _CLUSTER = {
     "bootstrap_servers": Key(required=True),
     "cluster_id": Key(),
@@ -104,7 +106,7 @@ def derive_pair(variables: Mapping[str, Any], known: Mapping[str, Key] | None = 
     Raises ``inventory_invalid`` with every problem found, so that one run shows all of them.
     ``known``: further variable names that are right (those of roles).
     """
-    accepted = [f"kafka_dr_{name}" for name in (*VARIABLES, *RUN_VARIABLES, *(known or {}))]
+    accepted = [f"kafka_dr_{name}" for name in (*VARIABLES, *RUN_VARIABLES, *_RESULTS, *(known or {}))]
     own = {name: value for name, value in variables.items() if name in VARIABLES}
     of_run = {name: value for name, value in variables.items() if name in RUN_VARIABLES}
     given = [f"kafka_dr_{name}" for name in variables]
@@ -173,6 +175,13 @@ def _check_clusters(pair: dict[str, Any]) -> list[str]:
         problems.append(
             'kafka_dr_policy "identity" cannot be used with kafka_dr_engine "srm": its offsets cannot be set,'
             " so a failback would copy everything again."
+        )
+    elif pair["engine"] == "srm":
+        problems.append('kafka_dr_engine "srm" is not part of this release; "connect" is.')
+    elif pair["policy"] == "identity":
+        problems.append(
+            'kafka_dr_policy "identity" is not part of this release: both flows at once would copy each record'
+            ' round and round. "default" is.'
         )
     return problems
 

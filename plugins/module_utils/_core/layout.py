@@ -15,18 +15,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .names import Naming
+from .security import librdkafka_properties
 
 __all__ = [
     "client_batches",
     "client_call",
     "connector_states",
     "endpoint",
-    "flow_end",
-    "flow_ends",
     "flow_steps",
+    "laid_out",
     "topic_ids",
     "unequal_partitions",
-    "whole_flow",
 ]
 
 PARTS = ("source", "checkpoint", "heartbeat")
@@ -55,11 +54,6 @@ def flow_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
     return steps
 
 
-def whole_flow(flow: str, state: str) -> list[Any]:
-    """One step that brings all three connectors of ``flow`` into ``state``."""
-    return [flow, {"parts": list(PARTS), "state": state}]
-
-
 def topic_ids(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str | None]]:
     """Topic ids by alias and topic, from the loop of ``kafka_topic_info`` over the clusters."""
     return {
@@ -68,14 +62,25 @@ def topic_ids(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str |
     }
 
 
-def flow_end(cluster: Mapping[str, Any]) -> dict[str, Any]:
-    """One end of a flow, in the shape that ``connect_mirror`` takes."""
-    return {key: cluster[key] for key in ("alias", "bootstrap_servers", "client")}
+def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
+    """The pair with what roles need ready-made, so that no playbook computes.
 
-
-def flow_ends(flow: Mapping[str, Any]) -> dict[str, str]:
-    """Source and target of a flow, in the shape that ``dr_status_info`` takes."""
-    return {"source": flow["source"], "target": flow["target"]}
+    ``flow_list``: source and target of each flow. ``flow_clusters``: by alias, one end of a flow as ``connect_mirror``
+    takes it. ``flow_steps``: by active alias, and under ``absent`` the steps that take everything down.
+    ``endpoints``: by alias and client, what an endpoint template may use.
+    """
+    ends = ("alias", "bootstrap_servers", "client")
+    absent = [[name, {"parts": list(PARTS), "state": "absent"}] for name in pair["flows"]]
+    return {
+        **pair,
+        "flow_list": [{end: flow[end] for end in ("source", "target")} for flow in pair["flows"].values()],
+        "flow_clusters": {alias: {key: cluster[key] for key in ends} for alias, cluster in pair["clusters"].items()},
+        "flow_steps": {**{alias: flow_steps(pair, alias) for alias in pair["clusters"]}, "absent": absent},
+        "endpoints": {
+            alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}
+            for alias in pair["clusters"]
+        },
+    }
 
 
 def unequal_partitions(
@@ -148,7 +153,7 @@ def endpoint(pair: Mapping[str, Any], client: Mapping[str, Any], alias: str) -> 
     return {
         "alias": alias,
         "bootstrap_servers": cluster["bootstrap_servers"],
-        "client": dict(cluster["client"]),
+        "client": librdkafka_properties(cluster["client"]),
         "topics": originals,
         "replicas": [topic for topic in replicas if topic not in originals],
         "subscribe": originals + [topic for topic in replicas if topic not in originals],

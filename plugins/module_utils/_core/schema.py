@@ -71,5 +71,7 @@ def _check_value(where: str, value: Any, key: Key) -> list[str]:
 
 
 def _kind(value: Any) -> str:
-    shown = repr(value)
-    return f"{type(value).__name__} {shown if len(shown) <= 40 else shown[:37] + '...'}"
+    # Ansible hands over subclasses of its own; people know the plain types.
+    plain = next((kind for kind in (bool, int, float, str, list, dict) if isinstance(value, kind)), type(value))
+    shown = f'"{value}"' if plain is str else str(value)
+    return f"{plain.__name__} {shown if len(shown) <= 40 else shown[:37] + '...'}"

@@ -13,7 +13,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import l
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
 
 
-def pair(policy: str = "default") -> dict[str, Any]:
+def pair() -> dict[str, Any]:
     clusters = {
         alias: {"bootstrap_servers": f"{alias}:9092", "connect_url": f"http://{alias}", "client": {"client.id": alias}}
         for alias in ("P", "B")
@@ -22,7 +22,7 @@ def pair(policy: str = "default") -> dict[str, Any]:
     clients = [
         {"name": "settle", "role": "consumer", "group": "g", "topics": ["Payments"], "start": ["a"], "stop": ["b"]}
     ]
-    given = {"home": "P", "clusters": clusters, "topics": topics, "groups": ["g"], "clients": clients, "policy": policy}
+    given = {"home": "P", "clusters": clusters, "topics": topics, "groups": ["g"], "clients": clients}
     return derive_pair(given)
 
 
@@ -48,21 +48,25 @@ def test_the_steps_say_the_same_as_the_table_and_stop_before_they_start(active: 
         assert states == sorted(states, reverse=True)  # "stopped" before "running"
 
 
-def test_a_whole_flow_is_all_three_connectors() -> None:
-    assert layout.whole_flow("P->B", "absent") == [
-        "P->B",
-        {"parts": ["source", "checkpoint", "heartbeat"], "state": "absent"},
-    ]
-
-
-def test_shapes_for_the_modules() -> None:
+def test_the_pair_carries_what_roles_need_ready_made() -> None:
     derived = pair()
-    assert layout.flow_end(derived["clusters"]["P"]) == {
-        "alias": "P",
-        "bootstrap_servers": "P:9092",
-        "client": {"client.id": "P"},
+    laid = layout.laid_out(derived)
+    assert {key: laid[key] for key in derived} == derived
+    assert laid["flow_list"] == [{"source": "P", "target": "B"}, {"source": "B", "target": "P"}]
+    end = {"alias": "P", "bootstrap_servers": "P:9092", "client": {"client.id": "P"}}
+    assert laid["flow_clusters"]["P"] == end
+    assert {alias: laid["flow_steps"][alias] for alias in "PB"} == {
+        alias: layout.flow_steps(derived, alias) for alias in "PB"
     }
-    assert layout.flow_ends(derived["flows"]["B->P"]) == {"source": "B", "target": "P"}
+    assert laid["endpoints"]["B"]["settle"] == layout.endpoint(derived, derived["clients"][0], "B")
+
+
+def test_taking_everything_down_deletes_all_three_connectors_of_both_flows() -> None:
+    parts = {"parts": ["source", "checkpoint", "heartbeat"], "state": "absent"}
+    assert layout.laid_out(pair())["flow_steps"]["absent"] == [["P->B", parts], ["B->P", parts]]
+
+
+def test_topic_ids_by_alias() -> None:
     results = [
         {"replication_cluster": {"alias": "P"}, "topics": [{"name": "T", "topic_id": "1"}]},
         {"replication_cluster": {"alias": "B"}, "topics": [{"name": "T", "topic_id": None}]},
@@ -116,7 +120,7 @@ def test_a_client_writes_originals_and_reads_originals_and_replicas_of_the_other
 
 
 def test_under_identity_there_is_one_name_and_it_is_subscribed_once() -> None:
-    derived = pair("identity")
+    derived = {**pair(), "policy": "identity"}
     found = layout.endpoint(derived, derived["clients"][0], "B")
     assert (found["replicas"], found["subscribe"]) == ([], ["Payments"])
 
