@@ -141,7 +141,7 @@ requests:
   returned: always
   type: list
   elements: dict
-  sample: [{method: GET, path: /connectors?expand=status&expand=info}]
+  sample: [{method: GET, path: "/connectors?expand=status&expand=info"}]
 error:
   description: What stopped the task, with C(code), C(message), C(hint) and C(endpoint).
   returned: failure
