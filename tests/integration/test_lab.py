@@ -151,11 +151,16 @@ def test_a_frozen_broker_answers_nobody_until_it_is_resumed(own: Lab) -> None:
     assert processes.wait_until(lambda: probes.get_json(port, "/") is not None, 20)
 
 
-def test_a_lost_lab_json_does_not_hide_the_processes(own: Lab) -> None:
-    for path in (own.paths.root / "run").glob("*.pid"):
+def test_lost_pid_files_and_lab_json_do_not_hide_the_processes(own: Lab) -> None:
+    before = {alias: cluster_id(own, alias) for alias in ("P", "B")}
+    for path in [own.paths.state_file, *(own.paths.root / "run").glob("*.pid")]:
         path.unlink()
     assert own.missing() == []
-    assert len(processes_of(own)) == 4
+    with pytest.raises(LabError, match=r"lab\.json is lost while parts of the lab run"):
+        own.up()
+    assert sorted(own.down()) == sorted(PARTS)
+    own.up()
+    assert {alias: cluster_id(own, alias) for alias in before} == before
 
 
 def test_down_leaves_no_process_and_up_finds_the_data_again(own: Lab) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.switchback.kafka_dr.plugins.filter import pair as plugin
@@ -60,6 +62,25 @@ def test_every_filter_that_a_role_or_playbook_uses_exists_and_none_is_there_for_
                 )
     names = {name for found in used for name in found if name}
     assert names == set(plugin.FilterModule().filters())
+
+
+FILTERS = plugin.FilterModule().filters()
+
+
+def test_every_filter_has_a_page_and_no_page_is_left_over() -> None:
+    assert {path.stem for path in (ROOT / "plugins" / "filter").glob("*.yml")} == set(FILTERS)
+
+
+@pytest.mark.parametrize("name", sorted(FILTERS))
+def test_the_page_of_a_filter_names_its_arguments_in_their_order(name: str) -> None:
+    page = yaml.safe_load((ROOT / "plugins" / "filter" / f"{name}.yml").read_text(encoding="utf-8"))["DOCUMENTATION"]
+    first, *others = inspect.signature(FILTERS[name]).parameters.values()
+    positional = [word.strip() for word in page.get("positional", "").split(",") if word]
+    needed = {"_input"} | {one.name for one in others if one.default is inspect.Parameter.empty}
+    assert first.default is inspect.Parameter.empty
+    assert positional == [one.name for one in others]
+    assert list(page["options"]) == ["_input", *positional]
+    assert {key for key, option in page["options"].items() if option.get("required")} == needed
 
 
 def test_the_filters_work_in_a_playbook_by_their_full_names() -> None:

@@ -153,8 +153,19 @@ def test_a_topic_that_is_only_named_like_an_alias_is_no_replica() -> None:
     assert derive_pair(changed(**topic(name="P")))["flows"]["P->B"]["replicas"] == {"P": "P.P"}
 
 
+@pytest.mark.parametrize("name", ["verdict", "outcome", "active", "run"])
+def test_what_an_earlier_job_handed_on_is_accepted_and_changes_nothing(name: str) -> None:
+    """AWX gives the values of ``set_stats`` to the next job of a workflow as extra variables."""
+    assert derive_pair(changed(**{name: "B"})) == derive_pair(GOOD)
+
+
+@pytest.mark.parametrize("part", [{"engine": "srm"}, {"policy": "identity"}, {"engine": "srm", "policy": "identity"}])
+def test_what_this_release_does_not_have_is_told_once(part: dict[str, Any]) -> None:
+    error = refusal(changed(**part))
+    assert error.message.count("kafka_dr_engine") + error.message.count("kafka_dr_policy") == len(part)
+
+
 def test_variables_of_a_run_and_of_a_role_are_known() -> None:
-    derive_pair(changed(verdict="PROVEN", outcome="completed", active="B", run="r1"))  # from an earlier job
     derive_pair(changed(to="B", confirm="B", type="cutoff", lower="keep", drain_timeout="30"))
     derive_pair(changed(lab_dir="/x"), {"lab_dir": Key()})
     assert "lab_dir" in refusal(changed(lab_dir="/x")).message
@@ -288,6 +299,18 @@ def test_check_mapping(value: Any, key: Key, problem: str | None) -> None:
     _filled, problems = check_mapping("x", value, {"a": key})
     assert [problem in text for text in problems if problem] == ([True] if problem else [])
     assert bool(problems) is (problem is not None)
+
+
+class Tagged(str):
+    """As Ansible hands over text: a subclass of its own."""
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(Tagged("3"), 'str "3"'), ("", 'str ""'), (True, "bool True"), (1.5, "float 1.5"), ([1], "list [1]")],
+)
+def test_a_wrong_value_is_told_by_its_plain_type(value: Any, shown: str) -> None:
+    assert check_mapping("x", {"a": value}, {"a": Key("int")})[1] == [f"x.a must be of type int, found {shown}."]
 
 
 def test_a_long_value_is_shortened_in_the_message() -> None:

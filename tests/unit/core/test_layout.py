@@ -58,7 +58,16 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
     assert {alias: laid["flow_steps"][alias] for alias in "PB"} == {
         alias: layout.flow_steps(derived, alias) for alias in "PB"
     }
+    assert {alias: list(laid["endpoints"][alias]) for alias in laid["endpoints"]} == {"P": ["settle"], "B": ["settle"]}
     assert laid["endpoints"]["B"]["settle"] == layout.endpoint(derived, derived["clients"][0], "B")
+    new = {"flow_list", "flow_clusters", "flow_steps", "endpoints"}
+    assert set(laid) - set(derived) == new
+
+
+def test_laying_out_changes_nothing_of_the_pair_that_it_is_given() -> None:
+    derived = pair()
+    layout.laid_out(derived)
+    assert derived == pair()
 
 
 def test_taking_everything_down_deletes_all_three_connectors_of_both_flows() -> None:
@@ -117,6 +126,19 @@ def test_a_client_writes_originals_and_reads_originals_and_replicas_of_the_other
         "group": "g",
     }
     assert layout.endpoint(derived, client, "P")["subscribe"] == ["Payments", "B.Payments"]
+
+
+def test_a_client_is_told_librdkafka_properties_and_none_that_are_for_the_java_connectors() -> None:
+    derived = pair()
+    derived["clusters"]["B"]["client"] = {
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.username": "u",
+        "java.sasl.jaas.config": "secret of the workers",
+    }
+    told = layout.laid_out(derived)["endpoints"]["B"]["settle"]["client"]
+    assert told == {"sasl.mechanisms": "SCRAM-SHA-512", "sasl.username": "u"}
+    # The connectors translate for themselves, so they get everything.
+    assert layout.laid_out(derived)["flow_clusters"]["B"]["client"] == derived["clusters"]["B"]["client"]
 
 
 def test_under_identity_there_is_one_name_and_it_is_subscribed_once() -> None:

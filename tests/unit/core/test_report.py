@@ -23,6 +23,14 @@ ARRIVED = {
 }
 
 
+def settled(*verdicts: str, reason: str = "copied up to 4 of 9, the rest could not be read") -> list[dict[str, Any]]:
+    """One partition of T for each verdict, as ``dr_status_info`` has it."""
+    return [
+        {"topic": "T", "partition": number, "drained": verdict, "reason": reason}
+        for number, verdict in enumerate(verdicts)
+    ]
+
+
 def facts(**parts: Any) -> dict[str, Any]:
     base = {
         "pair": "B-P",
@@ -39,6 +47,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "barrier": {"cut": {}},
         "arrival": ARRIVED,
         "rogue": [],
+        "settled": settled("PROVEN", "PROVEN"),
         "failure": None,
     }
     return {**base, **parts}
@@ -60,6 +69,11 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
     ("parts", "name", "verdict"),
     [
         ({}, "drained", "PROVEN"),
+        ({"type": "continuous"}, "drained", "PROVEN"),
+        # Only the flow's own offsets prove it; one partition that is open is enough.
+        ({"settled": settled("PROVEN", "UNKNOWN")}, "drained", "UNKNOWN"),
+        ({"settled": settled("REFUTED", "PROVEN")}, "drained", "UNKNOWN"),
+        ({"settled": None}, "drained", "UNKNOWN"),
         ({}, "first_write", "PROVEN"),
         ({}, "positions", "PROVEN"),
         ({"rereads": 12}, "positions", "PROVEN"),
@@ -77,10 +91,27 @@ def test_each_check_says_what_was_seen(parts: dict[str, Any], name: str, verdict
     assert checks(cutover_report(facts(**parts)))[name] == verdict
 
 
+def drained(**parts: Any) -> str:
+    report = cutover_report(facts(**parts))
+    return next(check["reason"] for check in report["checks"] if check["name"] == "drained")
+
+
+def test_the_first_partition_that_is_not_proven_is_named_with_its_reason_and_the_others_are_counted() -> None:
+    assert drained(settled=settled("PROVEN", "UNKNOWN", "REFUTED")) == (
+        "2 partitions are not proven to be copied; T-1: copied up to 4 of 9, the rest could not be read"
+    )
+
+
+def test_a_drain_says_how_many_partitions_it_is_about_and_whether_anybody_looked() -> None:
+    assert drained() == "all 2 partitions were copied to their ends"
+    assert drained(settled=None) == "it was not looked at"
+
+
 @pytest.mark.parametrize(
     ("parts", "verdict"),
     [
         ({}, "UNKNOWN"),
+        ({"settled": settled("UNKNOWN"), "rogue": ["P T-0: 3 offsets"]}, "REFUTED"),
         ({"rogue": ["P T-0: 3 offsets"]}, "REFUTED"),
         ({"outcome": "already_there"}, "PROVEN"),
         ({"outcome": "undone"}, "UNKNOWN"),
@@ -95,7 +126,7 @@ def test_the_verdict_of_a_run(parts: dict[str, Any], verdict: str) -> None:
 @pytest.mark.parametrize("outcome", ["failed", "undone", "checked", "already_there"])
 def test_a_run_that_did_not_get_far_still_has_a_report(outcome: str) -> None:
     failure = {"task": "Wait until everything is copied", "message": "it stopped moving", "error": {}}
-    empty = {"arrival": None, "rogue": None, "rereads": None, "times": [], "run": None, "barrier": {}}
+    empty = {"arrival": None, "rogue": None, "settled": None, "rereads": None, "times": [], "run": None, "barrier": {}}
     report = cutover_report(facts(outcome=outcome, failure=failure, **empty))
     assert report["outcome"] == outcome
     text = "\n".join(report_lines(report))

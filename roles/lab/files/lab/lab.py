@@ -138,6 +138,10 @@ class Lab:
         """Those of the last start, so that addresses stay the same; new ports if a stranger took one."""
         clusters = layout.clusters_of(self.paths, layout.load_state(self.paths))
         wanted = [port for cluster in clusters.values() for port in cluster.ports]
+        if not clusters and not nothing_runs:
+            raise LabError(
+                f"{self.paths.state_file} is lost while parts of the lab run. First: down --dir ..., then up."
+            )
         if not clusters:
             return layout.new_clusters(self.paths)
         if nothing_runs and not ports.all_free(wanted):
