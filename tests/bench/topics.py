@@ -208,16 +208,16 @@ def measure(bench: Bench, say: Callable[[str], None] = lambda text: None) -> lis
         say(f"{action:<6} {who:<6} {took:.3f} s")
 
     try:
-        for _ in range(bench.runs):
+        for _run in range(bench.runs):
             for who in ("raw", "module"):
                 note(who, "check", f"{mark}-missing")
         for prefix in prefixes:
             note(prefix.split("-")[2], "create", prefix)
             topics.digest(prefix)
-        for _ in range(bench.runs):
+        for _run in range(bench.runs):
             for who in ("raw", "module"):
                 note(who, "noop", prefixes[0])
-        whole = [playbook_seconds(bench, prefixes[0]) for _ in range(bench.runs)]
+        whole = [playbook_seconds(bench, prefixes[0]) for _run in range(bench.runs)]
         say(f"noop   playbook {' '.join(f'{one:.2f}' for one in whole)} s")
         tool = tool_seconds(bench, prefixes[0])
     finally:

@@ -161,7 +161,7 @@ def test_first_and_last_data_record_skip_what_no_reader_receives(
 ) -> None:
     transaction(transactional, topic, range(4), commit=False)  # 0 to 3 aborted, marker 4
     send(kafka, topic, range(2))  # 5 6
-    for _ in range(30):
+    for _round in range(30):
         transaction(transactional, topic, range(20), commit=False)  # 21 offsets each
     end = stable_end(kafka, topic, 637)
 

@@ -262,7 +262,7 @@ def test_a_killed_consumer_may_process_twice_but_loses_nothing(world: World) -> 
     world.define("settlement", "consumer", session_ms=6000)
     world.commit_start("settlement")
     world.start("settlement", "pay")
-    for _ in range(2):
+    for _round in range(2):
         assert world.run("stop", "settlement", "--kill").returncode == 3
         world.start("settlement")
     world.stop("pay")

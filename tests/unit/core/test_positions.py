@@ -71,7 +71,7 @@ def replicated(draw: st.DrawFn) -> World:
     replica: list[int] = []
     written: list[OffsetSync] = []
     at = 0
-    for last in (*(False for _ in range(draw(st.integers(0, 3)))), True):
+    for last in (*(False for _copy in range(draw(st.integers(0, 3)))), True):
         until = source_end if last else draw(st.integers(at, source_end))
         for number, upstream in enumerate(range(at, until)):
             replica.append(upstream)

@@ -48,7 +48,7 @@ def test_the_clusters_share_no_port_and_no_id(lab: Lab) -> None:
 
 
 def test_an_id_never_looks_like_an_option() -> None:
-    found = {layout.new_cluster_id() for _ in range(500)}
+    found = {layout.new_cluster_id() for _round in range(500)}
     assert len(found) == 500
     assert all(len(item) == 22 and not item.startswith("-") for item in found)
 

@@ -135,7 +135,7 @@ def test_a_key_keeps_its_topic() -> None:
     topics = ("A", "B", "C")
     seen = {(key_of(seq, 10), topic_of(seq, 10, topics)) for seq in range(1000)}
     assert len(seen) == 10
-    assert {topic for _, topic in seen} == set(topics)
+    assert {topic for _key, topic in seen} == set(topics)
 
 
 @pytest.mark.parametrize(("share", "aborted"), [(0.0, 0), (0.2, 20), (0.5, 50), (1.0, 100)])

@@ -57,7 +57,7 @@ def test_the_reader_leaves_out_an_unfinished_last_line(tmp_path: Path) -> None:
 def test_the_reader_joins_lines_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ledger.store.BLOCK", 7)
     path = tmp_path / "x.log"
-    numbers = [random.Random(1).randrange(10**9) for _ in range(50)]
+    numbers = [random.Random(1).randrange(10**9) for _line in range(50)]
     path.write_text("".join(f"K\t{number}\n" for number in numbers))
     assert lines_of(path) == [f"K\t{number}".encode() for number in numbers]
 

@@ -88,7 +88,7 @@ def _watch(process: subprocess.Popen[bytes], work: Path, progress: Progress, exp
     while process.poll() is None:
         time.sleep(0.2)
         now = time.monotonic()
-        seen = sum(1 for _ in (work / "cache").rglob("*.*"))
+        seen = sum(1 for _file in (work / "cache").rglob("*.*"))
         if seen != before:
             before, moved = seen, now
         if now - moved > STALLED_AFTER:
@@ -96,7 +96,7 @@ def _watch(process: subprocess.Popen[bytes], work: Path, progress: Progress, exp
                 f"The download of the jars stood still for {STALLED_AFTER:.0f} s and was given up. Run it again."
             )
         if now - said >= 5:
-            jars = sum(1 for _ in (work / "cache").rglob("*.jar"))
+            jars = sum(1 for _jar in (work / "cache").rglob("*.jar"))
             of = f" of {expected}" if expected else ""
             progress.say(f"jars: {jars}{of} downloaded" if jars else f"jars: resolving, {seen} descriptions read")
             said = now

@@ -122,7 +122,7 @@ class Lab:
         """Start the missing parts; all wanted ones answer when it returns, those that ran before too."""
         self._refuse_paused()
         program = java.find_java()
-        folder, _ = jars.ensure_jars(self._cache, program, self._progress)
+        folder, _downloaded = jars.ensure_jars(self._cache, program, self._progress)
         settings = self._settings()
         clusters = self._clusters(nothing_runs=len(missing) == len(self._parts))
         names = [self._parts[key].name for key in missing]
@@ -157,7 +157,7 @@ class Lab:
         for key in keys:
             processes.adopt_strays(self._parts[key])
         found = [self._parts[key] for key in keys if processes.pid_of(self._parts[key]) is not None]
-        for part in processes.stop(found, max(STOP_SECONDS[name] for _, name in keys)):
+        for part in processes.stop(found, max(STOP_SECONDS[name] for _alias, name in keys)):
             self._progress.say(f"{part.name} did not end in time and was killed")
         if found:
             self._progress.say(f"{', '.join(part.name for part in found)} stopped")

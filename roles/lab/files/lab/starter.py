@@ -110,7 +110,7 @@ class Starter:
     @staticmethod
     def _finish_format(cluster: Cluster, process: subprocess.Popen[str]) -> None:
         try:
-            output, _ = process.communicate(timeout=BOUND)
+            output, _errors = process.communicate(timeout=BOUND)
         except subprocess.TimeoutExpired as error:
             raise LabError(f"Formatting the data folder of {cluster.alias} took over {BOUND:.0f} s.") from error
         if process.returncode != 0:

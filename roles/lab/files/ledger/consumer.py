@@ -152,7 +152,7 @@ class GroupConsumer:
 
     def __init__(self, client: Definition, endpoint: Endpoint, folder: Path, life: Life, member: int) -> None:
         path = ledger_path(folder, client.name, member)
-        self._ledger, _ = open_ledger(path, "consumer", client.consumer_group, member)
+        self._ledger, _identity = open_ledger(path, "consumer", client.consumer_group, member)
         self._client, self._endpoint, self._life = client, endpoint, life
         self._intake = Intake(client, endpoint, member, life)
         self._intake.before_leaving = self._commit

@@ -40,7 +40,7 @@ class Processor:
             raise LedgerError(f"Processor {client.name!r} would read what it writes: {', '.join(sorted(loop))}.")
         if not self._outputs:
             raise LedgerError(f"Processor {client.name!r} has no output_topics, and its endpoint file no KAFKA_TOPICS.")
-        self._ledger, _ = open_ledger(ledger_path(folder, client.name), "consumer", client.consumer_group)
+        self._ledger, _identity = open_ledger(ledger_path(folder, client.name), "consumer", client.consumer_group)
         self._outbox = Outbox(client, folder, output=True)
         self._client, self._endpoint, self._life = client, endpoint, life
         self._intake = Intake(client, endpoint, 0, life)

@@ -45,7 +45,7 @@ def kinds_of(lines: Lines) -> set[bytes]:
 def columns(lines: Lines, width: int) -> list[Lines]:
     """One list a field. A line with another number of fields shifts all that follow, so every line is counted."""
     if not lines:
-        return [[] for _ in range(width)]
+        return [[] for _column in range(width)]
     fields = TAB.join(lines).split(TAB)
     if len(fields) != width * len(lines) or set(fields[::width]) != {lines[0][:1]}:
         wrong = next((line for line in lines if line.count(TAB) != width - 1), b"")
@@ -73,10 +73,10 @@ def _settle(block: Lines, open_lines: dict[bytes, Lines]) -> Iterator[bytes]:
     for line in block:
         kind = line[:1]
         if kind == b"Q":
-            _, number, record = line.split(TAB, 2)
+            _mark, number, record = line.split(TAB, 2)
             open_lines.setdefault(number, []).append(record)
         elif kind in (b"C", b"D"):
-            _, number, time_us = line.split(TAB)
+            _mark, number, time_us = line.split(TAB)
             records = open_lines.pop(number, [])
             if kind == b"C":
                 yield from (b"P\t" + record.rpartition(TAB)[0] + TAB + time_us for record in records)

@@ -36,7 +36,7 @@ def read_sent(ledger: Ledger) -> Sent:
             others = [line for line in block if not line.startswith(b"K")]
             # A number is announced once and before its outcome, so announcements of a block may go first.
             for line in of_kind(others, b"A"):
-                _, first, last, _ = line.split(TAB)
+                _mark, first, last, _time = line.split(TAB)
                 _announce(sent, int(first), int(last))
             _acknowledge(sent, of_kind(block, b"K"))
             for line in others:
@@ -54,7 +54,7 @@ def _announce(sent: Sent, first: int, last: int) -> None:
 
 
 def _acknowledge(sent: Sent, lines: Lines) -> None:
-    _, numbers, topics, _, _, times = columns(lines, 6)
+    _marks, numbers, topics, _partitions, _offsets, times = columns(lines, 6)
     outcomes, topic_numbers = sent.outcomes, sent.topic_numbers
     seqs = list(map(int, numbers))
     for seq in seqs:

@@ -71,7 +71,7 @@ def _records(taken: Taken, ledger: Ledger, maybe: Lines) -> Blocks:
             yield block
             continue
         for line in of_kind(block, b"S"):
-            _, _, event, _, topics = line.split(TAB)
+            _mark, _time, event, _member, topics = line.split(TAB)
             if event == b"start":
                 taken.subscribed.update(topics.decode().split(","))
         maybe.extend(of_kind(block, b"M"))
@@ -79,7 +79,7 @@ def _records(taken: Taken, ledger: Ledger, maybe: Lines) -> Blocks:
 
 
 def _process(taken: Taken, lines: Lines) -> None:
-    _, owners, numbers, keys, _, _, _, times = columns(lines, 8)
+    _marks, owners, numbers, keys, _topics, _partitions, _offsets, times = columns(lines, 8)
     seqs = list(map(int, numbers))
     for time_us in dict.fromkeys(times):
         taken.activity.add(int(time_us))
@@ -125,7 +125,7 @@ def _note_disorder(taken: Taken, disorder: Disorder) -> None:
 def _note_maybe(taken: Taken, lines: Lines) -> None:
     """Only where nothing else is known: a record that came again was processed."""
     for line in lines:
-        _, owner, number, _ = line.split(TAB, 3)
+        _mark, owner, number, _rest = line.split(TAB, 3)
         counts = taken.counts.get(owner.decode(), bytearray())
         if 0 <= int(number) < len(counts) and not counts[int(number)]:
             counts[int(number)] = MAYBE
