@@ -110,6 +110,8 @@ def _common(spec: FlowSpec) -> dict[str, str]:
 def _source(spec: FlowSpec) -> dict[str, str]:
     return {
         "topics": _patterns(spec.topics),
+        # A stop waits for the running poll of the source: producers stand still meanwhile. Default 1000.
+        "consumer.poll.timeout.ms": "200",
         # Else records of aborted transactions become real ones on the target.
         "source.consumer.isolation.level": "read_committed",
         # New topics and partitions are seen after 10 s instead of 10 min; one metadata request each time.

@@ -9,7 +9,8 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from .._core.errors import DrError
@@ -46,15 +47,12 @@ class Translation:
         """Gather the evidence and find the positions."""
         forward, back = self._copied_looks()
         x_groups, y_groups = self._idle_groups()
-        syncs = self._syncs(forward)
         final = {key: self._final(forward, key) for key in forward.facts}
         y_ranges = self.pair.ranges(self.y, self._y_topics())
         rows = [
             row
             for group in self.pair.groups
-            for row in self._group_rows(
-                group, (x_groups[group], y_groups[group]), (forward, back), y_ranges, syncs, final
-            )
+            for row in self._group_rows(group, (x_groups[group], y_groups[group]), (forward, back), y_ranges, final)
         ]
         extra = {
             "positions": _by_group(rows),
@@ -160,8 +158,13 @@ class Translation:
                 )
         return x_groups, y_groups
 
-    def _syncs(self, forward: FlowLook) -> dict[Partition, list[OffsetSync]]:
-        """The flow's offset-syncs by source partition, in order; from the target first: it survives the source."""
+    def _syncs_of(self, key: Partition) -> Iterator[OffsetSync]:
+        """The flow's offset-syncs of one source partition, in order. Read when first needed: there may be millions."""
+        yield from self._syncs.get(key, ())
+
+    @cached_property
+    def _syncs(self) -> dict[Partition, list[OffsetSync]]:
+        """All offset-syncs of the flow by source partition; from the target first: it survives the source."""
         naming = self.pair.naming
         for alias, other in ((self.y, self.x), (self.x, self.y)):
             kafka, topic = self.pair.kafka[alias], naming.offset_syncs(other)
@@ -184,7 +187,6 @@ class Translation:
         looks: tuple[GroupLook, GroupLook],
         flows: tuple[FlowLook, FlowLook],
         y_ranges: Mapping[Partition, tuple[int, int]],
-        syncs: Mapping[Partition, list[OffsetSync]],
         final: Mapping[Partition, bool],
     ) -> list[dict[str, Any]]:
         (x_look, y_look), (forward, back) = looks, flows
@@ -197,7 +199,7 @@ class Translation:
                 continue
             left = Side(x_look.commits.get(key), facts.start, facts.end, x_look.read_to_end.get(key))
             replica = (naming.replica(self.x, topic), partition)
-            found = enter_replica(left, _side(y_look, y_ranges, replica), final[key], syncs.get(key, ()))
+            found = enter_replica(left, _side(y_look, y_ranges, replica), final[key], self._syncs_of(key))
             rows.append(_row(group, replica, found, y_look))
         for key in sorted(key for key in back.facts if key[0] in topics):
             topic, partition = key
