@@ -87,12 +87,24 @@ def test_repeating_a_finished_cutover_changes_nothing(enabled: Scenario) -> None
     assert (report["outcome"], report["verdict"]) == ("already_there", "PROVEN")
 
 
-def test_check_mode_of_a_cutover_changes_nothing(enabled: Scenario) -> None:
+def test_check_mode_of_every_playbook_changes_nothing(enabled: Scenario) -> None:
     enabled.stop()
     before = seen(enabled)
-    done = enabled.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, ("--check", "--diff"))
-    assert done["changed"] == 0
+    confirmed = {
+        "enable": "P",
+        "status": "",
+        "failover_cutoff": "B",
+        "failover_continuous": "B",
+        "failback": "P",
+        "disable": "P",
+    }
+    would = {
+        name: enabled.playbook(name, {"kafka_dr_confirm": alias}, ("--check", "--diff"))["changed"]
+        for name, alias in confirmed.items()
+    }
     assert seen(enabled) == before
+    # Only taking down what is up would change something.
+    assert {name for name, changed in would.items() if changed} == {"disable"}
     enabled.start()
 
 
