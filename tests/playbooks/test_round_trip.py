@@ -122,19 +122,6 @@ def test_check_mode_of_every_playbook_changes_nothing(enabled: Scenario) -> None
     assert {name for name, changed in would.items() if changed} == {"disable"}
 
 
-def test_continuous_loses_nothing_and_counts_what_it_repeats(enabled: Scenario) -> None:
-    enabled.traffic(2000)
-    out = enabled.move("failover_continuous", "B")
-    enabled.traffic(2000)
-    home = enabled.move("failback", "P", kafka_dr_type="continuous")
-    enabled.traffic(1000)
-    enabled.stop()
-    counted = totals(enabled.check())
-    enabled.start()
-    assert counted["lost"] == counted["phantom"] == counted["unknown"] == 0
-    assert counted["processed_twice"] <= out["rereads"] + home["rereads"]
-
-
 def test_a_group_that_cannot_finish_reading_is_refused_and_everything_goes_back(enabled: Scenario) -> None:
     """SOUNDNESS 16: before the point of no return a failed run undoes itself."""
     definitions = enabled.folder / "ledger" / "clients.json"
@@ -164,6 +151,7 @@ def test_a_group_that_cannot_finish_reading_is_refused_and_everything_goes_back(
     assert after["P->B.MirrorSourceConnector"][0] == "RUNNING"
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("phase", ["barrier", "start"])
 def test_a_killed_run_goes_on_where_it_was(enabled: Scenario, phase: str) -> None:
     enabled.traffic(1000)
@@ -208,6 +196,19 @@ def playbooks_alive(scenario: Scenario) -> list[int]:
             if b"AnsiballZ" in words and str(scenario.folder).encode() in words:
                 alive.append(int(entry.name))
     return alive
+
+
+def test_continuous_loses_nothing_and_counts_what_it_repeats(enabled: Scenario) -> None:
+    enabled.traffic(2000)
+    out = enabled.move("failover_continuous", "B")
+    enabled.traffic(2000)
+    home = enabled.move("failback", "P", kafka_dr_type="continuous")
+    enabled.traffic(1000)
+    enabled.stop()
+    counted = totals(enabled.check())
+    enabled.start()
+    assert counted["lost"] == counted["phantom"] == counted["unknown"] == 0
+    assert counted["processed_twice"] <= out["rereads"] + home["rereads"]
 
 
 def test_disable_takes_the_flows_down_and_nothing_else(enabled: Scenario) -> None:
