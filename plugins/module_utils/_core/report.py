@@ -66,7 +66,7 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _drained(facts: Mapping[str, Any]) -> dict[str, Any]:
     """From the flow's own offsets; that the last records look alike on both sides is a hint and proves nothing."""
     open_ = [row for row in facts["settled"] or [] if row["drained"] != PROVEN]
-    if facts["settled"] is None:
+    if not facts["settled"]:
         return _check("drained", UNKNOWN, "it was not looked at")
     if open_:
         first = f"{open_[0]['topic']}-{open_[0]['partition']}: {open_[0]['reason']}"

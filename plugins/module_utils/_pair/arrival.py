@@ -69,6 +69,8 @@ def _write_verdict(topics: set[str], first: Mapping[str, Any], seconds: float) -
     if quiet:
         reason = f"no record was written within {seconds:.0f} s to: {', '.join(quiet)}"
         return {"verdict": UNKNOWN, "reason": reason}
+    if not topics:
+        return {"verdict": UNKNOWN, "reason": "no topic was given to look at"}
     return {"verdict": PROVEN, "reason": f"first records of {len(first)} topics read back"}
 
 
@@ -96,4 +98,6 @@ def _group_verdict(
     if idle:
         reason = f"after {seconds:.0f} s without members: {', '.join(idle)}"
         return {"verdict": UNKNOWN, "reason": reason}
+    if not states:
+        return {"verdict": UNKNOWN, "reason": "no group was given to look at"}
     return {"verdict": PROVEN, "reason": f"{len(states)} groups have members, no position fell back"}

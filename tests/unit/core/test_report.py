@@ -74,6 +74,7 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
         ({"settled": settled("PROVEN", "UNKNOWN")}, "drained", "UNKNOWN"),
         ({"settled": settled("REFUTED", "PROVEN")}, "drained", "UNKNOWN"),
         ({"settled": None}, "drained", "UNKNOWN"),
+        ({"settled": []}, "drained", "UNKNOWN"),
         ({}, "first_write", "PROVEN"),
         ({}, "positions", "PROVEN"),
         ({"rereads": 12}, "positions", "PROVEN"),
