@@ -9,9 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import tempfile
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +20,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ._core.changes import Change, Outcome
 from ._core.errors import DrError
+from ._files import is_as_wanted, write_whole
 from ._module import Result
 
 __all__ = ["control"]
@@ -65,22 +64,14 @@ def _write_endpoint(module: AnsibleModule, client: Mapping[str, Any], outcomes: 
     if not client["path"]:
         return
     path, mode = Path(client["path"]), int(client["mode"], 8)
-    present = path.read_text() if path.exists() else None
-    if present == client["content"] and path.stat().st_mode & 0o7777 == mode:
+    if is_as_wanted(path, client["content"], mode):
         return
-    before = None if present is None else {"content": "as before"}
+    before = {"content": "as before"} if path.exists() else None
     change = Change("endpoint", str(path), "write", before, {"content": "for another cluster"})
     if module.check_mode:
         outcomes.append(Outcome(change, "planned"))
         return
-    # Beside its place and then renamed: an application that starts now reads the old file or the new one.
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "w") as file:
-        file.write(client["content"])
-    if path.exists():
-        os.chown(temporary, path.stat().st_uid, path.stat().st_gid)
-    os.chmod(temporary, mode)  # noqa: PTH101 - beside chown, the same object
-    os.replace(temporary, path)  # noqa: PTH105
+    write_whole(path, client["content"], mode)
     outcomes.append(Outcome(change, "done"))
 
 

@@ -130,12 +130,12 @@ def test_settings_of_others_are_kept_and_named_and_null_removes_one(clusters: di
     rest = ConnectClient(clusters["B"]["connect_url"], {}, 10.0)
     found = rest.find(NAME)
     assert found is not None
-    rest.configure(NAME, {**found.config, "consumer.poll.timeout.ms": "900"})
+    rest.configure(NAME, {**found.config, "producer.linger.ms": "9"})
     kept = run_module(connect_mirror, declared(clusters, parts=["source"]))
-    assert kept["connectors"][0]["kept"] == ["consumer.poll.timeout.ms"]
-    wanted = declared(clusters, parts=["source"], source_settings={"consumer.poll.timeout.ms": None})
+    assert kept["connectors"][0]["kept"] == ["producer.linger.ms"]
+    wanted = declared(clusters, parts=["source"], source_settings={"producer.linger.ms": None})
     assert actions(run_module(connect_mirror, wanted)) == [("update", "done")]
-    assert "consumer.poll.timeout.ms" not in (rest.find(NAME) or found).config
+    assert "producer.linger.ms" not in (rest.find(NAME) or found).config
 
 
 @pytest.mark.parametrize(

@@ -57,10 +57,10 @@ def round_trip(scenario: Scenario) -> dict[str, Any]:
     scenario.start()
     runs = {}
     for name, playbook, to in (("failover", "failover_cutoff", "B"), ("failback", "failback", "P")):
-        scenario.traffic(RATE * 5)
+        scenario.traffic(RATE * 3)
         say(f"{name}: the applications move to {to} by a cutoff")
         runs[name] = scenario.move(playbook, to)
-    scenario.traffic(RATE * 5)
+    scenario.traffic(RATE * 3)
     say("applications stop; the ledgers are compared")
     scenario.stop()
     return _report(scenario, runs)

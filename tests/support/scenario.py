@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,8 @@ class Scenario:
     def lab_up(self) -> None:
         """Start two clusters and two Connect workers, and write the inventory."""
         topics = [{"name": "Payments", "partitions": self.partitions, "replication_factor": 1}]
-        variables = {"lab_dir": str(self.folder), "lab_topics": topics, "lab_fresh": True}
+        old = (self.folder / "lab.json").exists()
+        variables = {"lab_dir": str(self.folder), "lab_topics": topics, "lab_fresh": old}
         if self.clients:
             variables["lab_clients"] = self.clients
         done = self.playbook("lab_up", variables)
@@ -119,17 +121,19 @@ class Scenario:
 
     def start(self) -> None:
         """Start consumers, then producers."""
-        for name in [*self.names("consumer", "processor"), *self.names("producer", "transactional")]:
-            self.ledger("start", name)
+        self._all("start", self.names("consumer", "processor"))
+        self._all("start", self.names("producer", "transactional"))
 
     def stop(self) -> None:
         """Stop producers, let the consumers read what there is, stop them."""
-        for name in self.names("producer", "transactional"):
-            self.ledger("stop", name)
+        self._all("stop", self.names("producer", "transactional"))
         wanted = self.count("acknowledged")
         self.wait(lambda: self.slowest_reader() >= wanted, 60, "consumers have processed everything", fail=False)
-        for name in self.names("consumer", "processor"):
-            self.ledger("stop", name)
+        self._all("stop", self.names("consumer", "processor"))
+
+    def _all(self, verb: str, names: list[str]) -> None:
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda name: self.ledger(verb, name), names))
 
     def count(self, what: str) -> int:
         """Sum of one count over all clients that have it."""

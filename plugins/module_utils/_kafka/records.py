@@ -136,7 +136,9 @@ def _read_all(
     until = time.monotonic() + reading.timeout
     while waiting and (left := until - time.monotonic()) > 0:
         ended = []
-        for message in consumer.consume(_BATCH, timeout=min(left, 0.2)):
+        # consume() alone waits its time-out out unless the batch is full.
+        first = consumer.poll(min(left, 0.2))
+        for message in [] if first is None else [first, *consumer.consume(_BATCH, timeout=0.0)]:
             key = (message.topic(), message.partition())
             if message.error() is not None and key not in reads:
                 _check(kafka, message.error(), "read records")

@@ -23,7 +23,7 @@ from .._kafka import groups as kafka_groups
 from .._kafka.client import Kafka
 from .._kafka.records import Record, has_data, last_data_records
 from .._kafka.topics import describe, log_ranges
-from .clusters import both, connect_pair
+from .clusters import both, connect_pair, on_each
 
 __all__ = ["ConnectorLook", "FlowLook", "GroupLook", "Pair"]
 
@@ -130,6 +130,12 @@ class Pair:
         return log_ranges(self.kafka[alias], self.existing(alias, topics), isolation)
 
     # ---- flows
+
+    def look_at_flows(self) -> list[FlowLook]:
+        """Every flow at the same time, with the last data records of both sides compared."""
+        on_each(self.kafka, self.partitions)
+        looks = on_each(dict.fromkeys(self.flows), lambda flow: self.look(*flow, tails=True))
+        return list(looks.values())
 
     def look(self, source: str, target: str, tails: bool = False) -> FlowLook:
         """Look at one flow. ``tails``: also compare the last data record of both sides (a hint, never a proof)."""

@@ -17,12 +17,15 @@ from .._core.gates import alive, drained, lag, open_transaction
 from .._core.verdict import PROVEN, REFUTED, UNKNOWN, Finding, combine
 from .._core.waiting import Bounds, Waited, wait_until
 from .._module import Result
+from .clusters import on_each
 from .observe import FlowLook, GroupLook, Pair
 
 __all__ = ["status"]
 
 _HEARTBEAT_LIMIT = 10.0
-_LOOK_AGAIN = 1.0
+# Movement is evidence that needs two looks; a flow over a slow line gets this long to show it.
+_MOVING_LIMIT = 3.0
+_STEP = 0.25
 
 
 def status(params: Mapping[str, Any]) -> Result:
@@ -55,14 +58,14 @@ def _bounds(params: Mapping[str, Any]) -> Bounds:
 
 
 def _once(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
-    view = _flowing_view(pair, params, look_again=_LOOK_AGAIN)
+    view = _flowing_view(pair, moving_limit=_MOVING_LIMIT)
     return Waited("done", view, 0.0, 1)
 
 
 def _wait_flowing(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
     def observe() -> dict[str, Any]:
         pair.refresh()
-        return _flowing_view(pair, params, look_again=0.5)
+        return _flowing_view(pair, moving_limit=0.5)
 
     return wait_until(observe, lambda view: view["verdict"] == PROVEN, _bounds(params), _progress)
 
@@ -73,7 +76,7 @@ def _wait_copied(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]
     copied_since: list[float] = []
 
     def observe() -> dict[str, Any]:
-        looks = [pair.look(source, target, tails=True) for source, target in pair.flows]
+        looks = pair.look_at_flows()
         missing = [text for look in looks for text in (*look.problems, *_uncopied(look))]
         if not missing and not copied_since:
             copied_since.append(time.monotonic())
@@ -98,16 +101,18 @@ def _progress(view: dict[str, Any]) -> Any:
     return flows, [row["commit"] for row in view["groups"]]
 
 
-def _flowing_view(pair: Pair, params: Mapping[str, Any], look_again: float) -> dict[str, Any]:
-    before = [pair.look(source, target, tails=True) for source, target in pair.flows]
-    # A second look is needed only where movement is the evidence.
-    if any(_uncopied(look) for look in before):
-        time.sleep(look_again)
-        after = [pair.look(source, target, tails=True) for source, target in pair.flows]
-    else:
-        after = before
-    judged = [(new, _flow_finding(old, new)) for old, new in zip(before, after, strict=True)]
-    groups = {alias: _group_looks(pair, alias) for alias in pair.kafka} if pair.groups else {}
+def _flowing_view(pair: Pair, moving_limit: float) -> dict[str, Any]:
+    before = after = pair.look_at_flows()
+    until = time.monotonic() + moving_limit
+    while True:
+        judged = [(new, _flow_finding(old, new)) for old, new in zip(before, after, strict=True)]
+        # A further look helps only where movement is the evidence.
+        pending = [look for look, finding in judged if finding.verdict != PROVEN and _uncopied(look)]
+        if not pending or time.monotonic() >= until:
+            break
+        time.sleep(_STEP)
+        after = pair.look_at_flows()
+    groups = on_each(pair.kafka, lambda alias: _group_looks(pair, alias)) if pair.groups else {}
     missing = [f"{look.name}: {finding.reason}" for look, finding in judged if finding.verdict != PROVEN]
     missing += [problem for look, _finding in judged for problem in look.problems]
     missing += _missing_replicas(pair)

@@ -42,6 +42,8 @@ def consumer_config(client: Definition, endpoint: Endpoint, member: int) -> dict
         "client.id": f"{client.name}-{member}",
         "auto.offset.reset": client.reset,
         "isolation.level": "read_committed",
+        "fetch.min.bytes": 65_536,
+        "fetch.wait.max.ms": 50,
         **endpoint.client_config,
         **client.config,
         "group.id": client.consumer_group,

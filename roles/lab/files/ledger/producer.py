@@ -55,7 +55,7 @@ def producer_config(client: Definition, endpoint: Endpoint) -> dict[str, object]
     return {
         "bootstrap.servers": endpoint.bootstrap_servers,
         "client.id": client.name,
-        "linger.ms": 5,
+        "linger.ms": 50,
         "delivery.timeout.ms": 60_000,
         **endpoint.client_config,
         **client.config,

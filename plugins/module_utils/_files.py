@@ -1,0 +1,37 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Text files that are written whole or not at all.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+__all__ = ["is_as_wanted", "write_whole"]
+
+
+def is_as_wanted(path: Path, content: str, mode: int) -> bool:
+    """Whether ``path`` exists with this content and these permission bits."""
+    return path.exists() and path.read_text() == content and path.stat().st_mode & 0o7777 == mode
+
+
+def write_whole(path: Path, content: str, mode: int) -> None:
+    """Write beside its place and rename: who reads now sees the old file or the new one. Keeps owner and group."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            os.chown(temporary, path.stat().st_uid, path.stat().st_gid)
+        os.chmod(temporary, mode)  # noqa: PTH101 - beside chown, the same object
+        os.replace(temporary, path)  # noqa: PTH105
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,99 @@
+#!/usr/bin/python
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Write a report as JSON, whole or not at all."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dr_report
+short_description: Write a report as JSON, whole or not at all
+version_added: 0.1.0
+description:
+  - Makes the folder and writes the same report under each name.
+  - A report never counts as a change, and is written in check mode too, since it tells what the run found.
+extends_documentation_fragment:
+  - switchback.kafka_dr.attributes
+options:
+  folder:
+    description: Folder of the reports. It is made, readable by owner and group only, if it does not exist.
+    type: path
+    required: true
+  names:
+    description: File names without C(.json).
+    type: list
+    elements: str
+    required: true
+  content:
+    description: The report.
+    type: dict
+    required: true
+attributes:
+  check_mode:
+    support: full
+    details: The report is written all the same.
+  diff_mode:
+    support: N/A
+    details: A report never counts as a change.
+  idempotent:
+    support: full
+author:
+  - switchback.kafka_dr contributors (@switchback)
+"""
+
+EXAMPLES = r"""
+- name: Write the report of a run, as the last one of its kind and under its own name
+  switchback.kafka_dr.dr_report:
+    folder: /var/lib/kafka_dr/reports
+    names: [cutoff-B, "{{ run_id }}"]
+    content: "{{ facts | switchback.kafka_dr.cutover_report }}"
+"""
+
+RETURN = r"""
+paths:
+  description: The files, absolute.
+  returned: success
+  type: list
+  elements: str
+"""
+
+import json
+from pathlib import Path
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._files import write_whole
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+
+SPEC = ArgumentSpec(
+    {
+        "folder": {"type": "path", "required": True},
+        "names": {"type": "list", "elements": "str", "required": True},
+        "content": {"type": "dict", "required": True},
+    }
+)
+
+
+def work(module: AnsibleModule) -> Result:
+    """Write, and say where."""
+    folder = Path(module.params["folder"]).resolve()
+    text = json.dumps(module.params["content"], indent=4, sort_keys=True) + "\n"
+    paths = [folder / f"{name}.json" for name in module.params["names"]]
+    try:
+        folder.mkdir(mode=0o750, parents=True, exist_ok=True)
+        for path in paths:
+            write_whole(path, text, 0o640)
+    except OSError as error:
+        raise DrError("no_report", f"The report could not be written: {error}.") from error
+    return Result(extra={"paths": [str(path) for path in paths]})
+
+
+def main() -> None:
+    """Run the module."""
+    run(SPEC.create_module(), work)
+
+
+if __name__ == "__main__":
+    main()
