@@ -202,3 +202,9 @@ def test_another_cluster_than_expected_is_refused(look: Look) -> None:
 def test_a_broker_that_is_down_is_told_within_the_bound(look: Look) -> None:
     result = look(bootstrap_servers="127.0.0.1:1", request_timeout=2)
     assert (result["error"]["code"], result["error"]["endpoint"]) == ("kafka_unreachable", "127.0.0.1:1")
+
+
+def test_nothing_to_look_at_proves_nothing(look: Look) -> None:
+    """SOUNDNESS 18."""
+    result = look(cut={}, groups=[])
+    assert (result["rc"], result["first_write"]["verdict"], result["groups"]["verdict"]) == (0, "UNKNOWN", "UNKNOWN")

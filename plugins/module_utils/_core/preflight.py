@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .verdict import PROVEN
+from .verdict import PROVEN, UNKNOWN
 
 __all__ = ["first_positions", "judge_cutover", "phases_left", "written_behind"]
 
@@ -20,7 +20,9 @@ _FORWARD_FROM = ("start", "move_producers")
 
 
 def judge_cutover(status: Mapping[str, Any], journal: Mapping[str, Any], kind: str, to: str) -> dict[str, Any]:
-    """``{already, problems, text}`` for a cutover of type ``kind`` to the alias ``to``.
+    """``{already, problems, text, verdict}`` for a cutover of type ``kind`` to the alias ``to``.
+
+    ``verdict`` is about ``already``: the journal alone, without a group at work there, proves nothing.
 
     ``status``: what ``dr_status_info`` saw; ``journal``: its state. The active side is believed only if the journal
     and the clusters do not contradict each other (SOUNDNESS 18).
@@ -39,7 +41,11 @@ def judge_cutover(status: Mapping[str, Any], journal: Mapping[str, Any], kind: s
             for alias in elsewhere
             if busy[alias]
         ]
-        return _judgement(True, problems, f"The applications already live on {to}: nothing is to be done.")
+        if busy[to]:
+            text = f"The applications already live on {to} ({', '.join(busy[to])} at work): nothing is to be done."
+            return _judgement(True, problems, text, PROVEN)
+        text = f"The journal says that the applications live on {to}; no group has members there, so nothing proves it."
+        return _judgement(True, problems, text)
     problems = [f"{text}." for text in status["missing"]]
     problems += [
         f"The flow {flow['name']} is {flow['verdict']}: {flow['reason']}."
@@ -76,10 +82,10 @@ def first_positions(status: Mapping[str, Any], alias: str) -> list[dict[str, Any
     return [{"group": group, "positions": positions} for group, positions in groups.items()]
 
 
-def _judgement(already: bool, problems: list[str], text: str) -> dict[str, Any]:
+def _judgement(already: bool, problems: list[str], text: str, verdict: str = UNKNOWN) -> dict[str, Any]:
     if problems:
         problems = [*problems[:8], "Nothing was changed."]
-    return {"already": already, "problems": problems, "text": text}
+    return {"already": already, "problems": problems, "text": text, "verdict": verdict}
 
 
 def _aliases(status: Mapping[str, Any]) -> set[str]:

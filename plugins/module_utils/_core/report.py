@@ -47,7 +47,7 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     if facts["outcome"] == "already_there":
-        return [_check("active side", PROVEN, f"journal and groups agree on {facts['to']}")]
+        return [_check("active side", facts["judgement"]["verdict"], facts["judgement"]["text"])]
     if facts["outcome"] != "completed":
         return [_check("run", UNKNOWN, f"the run ended as {facts['outcome']}")]
     arrival = facts["arrival"]

@@ -106,12 +106,20 @@ def test_at_most_eight_problems_are_shown() -> None:
 # ---- already there
 
 
-@pytest.mark.parametrize("groups", [(), (group("B", "STABLE"),), (group("P"), group("B", "STABLE"))])
-def test_already_there_and_not_contradicted_is_fine(groups: tuple[dict[str, Any], ...]) -> None:
+@pytest.mark.parametrize("groups", [(group("B", "STABLE"),), (group("P"), group("B", "STABLE"))])
+def test_already_there_and_a_group_at_work_is_proven(groups: tuple[dict[str, Any], ...]) -> None:
     """SOUNDNESS 18."""
     judged = judge_cutover(status(*groups), journal("B"), "cutoff", "B")
-    assert (judged["already"], judged["problems"]) == (True, [])
+    assert (judged["already"], judged["problems"], judged["verdict"]) == (True, [], "PROVEN")
     assert "nothing is to be done" in judged["text"]
+
+
+@pytest.mark.parametrize("groups", [(), (group("B"),), (group("P"), group("B", "DEAD"))])
+def test_already_there_by_the_journal_alone_is_unknown(groups: tuple[dict[str, Any], ...]) -> None:
+    """SOUNDNESS 18: a journal is no evidence from the clusters."""
+    judged = judge_cutover(status(*groups), journal("B"), "cutoff", "B")
+    assert (judged["already"], judged["problems"], judged["verdict"]) == (True, [], "UNKNOWN")
+    assert "no group has members" in judged["text"]
 
 
 def test_already_there_but_with_members_on_the_other_side_is_an_error() -> None:
