@@ -220,7 +220,6 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics 
     apply,
     describe,
     unsettled,
-    with_config,
     without_collector,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
@@ -267,12 +266,11 @@ def reconcile(module: AnsibleModule) -> Result:
 
 def make_plan(kafka: Kafka, wanted: list[WantedTopic], params: dict) -> Plan:
     """Look at what is there, asking for settings only where some are wanted."""
-    found = describe(kafka, [topic.name for topic in wanted])
     if params["state"] == "absent":
-        return plan_absent(wanted, found)
+        return plan_absent(wanted, describe(kafka, [topic.name for topic in wanted]))
     exact = params["config_mode"] == "exact"
     settings = {topic.name: topic.config for topic in wanted if topic.config or exact}
-    found.update(with_config(kafka, (found[name] for name in settings if found[name]), settings))
+    found = describe(kafka, [topic.name for topic in wanted], settings)
     return plan_present(wanted, found, exact)
 
 

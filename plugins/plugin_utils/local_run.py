@@ -18,10 +18,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from ansible import constants
 from ansible.module_utils.common.json import Direction, get_module_encoder
 from ansible.plugins.action import ActionBase
 
 _PROFILE = "legacy"
+# What ansible.cfg or ANSIBLE_PYTHON_INTERPRETER says where no variable does; "auto" is no path and no plain local run.
+_INTERPRETER = constants.config.get_config_value("INTERPRETER_PYTHON")
 _PLUGINS = Path(__file__).parents[1]
 # The folder that holds ansible_collections/switchback/kafka_dr/plugins.
 _ROOT = _PLUGINS.parents[3]
@@ -53,13 +56,13 @@ class ActionModule(ActionBase):
         return answer
 
     def _is_plain_and_local(self, variables: dict[str, Any]) -> bool:
-        interpreter = self._templar.template(variables.get("ansible_python_interpreter"))
+        interpreter = self._templar.template(variables.get("ansible_python_interpreter") or _INTERPRETER)
         return (
             self._connection.transport == "local"
             and self._connection.become is None
             and not self._task.async_val
             and not any(self._task.environment or ())
-            and interpreter == sys.executable
+            and _is_ours(interpreter)
             and (_ROOT / "ansible_collections").is_dir()
         )
 
@@ -88,3 +91,11 @@ class ActionModule(ActionBase):
             _PROFILE,
         )
         return answer
+
+
+def _is_ours(interpreter: Any) -> bool:
+    """Whether a path is the interpreter of this process: ``python`` or ``python3`` of the same environment."""
+    if not isinstance(interpreter, str) or not Path(interpreter).is_absolute():
+        return False
+    ours, named = Path(sys.executable), Path(interpreter)
+    return named == ours or (named.parent == ours.parent and named.resolve() == ours.resolve())

@@ -5,14 +5,17 @@
 
 Everything is measured in one run on one cluster, each sample in a process of its own:
 
-create    missing topics, created: raw ``create_topics`` | the module from ``main()`` to its printed result
+create    missing topics: raw ``describe_topics``, ``create_topics`` and ``describe_topics`` until all have leaders |
+          the module from ``main()`` to its printed result, which does the same
+call      the ``create_topics`` of the raw script alone
 noop      topics that are as wanted: raw ``describe_topics`` and ``describe_configs`` | the module
 check     missing topics in check mode: raw ``create_topics`` with ``validate_only`` | the module
-playbook  ``ansible-playbook`` with one task, from its start to its end, nothing to change
+playbook  ``ansible-playbook`` with one task, from its start to its end, nothing to change; and with an empty task
 tool      ``kafka-topics --describe`` for one topic after another, as a loop of commands does it
 
 Creating 3,000 partitions keeps a broker busy for a while after it has answered, so the next sample waits until every
-partition answers. Raw and module samples alternate, the median counts, and everything made is deleted.
+partition answers, and until the topics of the sample before are gone: a broker has some 20,000 open files for three
+a partition. Raw and module samples alternate, the median counts, and everything made is deleted.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 PARTITIONS = 3
-CONFIG = {"retention.ms": "604800000", "cleanup.policy": "delete", "segment.ms": "3600000"}
+CONFIG = {"retention.ms": "604800000", "cleanup.policy": "delete", "file.delete.delay.ms": "1000"}
 TOOL_TOPICS = 20
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = "ansible_collections.switchback.kafka_dr.plugins.modules.kafka_topic"
@@ -66,15 +69,28 @@ def raw(bench: Bench, action: str, prefix: str) -> float:
     names = [topic["name"] for topic in topics_of(bench, prefix)]
     start = time.perf_counter()
     admin = AdminClient({"bootstrap.servers": bench.bootstrap})
+
+    def missing() -> int:
+        futures = admin.describe_topics(TopicCollection(names)).values()
+        found = [future.result() for future in futures if future.exception() is None]
+        ready = [topic for topic in found if all(partition.leader for partition in topic.partitions)]
+        return len(names) - len(ready)
+
     if action == "noop":
-        for future in admin.describe_topics(TopicCollection(names)).values():
-            future.result()
+        missing()
         for future in admin.describe_configs([ConfigResource(ResourceType.TOPIC, name) for name in names]).values():
             future.result()
-    else:
-        new = [NewTopic(name, PARTITIONS, 1, config=CONFIG) for name in names]
-        for future in admin.create_topics(new, validate_only=action == "check").values():
-            future.result()
+        return time.perf_counter() - start
+    new = [NewTopic(name, PARTITIONS, 1, config=CONFIG) for name in names]
+    if action == "create":
+        missing()
+    begun = time.perf_counter()
+    for future in admin.create_topics(new, validate_only=action == "check").values():
+        future.result()
+    if action == "call":
+        return time.perf_counter() - begun
+    while action == "create" and missing():
+        time.sleep(0.05)
     return time.perf_counter() - start
 
 
@@ -138,31 +154,43 @@ class Topics:
 
     def remove(self, prefixes: Iterable[str]) -> None:
         """Delete everything that samples made, by name: a busy broker may not list all of it yet."""
-        from confluent_kafka import KafkaError, KafkaException
+        from confluent_kafka import TopicCollection
 
         for prefix in prefixes:
             names = [topic["name"] for topic in topics_of(self.bench, prefix)]
             for future in self.admin.delete_topics(names).values():
                 error = future.exception()
-                missing = isinstance(error, KafkaException) and error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART
-                if error is not None and not missing:
+                if error is not None and not _missing(error):
                     raise error
+            until = time.monotonic() + 120
+            while names:
+                futures = self.admin.describe_topics(TopicCollection(names)).values()
+                if all(future.exception() is not None and _missing(future.exception()) for future in futures):
+                    break
+                if time.monotonic() > until:
+                    raise SystemExit(f"The topics {prefix}-* are still there 120 s after their deletion.")
+                time.sleep(0.5)
 
 
-def playbook_seconds(bench: Bench, prefix: str) -> float:
-    """Seconds of a whole ``ansible-playbook`` run that has nothing to change."""
+def _missing(error: BaseException | None) -> bool:
+    from confluent_kafka import KafkaError, KafkaException
+
+    return isinstance(error, KafkaException) and error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART
+
+
+def playbook_seconds(bench: Bench, prefix: str, empty: bool = False) -> float:
+    """Seconds of a whole ``ansible-playbook`` run that has nothing to change; ``empty``: of Ansible alone."""
+    topic_task = {
+        "name": "The topics exist",
+        "switchback.kafka_dr.kafka_topic": {"bootstrap_servers": bench.bootstrap, "topics": "{{ topics }}"},
+        "register": "result",
+        "failed_when": "result is failed or result is changed",
+    }
     play = [
         {
             "hosts": "localhost",
             "gather_facts": False,
-            "tasks": [
-                {
-                    "name": "The topics exist",
-                    "switchback.kafka_dr.kafka_topic": {"bootstrap_servers": bench.bootstrap, "topics": "{{ topics }}"},
-                    "register": "result",
-                    "failed_when": "result is failed or result is changed",
-                }
-            ],
+            "tasks": [{"name": "Nothing", "ansible.builtin.debug": {"msg": ""}} if empty else topic_task],
         }
     ]
     with tempfile.TemporaryDirectory() as folder:
@@ -199,7 +227,9 @@ def measure(bench: Bench, say: Callable[[str], None] = lambda text: None) -> lis
     """All figures, as ``{name, value, unit, baseline, ratio}``."""
     topics = Topics(bench)
     mark = f"bench-{uuid.uuid4().hex[:6]}"
-    prefixes = [f"{mark}-{who}-{number}" for number in range(bench.create_runs) for who in ("raw", "module")]
+    kinds = ("raw-call", "raw-create", "module-create")
+    prefixes = [f"{mark}-{kind}-{number}" for number in range(bench.create_runs) for kind in kinds]
+    made: list[str] = []
     seconds: dict[tuple[str, str], list[float]] = {}
 
     def note(who: str, action: str, prefix: str) -> None:
@@ -212,18 +242,24 @@ def measure(bench: Bench, say: Callable[[str], None] = lambda text: None) -> lis
             for who in ("raw", "module"):
                 note(who, "check", f"{mark}-missing")
         for prefix in prefixes:
-            note(prefix.split("-")[2], "create", prefix)
+            topics.remove(made)
+            made[:] = [prefix]
+            _mark, who, action, _number = prefix.rsplit("-", 3)
+            note(who, action, prefix)
             topics.digest(prefix)
         for _run in range(bench.runs):
             for who in ("raw", "module"):
-                note(who, "noop", prefixes[0])
-        whole = [playbook_seconds(bench, prefixes[0]) for _run in range(bench.runs)]
+                note(who, "noop", made[0])
+        alone = [playbook_seconds(bench, made[0], empty=True) for _run in range(bench.runs)]
+        say(f"empty  playbook {' '.join(f'{one:.2f}' for one in alone)} s")
+        whole = [playbook_seconds(bench, made[0]) for _run in range(bench.runs)]
         say(f"noop   playbook {' '.join(f'{one:.2f}' for one in whole)} s")
-        tool = tool_seconds(bench, prefixes[0])
+        tool = tool_seconds(bench, made[0])
     finally:
-        topics.remove(prefixes)
+        topics.remove(made)
     medians = {key: statistics.median(values) for key, values in seconds.items()}
     medians["playbook", "noop"] = statistics.median(whole)
+    medians["playbook", "empty"] = statistics.median(alone)
     return figures(medians, tool, bench.count)
 
 
@@ -234,7 +270,9 @@ def figures(medians: dict[tuple[str, str], float], tool: float | None, count: in
         for action in ("create", "noop", "check")
     ]
     loop = None if tool is None else tool * count
+    rows.append(row("topics.create.call_s", medians["raw", "call"], None))
     rows.append(row("topics.noop.playbook_s", medians["playbook", "noop"], loop))
+    rows.append(row("topics.empty.playbook_s", medians["playbook", "empty"], None))
     rows.append(row("topics.tool_s_per_topic", tool, None))
     return rows
 

@@ -55,14 +55,24 @@ def names(kafka: Kafka) -> list[str]:
         raise kafka.explain(error, "list the topics") from error
 
 
-def describe(kafka: Kafka, topics: Collection[str]) -> dict[str, TopicState | None]:
-    """What exists of ``topics``, None for a missing one (and it is not created by asking). Without settings."""
+def describe(
+    kafka: Kafka, topics: Collection[str], settings: Mapping[str, Collection[str]] | None = None
+) -> dict[str, TopicState | None]:
+    """What exists of ``topics``, None for a missing one (and it is not created by asking).
+
+    ``settings``: topics whose settings are wanted too, as for :func:`with_config`; both questions are asked at once.
+    """
     states: dict[str, TopicState | None] = {}
+    asked = settings or {}
     for batch in _batches(list(topics), lambda name: 1, _DESCRIBE_BATCH):
         kafka.note_request("describe_topics", topics=len(batch))
         with without_collector():
             futures = kafka.admin.describe_topics(TopicCollection(batch), request_timeout=kafka.timeout)
-            states.update((name, _state(kafka, name, future)) for name, future in futures.items())
+            configs = _ask_settings(kafka, [name for name in batch if name in asked])
+            found = {name: _state(kafka, name, future) for name, future in futures.items()}
+            there = {name: future for name, future in configs.items() if found[name] is not None}
+            states.update(found)
+            states.update(_with_settings(kafka, found, there, asked))
     return states
 
 
@@ -83,18 +93,35 @@ def with_config(
     kafka: Kafka, states: Iterable[TopicState], wanted: Mapping[str, Collection[str]] | None = None
 ) -> dict[str, TopicState]:
     """The states with their settings: overrides, and of the others those ``wanted`` by topic (None: all)."""
-    by_name = {state.name: state for state in states}
+    by_name: dict[str, TopicState] = {state.name: state for state in states}
     for batch in _batches(list(by_name), lambda name: 1, _DESCRIBE_BATCH):
-        kafka.note_request("describe_configs", topics=len(batch))
-        resources = [ConfigResource(ResourceType.TOPIC, name) for name in batch]
         with without_collector():
-            answers = kafka.admin.describe_configs(resources, request_timeout=kafka.timeout)
-            for resource, future in answers.items():
-                entries = kafka.settle(future, f'describe the settings of topic "{resource.name}"')
-                keep = None if wanted is None else wanted.get(resource.name, ())
-                config = _config(entries, keep)
-                by_name[resource.name] = dataclasses.replace(by_name[resource.name], config=config)
+            by_name.update(_with_settings(kafka, by_name, _ask_settings(kafka, batch), wanted))
     return by_name
+
+
+def _ask_settings(kafka: Kafka, topics: list[str]) -> dict[str, Future[Any]]:
+    if not topics:
+        return {}
+    kafka.note_request("describe_configs", topics=len(topics))
+    resources = [ConfigResource(ResourceType.TOPIC, name) for name in topics]
+    futures = kafka.admin.describe_configs(resources, request_timeout=kafka.timeout)
+    return {resource.name: future for resource, future in futures.items()}
+
+
+def _with_settings(
+    kafka: Kafka,
+    states: Mapping[str, TopicState | None],
+    futures: Mapping[str, Future[Any]],
+    wanted: Mapping[str, Collection[str]] | None,
+) -> dict[str, TopicState]:
+    completed = {}
+    for name, future in futures.items():
+        entries = kafka.settle(future, f'describe the settings of topic "{name}"')
+        keep = None if wanted is None else wanted.get(name, ())
+        if (state := states[name]) is not None:
+            completed[name] = dataclasses.replace(state, config=_config(entries, keep))
+    return completed
 
 
 def _config(entries: Mapping[str, Any], keep: Collection[str] | None) -> dict[str, ConfigValue]:
