@@ -1,0 +1,133 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Translation in many thousand worlds: nothing is ever skipped, and where records can be told apart nothing is re-read.
+
+SOUNDNESS 1 to 4. The worlds count only because the rules that are known to be wrong do skip in them.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Copy, forward, reverse
+from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import BAD_RULES, World, world
+
+# KAFKA_DR_WORLDS=1000000 looks for the needle; KAFKA_DR_WORLD_SEED moves to other worlds.
+COUNT = int(os.environ.get("KAFKA_DR_WORLDS", "20000"))
+FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
+# Worlds in which the mapping is one to one: every record can be told from every other one, and is still there.
+BLURRED = frozenset(
+    (
+        "identical",
+        "periodic",
+        "source_compacted",
+        "replica_compacted",
+        "source_retention",
+        "replica_retention",
+        "recreated",
+        "patched",
+    )
+)
+
+
+@dataclass
+class Tally:
+    """What happened in all worlds; failures by the seeds that show them."""
+
+    skipped: list[str] = field(default_factory=list)
+    inexact: list[str] = field(default_factory=list)
+    unbounded: list[str] = field(default_factory=list)
+    skipped_by: Counter[str] = field(default_factory=Counter)
+    checked: Counter[str] = field(default_factory=Counter)
+
+
+def look(made: World, seen: Copy, draw: random.Random, tally: Tally) -> None:
+    """One position in each direction."""
+    commit = draw.randint(0, made.replica_end)
+    back = reverse(commit, seen)
+    upstream = draw.randint(made.first, made.source_end)
+    there = forward(upstream, seen)
+    clear = not made.kinds & BLURRED
+    for name, at, found, lost, again in (
+        (
+            "reverse",
+            commit,
+            back,
+            made.skipped_reverse(commit, back.offset),
+            made.reread_reverse(commit, back.offset),
+        ),
+        (
+            "forward",
+            upstream,
+            there,
+            made.skipped_forward(upstream, there.offset),
+            made.reread_forward(upstream, there.offset),
+        ),
+    ):
+        text = f"seed {made.seed}: {name}({at}) = {found} in {sorted(made.kinds)}"
+        tally.checked[name] += 1
+        if lost:
+            tally.skipped.append(f"{text}, skips {lost}")
+        # A lower bound of N leaves open what was copied behind it.
+        if clear and "running" not in made.kinds:
+            tally.checked["clear"] += 1
+            if again:
+                tally.inexact.append(f"{text}, reads {again} again")
+        if not made.kinds & BLURRED and again > found.rereads:
+            tally.unbounded.append(f"{text}, reads {again} again")
+
+
+@pytest.fixture(scope="module")
+def tally() -> Tally:
+    found = Tally()
+    for seed in range(FIRST, FIRST + COUNT):
+        made, draw = world(seed), random.Random(seed)
+        look(made, made.copy(), draw, found)
+        if seed % 4 == 0:
+            commit = draw.randint(0, made.replica_end)
+            for name, rule in BAD_RULES.items():
+                found.skipped_by[name] += bool(made.skipped_reverse(commit, rule(made, commit)))
+    print(f"worlds with the seeds {FIRST} to {FIRST + COUNT - 1}: {dict(found.checked)}, bad rules {found.skipped_by}")
+    return found
+
+
+def test_no_position_ever_skips(tally: Tally) -> None:
+    assert tally.checked["reverse"] == tally.checked["forward"] == COUNT
+    assert tally.skipped[:3] == []
+
+
+def test_positions_are_exact_where_records_can_be_told_apart(tally: Tally) -> None:
+    """Lost offset-syncs, resends, markers, aborted and foreign records, timestamps that go back: all the same."""
+    assert tally.checked["clear"] > COUNT // 20
+    assert tally.inexact[:3] == []
+
+
+def test_rereads_are_bounded_as_said(tally: Tally) -> None:
+    assert tally.unbounded[:3] == []
+
+
+def test_the_worlds_are_hard_enough_to_catch_the_rules_that_are_wrong(tally: Tally) -> None:
+    assert {name for name in BAD_RULES if tally.skipped_by[name] < 50} == set()
+
+
+def test_a_part_of_the_logs_costs_precision_and_never_a_record() -> None:
+    """Windows are what was read: any part of the logs must be safe, not only the whole."""
+    skipped = []
+    for seed in range(FIRST, FIRST + COUNT // 10):
+        made, draw = world(seed), random.Random(seed)
+        lows = sorted(draw.randint(made.start, made.source_end) for _ in range(2))
+        highs = sorted(draw.randint(made.replica_start, made.replica_end) for _ in range(2))
+        seen = made.copy((lows[0], lows[1]), (highs[0], highs[1]))
+        commit, upstream = draw.randint(0, made.replica_end), draw.randint(made.first, made.source_end)
+        back, there = reverse(commit, seen), forward(upstream, seen)
+        if made.skipped_reverse(commit, back.offset):
+            skipped.append(f"seed {seed}: reverse({commit}) = {back} with {lows} {highs} in {sorted(made.kinds)}")
+        if made.skipped_forward(upstream, there.offset):
+            skipped.append(f"seed {seed}: forward({upstream}) = {there} with {lows} {highs} in {sorted(made.kinds)}")
+    assert skipped[:3] == []
