@@ -20,14 +20,22 @@ options:
     type: str
     required: true
   group_lag:
-    description: What to do with a group that has not read to the end.
+    description:
+      - What to do with a position that is not proven to be exact. V(refuse) fails and names it; V(reread) takes the one
+        that skips nothing, with the records that are read again counted as an upper bound.
     type: str
-    choices: [refuse, checkpoint]
+    choices: [refuse, reread]
     default: refuse
   vouched:
     description:
       - The groups' own earlier positions on the original topics of O(enter), from the journal, as a dictionary from
         group to topic to partition to offset. Only these are trusted as an earlier position.
+    type: dict
+    default: {}
+  topic_ids:
+    description:
+      - Ids of originals and replicas from the time when the flows were set up, as a dictionary from alias to topic to
+        id. A topic with another id fails; of one without an id nothing but the log start is safe.
     type: dict
     default: {}
   settle:

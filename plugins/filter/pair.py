@@ -33,6 +33,7 @@ class FilterModule:
             pair,
             layout.client_batches,
             layout.client_call,
+            layout.recreated,
             layout.topic_ids,
             layout.unequal_partitions,
             preflight.first_positions,

@@ -82,6 +82,10 @@ details:
   returned: success
   type: list
   elements: dict
+records_read:
+  description: Records and offset-syncs that were read on both sides to find the positions.
+  returned: always
+  type: int
 rereads:
   description: Upper bound of records read again by all groups; null when it is not known.
   returned: success

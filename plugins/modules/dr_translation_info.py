@@ -13,8 +13,11 @@ version_added: 0.1.0
 description:
   - For every group, topic and partition, finds the start on the side being entered, on the replica topic (from the
     position on the original) and on the original topic (from the position on its replica).
-  - A group that has read everything that was copied starts at the end, exactly. For one that has not, MirrorMaker 2's
-    own offset-syncs give a safe position, with the records that it reads again counted as an upper bound.
+  - A group that has read everything that was copied starts at the end. For one that has not, the records around its
+    position are compared on both sides, so that it goes on with the very next record, also behind transactions,
+    aborted records and copies that MirrorMaker 2 has sent twice.
+  - Where nothing proves the next record (records that cannot be told apart, compaction), the position is the highest
+    one that skips nothing, with the records that are read again counted as an upper bound.
   - Commits nothing; hand RV(positions) to M(switchback.kafka_dr.kafka_group).
 extends_documentation_fragment:
   - switchback.kafka_dr.pair
@@ -64,10 +67,15 @@ positions:
 details:
   description:
     - One row for each group, topic and partition of the side being entered, with C(offset), C(method), C(quality)
-      (exact, safe or none), C(rereads) (upper bound of records read again), C(reason) and the C(existing) commit.
+      (exact, safe or none), C(rereads) (upper bound of records read again), C(reason), the C(existing) commit, and for
+      comparison C(checkpoint), the position that MirrorMaker 2's own checkpoint gives a group that is behind.
   returned: always
   type: list
   elements: dict
+records_read:
+  description: Records and offset-syncs that were read on both sides to find the positions.
+  returned: always
+  type: int
 rereads:
   description: Upper bound of records read again by all groups; null when it is not known.
   returned: always

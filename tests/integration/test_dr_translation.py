@@ -19,7 +19,7 @@ from confluent_kafka.admin import AdminClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import data_records
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import describe, log_ranges
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
     connect_mirror,
     dr_status_info,
@@ -119,7 +119,17 @@ class Pair:
 
     def translate(self, *groups: str, topics: list[str] | None = None, **more: Any) -> dict[str, Any]:
         base = {"clusters": self.clusters, "topics": topics or [self.main], "groups": list(groups), "settle": 0.1}
-        return run_module(dr_translation_info, {**base, "leave": P, "enter": B, **more})
+        ids = {"topic_ids": self.topic_ids()}
+        return run_module(dr_translation_info, {**base, **ids, "leave": P, "enter": B, **more})
+
+    def topic_ids(self) -> dict[str, dict[str, str]]:
+        """Of originals and replicas, as the journal keeps them."""
+        ids = {}
+        for alias, other in ((P, B), (B, P)):
+            names = [*self.topics, *(replica(other, topic) for topic in self.topics)]
+            found = describe(self.kafka[alias], names)
+            ids[alias] = {name: state.topic_id for name, state in found.items() if state is not None}
+        return ids
 
 
 @pytest.fixture(scope="module")
@@ -228,77 +238,86 @@ def test_a_tail_of_markers_and_aborted_records_is_read_to_the_end(pair: Pair) ->
 
 
 @pytest.mark.parametrize("position", [0, 1, 8, 25, COUNT - 1])
-def test_a_group_behind_skips_nothing_and_the_re_reads_are_an_upper_bound(pair: Pair, position: int) -> None:
+def test_a_group_behind_goes_on_with_the_very_next_record(pair: Pair, position: int) -> None:
     commits = {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): position}
     group = pair.group(P, commits)
-    result = pair.translate(group, group_lag="checkpoint")
+    result = pair.translate(group)
     assert result["rc"] == 0, result["msg"]
     row = by_place(result)[replica(P, pair.main), 0]
-    unread = pair.values(P, pair.main, 0, position)
-    ahead = pair.values(B, replica(P, pair.main), 0, row["offset"])
-    assert ahead[len(ahead) - len(unread) :] == unread
-    again = len(ahead) - len(unread)
-    assert 0 <= again <= row["rereads"] <= result["rereads"]
-    if row["quality"] == "exact":
-        assert again == 0
-    # The other partitions are not affected.
-    assert by_place(result)[replica(P, pair.main), 1]["quality"] == "exact"
+    assert (row["quality"], row["rereads"], result["rereads"]) == ("exact", 0, 0)
+    assert pair.values(B, replica(P, pair.main), 0, row["offset"]) == pair.values(P, pair.main, 0, position)
+    # A narrow part of both logs around the position is enough.
+    assert 0 < result["records_read"] <= 6 * COUNT
 
 
 @pytest.mark.parametrize("transaction", [0, 1, 4, 8])
-def test_where_markers_shift_the_offsets_nothing_is_skipped_either(pair: Pair, transaction: int) -> None:
+def test_where_markers_shift_the_offsets_it_is_the_next_record_too(pair: Pair, transaction: int) -> None:
     group = pair.group(P, {(pair.tx, 0): 4 * transaction + 1})
-    result = pair.translate(group, topics=[pair.tx], group_lag="checkpoint")
+    result = pair.translate(group, topics=[pair.tx])
     assert result["rc"] == 0, result["msg"]
     row = by_place(result)[replica(P, pair.tx), 0]
-    unread = pair.values(P, pair.tx, 0, 4 * transaction + 1)
-    ahead = pair.values(B, replica(P, pair.tx), 0, row["offset"])
-    assert ahead[len(ahead) - len(unread) :] == unread
-    assert len(ahead) - len(unread) <= row["rereads"]
+    assert (row["quality"], row["rereads"]) == ("exact", 0)
+    assert pair.values(B, replica(P, pair.tx), 0, row["offset"]) == pair.values(P, pair.tx, 0, 4 * transaction + 1)
 
 
-def test_a_group_behind_is_refused_unless_its_re_reads_are_accepted(pair: Pair) -> None:
+def test_without_topic_ids_only_the_log_start_is_safe_and_it_is_refused_unless_re_reads_are_accepted(
+    pair: Pair,
+) -> None:
     group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 1): 8})
-    result = pair.translate(group)
+    result = pair.translate(group, topic_ids={})
     assert (result["rc"], result["error"]["code"]) == (1, "group_behind")
     assert f'group "{group}" on {P}.{pair.main}-1' in result["msg"]
-    assert "group_lag: checkpoint" in result["error"]["hint"]
+    assert "group_lag: reread" in result["error"]["hint"]
+    accepted = pair.translate(group, topic_ids={}, group_lag="reread")
+    row = by_place(accepted)[replica(P, pair.main), 1]
+    assert (row["offset"], row["method"], row["rereads"]) == (0, "start", COUNT)
+
+
+@pytest.mark.parametrize("alias", [P, B])
+def test_a_topic_that_was_created_again_is_refused_by_name(pair: Pair, alias: str) -> None:
+    """Positions and offset-syncs of before mean other records, even for a group that has read everything."""
+    name = pair.main if alias == P else replica(P, pair.main)
+    group = pair.group(P, pair.ends(P, pair.main, replica(B, pair.main)))
+    ids = pair.topic_ids()
+    ids[alias] = {**ids[alias], name: "AAAAAAAAAAAAAAAAAAAAAA"}
+    result = pair.translate(group, topic_ids=ids, group_lag="reread")
+    assert result["error"]["code"] == "topic_recreated"
+    assert f'"{name}" on {alias}' in result["msg"]
+    assert "positions" not in result
 
 
 def test_a_commit_on_the_side_being_entered_is_told_and_not_believed(pair: Pair) -> None:
     """SOUNDNESS 6: the position on the side being left is the truth."""
     group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): 8})
-    before = by_place(pair.translate(group, group_lag="checkpoint"))[replica(P, pair.main), 0]
+    before = by_place(pair.translate(group, group_lag="reread"))[replica(P, pair.main), 0]
     pair.group(B, {(replica(P, pair.main), 0): 33}, group)
-    after = by_place(pair.translate(group, group_lag="checkpoint"))[replica(P, pair.main), 0]
+    after = by_place(pair.translate(group, group_lag="reread"))[replica(P, pair.main), 0]
     assert (before["existing"], after["existing"]) == (None, 33)
-    assert after["offset"] == before["offset"] <= 8
+    assert after["offset"] == before["offset"] == 8
 
 
 # ---- the original
 
 
-@pytest.mark.parametrize(
-    ("vouched", "offset", "method", "rereads"), [(4, 4, "own", BACKWARD - 4), (None, 0, "start", BACKWARD)]
-)
-def test_a_group_that_has_not_read_the_replica_goes_on_where_the_journal_vouches_for_it(
-    pair: Pair, vouched: int | None, offset: int, method: str, rereads: int
+@pytest.mark.parametrize(("vouched", "offset", "method"), [(4, 4, "own"), (1, 2, "tail"), (None, 2, "tail")])
+def test_on_the_original_the_higher_of_reverse_and_the_vouched_position_counts(
+    pair: Pair, vouched: int | None, offset: int, method: str
 ) -> None:
-    """SOUNDNESS 7: log start only if the group has no earlier position of its own."""
-    group = pair.group(P, {**pair.ends(P, pair.main), (replica(B, pair.main), 0): 2})
+    """SOUNDNESS 7: everything below either was read."""
+    group = pair.group(P, {**pair.ends(P, pair.main), (replica(B, pair.main), 0): 2, (replica(B, pair.main), 1): 6})
     # A commit that nobody vouches for may come from a drill.
     pair.group(B, {(pair.main, 0): 5}, group)
     own = {} if vouched is None else {group: {pair.main: {"0": vouched}}}
-    result = pair.translate(group, group_lag="checkpoint", vouched=own)
+    result = pair.translate(group, vouched=own)
     assert result["rc"] == 0, result["msg"]
     row = by_place(result)[pair.main, 0]
-    assert (row["offset"], row["method"], row["rereads"]) == (offset, method, rereads)
+    assert (row["offset"], row["method"], row["quality"], row["rereads"]) == (offset, method, "exact", 0)
 
 
 def test_a_vouched_position_past_the_end_is_refused(pair: Pair) -> None:
     """SOUNDNESS 8: the original was made again meanwhile."""
     group = pair.group(P, {**pair.ends(P, pair.main), (replica(B, pair.main), 0): 2})
-    result = pair.translate(group, group_lag="checkpoint", vouched={group: {pair.main: {"0": 99}}})
+    result = pair.translate(group, group_lag="reread", vouched={group: {pair.main: {"0": 99}}})
     assert result["error"]["code"] == "no_position"
     assert "past the log end" in result["msg"]
 
@@ -326,7 +345,7 @@ def test_a_missing_position_on_one_partition_is_refused_even_where_re_reads_are_
     commits = pair.ends(P, pair.main, replica(B, pair.main))
     del commits[pair.main, 1]
     group = pair.group(P, commits)
-    result = pair.translate(group, group_lag="checkpoint")
+    result = pair.translate(group, group_lag="reread")
     assert (result["error"]["code"], result["rereads"]) == ("no_position", None)
     assert f"{P}.{pair.main}-1" in result["msg"]
     assert "auto.offset.reset" in result["error"]["hint"]
@@ -335,7 +354,7 @@ def test_a_missing_position_on_one_partition_is_refused_even_where_re_reads_are_
 def test_a_position_past_the_end_is_refused_and_not_taken_for_the_end(pair: Pair) -> None:
     """SOUNDNESS 8: brokers accept such a commit."""
     group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): COUNT + 60})
-    result = pair.translate(group, group_lag="checkpoint")
+    result = pair.translate(group, group_lag="reread")
     assert result["error"]["code"] == "no_position"
     assert f"position {COUNT + 60} lies past the log end {COUNT}" in result["msg"]
 
@@ -389,7 +408,7 @@ def test_a_reader_with_assign_looks_empty_and_is_found_by_its_moving_position(pa
     thread = threading.Thread(target=work)
     thread.start()
     try:
-        result = pair.translate(group, settle=2, group_lag="checkpoint")
+        result = pair.translate(group, settle=2, group_lag="reread")
     finally:
         over.set()
         thread.join()
@@ -411,22 +430,21 @@ def test_a_flow_that_still_runs_is_no_barrier(pair: Pair) -> None:
     assert "wanted STOPPED" in result["msg"]
 
 
-def test_without_a_barrier_a_copied_group_gets_a_safe_position_and_never_the_end(pair: Pair) -> None:
+def test_without_a_barrier_a_copied_group_gets_the_end_that_was_read_before_the_sources(pair: Pair) -> None:
     """SOUNDNESS 14 and 20."""
     group = pair.group(B, pair.ends(B, pair.main, replica(P, pair.main)))
-    result = pair.translate(group, leave=B, enter=P, barrier=False, group_lag="checkpoint", wait_timeout=60)
+    result = pair.translate(group, leave=B, enter=P, barrier=False, group_lag="reread", wait_timeout=60)
     assert result["rc"] == 0, result["msg"]
     for number in (0, 1):
         row = by_place(result)[replica(B, pair.main), number]
-        assert row["method"] in ("sync", "start")
-        assert BACKWARD - row["rereads"] <= row["offset"] <= BACKWARD
+        assert (row["offset"], row["quality"]) == (BACKWARD, "exact")
 
 
 def test_uncopied_records_behind_the_barrier_are_refused_by_name(pair: Pair) -> None:
     """SOUNDNESS 20."""
     pair.send(P, pair.late, 0, 2)
     group = pair.group(P, {(pair.late, 0): 3})
-    result = pair.translate(group, topics=[pair.late], group_lag="checkpoint")
+    result = pair.translate(group, topics=[pair.late], group_lag="reread")
     assert result["error"]["code"] == "not_drained"
     assert f"{pair.late}-0: copied up to 2, source end 5" in result["msg"]
 
@@ -435,12 +453,12 @@ def test_without_a_barrier_a_position_that_is_not_copied_is_waited_for_within_th
     """SOUNDNESS 14: N >= commit - 1."""
     pair.send(P, pair.late, 0, 1)
     group = pair.group(P, {(pair.late, 0): pair.end(P, pair.late)})
-    result = pair.translate(group, topics=[pair.late], barrier=False, group_lag="checkpoint", wait_timeout=2)
+    result = pair.translate(group, topics=[pair.late], barrier=False, group_lag="reread", wait_timeout=2)
     assert result["error"]["code"] == "not_copied"
     assert f"{pair.late}-0 copied 2, position" in result["msg"]
     # What lies behind the group's own position does not matter to it.
     pair.group(P, {(pair.late, 0): 3}, group)
-    again = pair.translate(group, topics=[pair.late], barrier=False, group_lag="checkpoint", wait_timeout=20)
+    again = pair.translate(group, topics=[pair.late], barrier=False, group_lag="reread", wait_timeout=20)
     assert again["rc"] == 0, again["msg"]
 
 

@@ -11,10 +11,12 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 
 from scenario import COLLECTION, Scenario, totals
 from snapshot import read_inventory, snapshot
@@ -122,36 +124,27 @@ def test_check_mode_of_every_playbook_changes_nothing(enabled: Scenario) -> None
     assert {name for name, changed in would.items() if changed} == {"disable"}
 
 
-def test_a_group_that_cannot_finish_reading_is_refused_and_everything_goes_back(enabled: Scenario) -> None:
-    """SOUNDNESS 16: before the point of no return a failed run undoes itself."""
-    definitions = enabled.folder / "ledger" / "clients.json"
-    clients = json.loads(definitions.read_text())
-    slow = {**clients["clients"]["fraud"], "limit_rate": 50}
-    enabled.ledger("stop", "fraud")
-    definitions.write_text(json.dumps({"clients": {**clients["clients"], "fraud": slow}}))
-    enabled.ledger("start", "fraud")
-    lag = 2000
-    wanted = enabled.count("acknowledged") + lag
-    enabled.wait(lambda: enabled.count("acknowledged") >= wanted, 120, "the slow group falls behind")
-
-    quick = {"kafka_dr_confirm": "B", "kafka_dr_drain_groups_timeout": 2}
-    done = enabled.playbook("failover_cutoff", quick, expect=2)
+def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_goes_back(enabled: Scenario) -> None:
+    """SOUNDNESS 16: before the point of no return a failed run undoes itself. SOUNDNESS 5: the transaction is named."""
+    servers = read_inventory(enabled.inventory)["kafka_dr_clusters"]["P"]["bootstrap_servers"]
+    producer = Producer({"bootstrap.servers": servers, "transactional.id": uuid.uuid4().hex})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce("Payments", b"never committed", partition=0)
+    producer.flush(30)
+    try:
+        done = enabled.playbook("failover_cutoff", {"kafka_dr_confirm": "B", "kafka_dr_drain_timeout": 5}, expect=2)
+    finally:
+        producer.abort_transaction(30)
     report = json.loads((enabled.reports / "cutoff-B.json").read_text())
     assert report["outcome"] == "undone"
-    assert report["failure"]["error"]["code"] == "group_behind"
+    assert "open transaction" in report["failure"]["message"]
     assert "back on P" in done["output"]
-
-    enabled.ledger("stop", "fraud")
-    definitions.write_text(json.dumps(clients))
-    enabled.ledger("start", "fraud")
     enabled.traffic(1000)
-    caught_up = enabled.count("acknowledged")
-    enabled.wait(lambda: enabled.slowest_reader() >= caught_up, 120, "the slow group has caught up")
     after = seen(enabled)["B"]["connectors"]
     assert after["P->B.MirrorSourceConnector"][0] == "RUNNING"
 
 
-@pytest.mark.soak
 @pytest.mark.parametrize("phase", ["barrier", "start"])
 def test_a_killed_run_goes_on_where_it_was(enabled: Scenario, phase: str) -> None:
     enabled.traffic(1000)
@@ -193,12 +186,12 @@ def playbooks_alive(scenario: Scenario) -> list[int]:
                 words = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
             except OSError:
                 continue
-            if b"AnsiballZ" in words and str(scenario.folder).encode() in words:
+            if b"ansible-playbook" in words and str(scenario.folder).encode() in words:
                 alive.append(int(entry.name))
     return alive
 
 
-def test_continuous_loses_nothing_and_counts_what_it_repeats(enabled: Scenario) -> None:
+def test_continuous_loses_and_repeats_nothing(enabled: Scenario) -> None:
     enabled.traffic(2000)
     out = enabled.move("failover_continuous", "B")
     enabled.traffic(2000)
@@ -207,8 +200,10 @@ def test_continuous_loses_nothing_and_counts_what_it_repeats(enabled: Scenario) 
     enabled.stop()
     counted = totals(enabled.check())
     enabled.start()
-    assert counted["lost"] == counted["phantom"] == counted["unknown"] == 0
-    assert counted["processed_twice"] <= out["rereads"] + home["rereads"]
+    harm = {key: counted[key] for key in ("lost", "phantom", "unknown", "processed_twice")}
+    assert harm == dict.fromkeys(harm, 0)
+    # Order across an original and its replica is not kept by this type.
+    assert out["rereads"] == home["rereads"] == 0
 
 
 def test_disable_takes_the_flows_down_and_nothing_else(enabled: Scenario) -> None:

@@ -124,11 +124,11 @@ class Scenario:
         self._all("start", self.names("consumer", "processor"))
         self._all("start", self.names("producer", "transactional"))
 
-    def stop(self) -> None:
-        """Stop producers, let the consumers read what there is, stop them."""
+    def stop(self, seconds: float = 60) -> None:
+        """Stop producers, let the consumers read what there is, at most for ``seconds``, and stop them."""
         self._all("stop", self.names("producer", "transactional"))
         wanted = self.count("acknowledged")
-        self.wait(lambda: self.slowest_reader() >= wanted, 60, "consumers have processed everything", fail=False)
+        self.wait(lambda: self.slowest_reader() >= wanted, seconds, "consumers have processed everything", fail=False)
         self._all("stop", self.names("consumer", "processor"))
 
     def _all(self, verb: str, names: list[str]) -> None:

@@ -50,7 +50,7 @@ RUN_VARIABLES = {
     "first_write_timeout": Key("any"),
     "enable_timeout": Key("any"),
     "stall_timeout": Key("any"),
-    "group_lag": Key(choices=("refuse", "checkpoint")),
+    "group_lag": Key(choices=("refuse", "reread")),
 }
 # What our own set_stats hand on: AWX gives them back to the next job of a workflow as extra variables.
 _RESULTS = ("verdict", "outcome", "active", "run")

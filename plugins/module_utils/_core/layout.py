@@ -24,6 +24,7 @@ __all__ = [
     "endpoint",
     "flow_steps",
     "laid_out",
+    "recreated",
     "topic_ids",
     "unequal_partitions",
 ]
@@ -54,12 +55,24 @@ def flow_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
     return steps
 
 
-def topic_ids(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str | None]]:
+def topic_ids(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     """Topic ids by alias and topic, from the loop of ``kafka_topic_info`` over the clusters."""
     return {
-        result["replication_cluster"]["alias"]: {topic["name"]: topic["topic_id"] for topic in result["topics"]}
+        result["replication_cluster"]["alias"]: {
+            topic["name"]: topic["topic_id"] for topic in result["topics"] if topic["topic_id"]
+        }
         for result in results
     }
+
+
+def recreated(journaled: Mapping[str, Mapping[str, str]], found: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Topics whose id is no longer the journaled one: deleted and created again under the same name."""
+    return [
+        f'"{name}" on {alias} (id {found[alias][name]}, journaled {known})'
+        for alias, topics in journaled.items()
+        for name, known in topics.items()
+        if found.get(alias, {}).get(name, known) != known
+    ]
 
 
 def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,7 +80,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
 
     ``flow_list``: source and target of each flow. ``flow_clusters``: by alias, one end of a flow as ``connect_mirror``
     takes it. ``flow_steps``: by active alias, and under ``absent`` the steps that take everything down.
-    ``endpoints``: by alias and client, what an endpoint template may use.
+    ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by alias, originals and replicas.
     """
     ends = ("alias", "bootstrap_servers", "client")
     absent = [[name, {"parts": list(PARTS), "state": "absent"}] for name in pair["flows"]]
@@ -76,11 +89,19 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
         "flow_list": [{end: flow[end] for end in ("source", "target")} for flow in pair["flows"].values()],
         "flow_clusters": {alias: {key: cluster[key] for key in ends} for alias, cluster in pair["clusters"].items()},
         "flow_steps": {**{alias: flow_steps(pair, alias) for alias in pair["clusters"]}, "absent": absent},
+        "names": {alias: _names(pair, alias) for alias in pair["clusters"]},
         "endpoints": {
             alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}
             for alias in pair["clusters"]
         },
     }
+
+
+def _names(pair: Mapping[str, Any], alias: str) -> list[str]:
+    naming = Naming(pair["policy"], pair["separator"])
+    originals = [topic["name"] for topic in pair["topics"]]
+    others = [flow["source"] for flow in pair["flows"].values() if flow["target"] == alias]
+    return list(dict.fromkeys([*originals, *(naming.replica(other, name) for other in others for name in originals)]))
 
 
 def unequal_partitions(

@@ -12,12 +12,11 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .formats import OffsetSync
+from .translation import Translated
 
-__all__ = ["Position", "Side", "enter_original", "enter_replica", "newest_sync_floor"]
+__all__ = ["Position", "Side", "enter_original", "enter_replica"]
 
 
 @dataclass(frozen=True)
@@ -44,55 +43,48 @@ class Position:
     reason: str
 
 
-def newest_sync_floor(commit: int, syncs: Iterable[OffsetSync]) -> tuple[int, int] | None:
-    """MirrorMaker 2's own forward rule over the syncs of one partition: (upstream, downstream) for ``commit``.
+def enter_replica(left: Side, replica: Side, flow_final: bool, translated: Translated | None) -> Position:
+    """Start on Y:``X.T``. ``flow_final``: the flow X->Y is drained and stopped, so the replica's end is final.
 
-    Source: OffsetSyncStore.translateDownstream (Kafka 4.3.1): equal upstream gives the downstream offset, a lower one
-    the offset behind it, never the difference. Only syncs written after the last upstream rewind count, and, stricter
-    than there, after the last downstream one: then the replica was re-created, and older offsets mean other records.
+    ``translated``: the group's position on X:T, translated forward; None where nothing had to be translated.
     """
-    usable: list[OffsetSync] = []
-    for sync in syncs:
-        if usable and (sync.upstream < usable[-1].upstream or sync.downstream < usable[-1].downstream):
-            usable.clear()
-        usable.append(sync)
-    at_or_below = [sync for sync in usable if sync.upstream <= commit]
-    if not at_or_below:
-        return None
-    best = at_or_below[-1]
-    return best.upstream, best.downstream if best.upstream == commit else best.downstream + 1
-
-
-def enter_replica(left: Side, replica: Side, flow_final: bool, syncs: Iterable[OffsetSync]) -> Position:
-    """Start on Y:``X.T``. ``flow_final``: the flow X->Y is drained and stopped, so the replica's end is final."""
     if left.start is None or left.end is None or replica.start is None or replica.end is None:
         return Position(None, "none", "none", None, "a log of the partition could not be read")
     if left.commit is None:
         if left.end == 0 and replica.end == 0:
             return Position(0, "empty", "exact", 0, "the partition was never written")
         return Position(None, "none", "none", None, "the group has no position on the side being left")
-    if flow_final and left.commit > left.end:
+    if left.commit > left.end:
         reason = f"its position {left.commit} lies past the log end {left.end}: topic truncated or re-created"
         return Position(None, "none", "none", None, reason)
     if left.read_to_end and flow_final:
         return Position(replica.end, "end", "exact", 0, "read to the end, and everything is copied")
-    # A sync names a record that lies on the replica; one at or behind its end is about an earlier replica.
-    end = replica.end
-    floor = newest_sync_floor(left.commit, (sync for sync in syncs if sync.downstream < end))
-    if floor is None:
-        span = replica.end - replica.start
-        return Position(replica.start, "start", "safe", span, "no offset-sync at or below the group's position")
-    upstream, downstream = floor
-    offset = min(max(downstream, replica.start), replica.end)
-    behind = left.commit - upstream - (0 if upstream == left.commit else 1)
-    quality = "exact" if upstream == left.commit else "safe"
-    return Position(offset, "sync", quality, behind, f"MirrorMaker 2's offset-sync at {upstream}")
+    if translated is None:
+        return Position(None, "none", "none", None, "its position could not be translated")
+    return _from(translated, replica.start, replica.end)
 
 
-def enter_original(left: Side, original: Side, flow_drained: bool) -> Position:
+def _from(translated: Translated, start: int, end: int) -> Position:
+    quality = "exact" if translated.exact else "safe"
+    offset = min(max(translated.offset, start), end)
+    return Position(offset, translated.method, quality, translated.rereads, _REASONS[translated.method])
+
+
+_REASONS = {
+    "end": "everything is read",
+    "content": "the records on both sides were compared",
+    "tail": "what is read does not lie behind the position on the replica",
+    "sync": "MirrorMaker 2's offset-sync, verified",
+    "start": "nothing proves more than the log start",
+}
+
+
+def enter_original(left: Side, original: Side, flow_drained: bool, translated: Translated | None) -> Position:
     """Start on Y:T. ``original.commit``: the group's own earlier commit there, if the journal vouches for it.
 
     ``flow_drained``: every record of Y:T is on X (no producer writes there while the applications live on X).
+    ``translated``: the group's position on X:``Y.T``, translated in reverse. Everything below either was read, so the
+    higher one counts (SOUNDNESS 7).
     """
     if original.start is None or original.end is None:
         return Position(None, "none", "none", None, "the log of the original topic could not be read")
@@ -100,11 +92,15 @@ def enter_original(left: Side, original: Side, flow_drained: bool) -> Position:
         return Position(0, "empty", "exact", 0, "the partition was never written")
     if left.read_to_end and flow_drained:
         return Position(original.end, "end", "exact", 0, "its replica is read to the end, and everything is copied")
-    if original.commit is not None and original.commit > original.end:
-        reason = f"the earlier position {original.commit} lies past the log end {original.end}: topic re-created"
+    own = original.commit
+    if own is not None and own > original.end:
+        reason = f"the earlier position {own} lies past the log end {original.end}: topic re-created"
         return Position(None, "none", "none", None, reason)
-    if original.commit is not None and original.commit >= original.start:
-        span = original.end - original.commit
-        return Position(original.commit, "own", "safe", span, "the group's own earlier position")
+    if own is not None and own >= original.start and (translated is None or own > translated.offset):
+        span = original.end - own if translated is None else max(0, translated.rereads - (own - translated.offset))
+        quality = "exact" if translated is not None and translated.exact else "safe"
+        return Position(own, "own", quality, span, "the group's own earlier position")
+    if translated is not None:
+        return _from(translated, original.start, original.end)
     span = original.end - original.start
     return Position(original.start, "start", "safe", span, "no earlier position of the group is known")

@@ -32,7 +32,7 @@ from functools import cached_property
 
 from .formats import OffsetSync
 
-__all__ = ["Anchor", "Copy", "Translated", "Window", "forward", "reverse"]
+__all__ = ["Anchor", "Copy", "Translated", "Window", "checkpoint", "forward", "reverse"]
 
 # Upper anchors that are tried for one replica record: a resend in between makes the nearest one useless.
 _ANCHORS_TRIED = 3
@@ -194,7 +194,9 @@ def _begin(commit: int, copy: Copy) -> tuple[int, int | None, Anchor | None] | N
     source, replica = copy.source, copy.replica
     for anchor in reversed(copy.anchors):
         if anchor.upstream < commit:
-            seen = source.begin <= max(anchor.upstream + 1, copy.start) and replica.begin <= anchor.downstream + 1
+            behind = anchor.downstream + 1
+            seen = source.begin <= max(anchor.upstream + 1, copy.start) and replica.begin <= behind
+            seen = seen and copy.replica_start <= behind
             at = replica.below(anchor.downstream + 1) if seen and not copy.replica_compacted else None
             return source.below(anchor.upstream + 1) - 1, at, anchor
     if replica.begin <= copy.replica_start == 0 and source.begin <= max(copy.start, copy.first):
@@ -348,3 +350,24 @@ def _is_next(offset: int, commit: int, copy: Copy) -> bool:
         return False
     mark = source.marks[index]
     return len(source.places[mark]) == 1 and not replica.holds(mark, 0, split)
+
+
+# ---- MirrorMaker 2's own rule --------------------------------------------------------------------------------------
+
+
+def checkpoint(commit: int, syncs: Iterable[OffsetSync]) -> int | None:
+    """The downstream position that MirrorMaker 2's own checkpoint gives, for comparison: never committed here.
+
+    ``syncs`` in the order of the topic. Source: OffsetSyncStore.translateDownstream (Kafka 4.3.1): equal upstream gives
+    the downstream offset, a lower one the offset behind it. Only offset-syncs after the last rewind count.
+    """
+    usable: list[OffsetSync] = []
+    for sync in syncs:
+        if usable and (sync.upstream < usable[-1].upstream or sync.downstream < usable[-1].downstream):
+            usable.clear()
+        usable.append(sync)
+    at_or_below = [sync for sync in usable if sync.upstream <= commit]
+    if not at_or_below:
+        return None
+    best = at_or_below[-1]
+    return best.downstream if best.upstream == commit else best.downstream + 1

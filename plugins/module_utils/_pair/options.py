@@ -34,8 +34,9 @@ def translation_options() -> ArgumentSpec:
         {
             "leave": {"type": "str", "required": True},
             "enter": {"type": "str", "required": True},
-            "group_lag": {"type": "str", "choices": ["refuse", "checkpoint"], "default": "refuse"},
+            "group_lag": {"type": "str", "choices": ["refuse", "reread"], "default": "refuse"},
             "vouched": {"type": "dict", "default": {}},
+            "topic_ids": {"type": "dict", "default": {}},
             "settle": {"type": "float", "default": 1.0},
         }
     )

@@ -9,22 +9,20 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Mapping
 from typing import Any
 
 from .._core.errors import DrError
-from .._core.formats import OffsetSync, decode_offset_sync
 from .._core.gates import drained, open_transaction
 from .._core.positions import Position, Side, enter_original, enter_replica
+from .._core.translation import Translated
 from .._core.verdict import PROVEN
 from .._core.waiting import Bounds, wait_until
 from .._kafka.groups import positions
-from .._kafka.records import data_records
-from .._kafka.topics import describe, log_ranges
 from .._module import Result
 from .clusters import both
-from .observe import ISOLATION, FlowLook, GroupLook, Pair, Partition
+from .copies import FlowCopies
+from .observe import FlowLook, GroupLook, Pair, Partition
 
 __all__ = ["Translation"]
 
@@ -48,16 +46,20 @@ class Translation:
         forward, back = self._copied_looks()
         x_groups, y_groups = self._idle_groups()
         final = {key: self._final(forward, key) for key in forward.facts}
+        translated = self._translated(forward, back, final, x_groups)
         y_ranges = self.pair.ranges(self.y, self._y_topics())
         rows = [
             row
             for group in self.pair.groups
-            for row in self._group_rows(group, (x_groups[group], y_groups[group]), (forward, back), y_ranges, final)
+            for row in self._group_rows(
+                group, (x_groups[group], y_groups[group]), (forward, back), y_ranges, final, translated
+            )
         ]
         extra = {
             "positions": _by_group(rows),
             "details": rows,
             "rereads": _total(rows),
+            "records_read": sum(copies.records for copies in self.copies),
             "barrier": self._barrier(forward, back, x_groups, y_ranges),
         }
         result = Result(extra=extra, requests=self.pair.requests)
@@ -158,28 +160,32 @@ class Translation:
                 )
         return x_groups, y_groups
 
-    def _syncs_of(self, key: Partition) -> Iterator[OffsetSync]:
-        """The flow's offset-syncs of one source partition, in order. Read when first needed: there may be millions."""
-        yield from self._syncs.get(key, ())
-
-    @cached_property
-    def _syncs(self) -> dict[Partition, list[OffsetSync]]:
-        """All offset-syncs of the flow by source partition; from the target first: it survives the source."""
-        naming = self.pair.naming
-        for alias, other in ((self.y, self.x), (self.x, self.y)):
-            kafka, topic = self.pair.kafka[alias], naming.offset_syncs(other)
-            if describe(kafka, [topic])[topic] is None:
-                continue
-            start, end = log_ranges(kafka, {(topic, 0)}, ISOLATION)[topic, 0]
-            syncs: dict[Partition, list[OffsetSync]] = {}
-            for record in data_records(kafka, (topic, 0), start, end):
-                if record.key is not None and record.value is not None:
-                    sync = decode_offset_sync(record.key, record.value)
-                    syncs.setdefault((sync.topic, sync.partition), []).append(sync)
-            return syncs
-        return {}
-
     # ---- positions
+
+    def _translated(
+        self, forward: FlowLook, back: FlowLook, final: Mapping[Partition, bool], x_groups: Mapping[str, GroupLook]
+    ) -> tuple[dict[Any, Translated], dict[Any, Translated]]:
+        """Forward and in reverse, by (source partition, position): only what the ends of the logs do not decide."""
+        wanted: dict[Partition, set[int]] = {}
+        mirrored: dict[Partition, set[int]] = {}
+        for group, look in x_groups.items():
+            topics = self.pair.topics_of(group, self.x, look.commits)
+            for key, facts in forward.facts.items():
+                commit = look.commits.get(key)
+                to_end = look.read_to_end.get(key) and final[key]
+                if key[0] in topics and commit is not None and not to_end and commit <= (facts.end or 0):
+                    wanted.setdefault(key, set()).add(commit)
+            for key in back.facts:
+                replica = (self.pair.naming.replica(self.y, key[0]), key[1])
+                commit = look.commits.get(replica)
+                to_end = look.read_to_end.get(replica) and drained(back.facts[key]).verdict == PROVEN
+                if key[0] in topics and commit is not None and not to_end:
+                    mirrored.setdefault(key, set()).add(commit)
+        ids = self.params["topic_ids"]
+        self.copies = (FlowCopies(self.pair, forward, ids), FlowCopies(self.pair, back, ids))
+        for copies in self.copies:
+            copies.check_topics()
+        return both(lambda: self.copies[0].forward(wanted), lambda: self.copies[1].reverse(mirrored))
 
     def _group_rows(
         self,
@@ -188,6 +194,7 @@ class Translation:
         flows: tuple[FlowLook, FlowLook],
         y_ranges: Mapping[Partition, tuple[int, int]],
         final: Mapping[Partition, bool],
+        translated: tuple[Mapping[Any, Translated], Mapping[Any, Translated]],
     ) -> list[dict[str, Any]]:
         (x_look, y_look), (forward, back) = looks, flows
         naming, vouched = self.pair.naming, self.params["vouched"].get(group, {})
@@ -199,8 +206,10 @@ class Translation:
                 continue
             left = Side(x_look.commits.get(key), facts.start, facts.end, x_look.read_to_end.get(key))
             replica = (naming.replica(self.x, topic), partition)
-            found = enter_replica(left, _side(y_look, y_ranges, replica), final[key], self._syncs_of(key))
-            rows.append(_row(group, replica, found, y_look))
+            there = translated[0].get((key, left.commit))
+            found = enter_replica(left, _side(y_look, y_ranges, replica), final[key], there)
+            mm2 = None if there is None or left.commit is None else self.copies[0].checkpoint(key, left.commit)
+            rows.append({**_row(group, replica, found, y_look), "checkpoint": mm2})
         for key in sorted(key for key in back.facts if key[0] in topics):
             topic, partition = key
             mirrored = (naming.replica(self.y, topic), partition)
@@ -209,8 +218,9 @@ class Translation:
             left = Side(x_look.commits.get(mirrored), start, end, x_look.read_to_end.get(mirrored))
             # What was written since that look (by whom?) is not known to be copied.
             copied = drained(back.facts[key]).verdict == PROVEN and back.facts[key].end == end
-            found = enter_original(left, Side(own, start, end), copied)
-            rows.append(_row(group, key, found, y_look))
+            found = enter_original(left, Side(own, start, end), copied, translated[1].get((key, left.commit)))
+            # MirrorMaker 2 translates nothing in this direction.
+            rows.append({**_row(group, key, found, y_look), "checkpoint": None})
         return rows
 
     def _refusal(self, rows: list[dict[str, Any]], forward: FlowLook) -> DrError | None:
@@ -230,7 +240,7 @@ class Translation:
                 "group_behind",
                 f'{len(inexact)} positions are not exact; group "{first["group"]}" on {first["topic"]}-'
                 f"{first['partition']}: {first['method']}, up to {first['rereads']} records again ({first['reason']}).",
-                "Let the groups read to the end first, or accept the re-reads with group_lag: checkpoint.",
+                "Let the groups read to the end first, or accept the re-reads with group_lag: reread.",
             )
         return None
 

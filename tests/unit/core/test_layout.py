@@ -60,7 +60,7 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
     }
     assert {alias: list(laid["endpoints"][alias]) for alias in laid["endpoints"]} == {"P": ["settle"], "B": ["settle"]}
     assert laid["endpoints"]["B"]["settle"] == layout.endpoint(derived, derived["clients"][0], "B")
-    new = {"flow_list", "flow_clusters", "flow_steps", "endpoints"}
+    new = {"flow_list", "flow_clusters", "flow_steps", "endpoints", "names"}
     assert set(laid) - set(derived) == new
 
 
@@ -80,7 +80,21 @@ def test_topic_ids_by_alias() -> None:
         {"replication_cluster": {"alias": "P"}, "topics": [{"name": "T", "topic_id": "1"}]},
         {"replication_cluster": {"alias": "B"}, "topics": [{"name": "T", "topic_id": None}]},
     ]
-    assert layout.topic_ids(results) == {"P": {"T": "1"}, "B": {"T": None}}
+    assert layout.topic_ids(results) == {"P": {"T": "1"}, "B": {}}
+
+
+def test_a_topic_that_was_created_again_is_named_and_one_that_is_gone_or_new_is_not() -> None:
+    """SOUNDNESS 11 and 22 rest on topic ids."""
+    journaled = {"P": {"T": "1", "U": "2", "gone": "3"}}
+    found = {"P": {"T": "1", "U": "9", "new": "4"}, "B": {"T": "7"}}
+    assert layout.recreated(journaled, found) == ['"U" on P (id 9, journaled 2)']
+
+
+def test_the_names_of_a_side_are_its_originals_and_the_replicas_on_it() -> None:
+    assert layout.laid_out(pair())["names"] == {
+        "P": ["Payments", "Orders", "B.Payments", "B.Orders"],
+        "B": ["Payments", "Orders", "P.Payments", "P.Orders"],
+    }
 
 
 def counts(**aliases: int | None) -> dict[str, list[dict[str, Any]]]:

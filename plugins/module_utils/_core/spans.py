@@ -1,0 +1,132 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which part of both logs to read for a position: from the offset-sync below to the one above, no more.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from .formats import OffsetSync
+
+__all__ = ["Bounds", "Span", "merged", "span_forward", "span_reverse"]
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Logs of both sides, N, and the offset-syncs of the partition by downstream offset."""
+
+    source: Range
+    replica: Range
+    copied: int | None
+    syncs: Sequence[OffsetSync]
+
+    @cached_property
+    def downstreams(self) -> list[int]:
+        """Of the offset-syncs, ascending."""
+        return [sync.downstream for sync in self.syncs]
+
+    @cached_property
+    def _lowest_from(self) -> list[int]:
+        """For each offset-sync the lowest upstream offset from there on: ascending, so it can be searched."""
+        return list(accumulate((sync.upstream for sync in reversed(self.syncs)), min))[::-1]
+
+    def last_below(self, commit: int) -> int:
+        """Index of the last offset-sync whose record lies below ``commit`` on the source; -1: none does."""
+        return bisect_left(self._lowest_from, commit) - 1
+
+
+@dataclass(frozen=True)
+class Span:
+    """[begin, end) of the source and of the replica, to be read together for these positions."""
+
+    source: Range
+    replica: Range
+    positions: tuple[int, ...]
+
+
+def span_forward(commit: int, bounds: Bounds, width: int) -> Span:
+    """For a position on the source. ``width``: records on either side that must be seen."""
+    below = bounds.last_below(commit)
+    if below >= 0:
+        anchor = bounds.syncs[below]
+        place = min(anchor.downstream + max(1, commit - anchor.upstream), bounds.replica[1])
+        if below + 1 < len(bounds.syncs):
+            place = min(place, bounds.downstreams[below + 1])
+        floor = anchor.downstream
+    else:
+        place = floor = bounds.replica[0]
+    span = _around(place, bounds, width, floor)
+    low, high = span[0]
+    return Span(
+        (min(low, max(bounds.source[0], commit - 1)), max(high, min(bounds.source[1], commit + width))),
+        span[1],
+        (commit,),
+    )
+
+
+def span_reverse(commit: int, bounds: Bounds, width: int) -> Span:
+    """For a position on the replica."""
+    source, replica = _around(commit, bounds, width, commit)
+    return Span(source, replica, (commit,))
+
+
+def _around(place: int, bounds: Bounds, width: int, floor: int) -> tuple[Range, Range]:
+    syncs, downstreams = bounds.syncs, bounds.downstreams
+    cap = 10 * width
+    low = bisect_right(downstreams, min(place - width, floor)) - 1
+    high = bisect_left(downstreams, place + width)
+    near_start = place - bounds.replica[0] <= cap
+    if low >= 0 and place - downstreams[low] <= cap:
+        begin = downstreams[low]
+    else:
+        low, begin = max(low, 0), bounds.replica[0] if near_start else place - cap
+    if high < len(syncs) and downstreams[high] - place <= cap:
+        end = downstreams[high] + 1
+    else:
+        high, end = min(high, len(syncs) - 1), min(bounds.replica[1], place + cap)
+    seen = [sync.upstream for sync in syncs[low : high + 1] if begin <= sync.downstream < end]
+    top = bounds.source[1] if bounds.copied is None else min(bounds.source[1], bounds.copied + 1)
+    upper = max(seen, default=top - 1) + 1
+    if end >= bounds.replica[1]:
+        upper = max(upper, top + width)
+    lower = min(seen, default=upper - 1)
+    if begin <= bounds.replica[0]:
+        lower = min(lower, lower - (end - begin), upper - 2 * (end - begin))
+    # Markers and aborted records take offsets on the source only: leave room for as many.
+    lower -= width
+    first, last = bounds.source
+    return (max(first, min(lower, last)), min(last, max(upper + width, first))), (begin, end)
+
+
+def merged(spans: Iterable[Span], gap: int) -> list[Span]:
+    """Spans that overlap, or nearly, are read as one."""
+    joined: list[Span] = []
+    for span in sorted(spans, key=lambda one: (one.replica, one.source)):
+        last = joined[-1] if joined else None
+        if last is not None and _near(last.replica, span.replica, gap) and _near(last.source, span.source, gap):
+            joined[-1] = Span(
+                _hull(last.source, span.source),
+                _hull(last.replica, span.replica),
+                tuple(sorted({*last.positions, *span.positions})),
+            )
+        else:
+            joined.append(span)
+    return joined
+
+
+def _near(left: Range, right: Range, gap: int) -> bool:
+    return right[0] <= left[1] + gap and left[0] <= right[1] + gap
+
+
+def _hull(left: Range, right: Range) -> Range:
+    return min(left[0], right[0]), max(left[1], right[1])

@@ -1,0 +1,253 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads of one flow what translating positions needs, all partitions at once, and no more than needed.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+from .._core.errors import DrError
+from .._core.formats import OffsetSync, decode_offset_sync
+from .._core.spans import Bounds, Span, merged, span_forward, span_reverse
+from .._core.translation import Copy, Translated, Window, checkpoint, forward, reverse
+from .._kafka.records import BLOCKED, EXHAUSTED, RangeRead, Reading, Record, data_records, read_ranges
+from .._kafka.topics import describe, log_ranges
+from .clusters import both
+from .observe import ISOLATION, FlowLook, Pair, Partition
+
+__all__ = ["FlowCopies"]
+
+# Records on either side of a position: few are enough where records differ; more for runs of equal ones.
+_WIDTHS = (16, 200, 2000)
+_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a topic's settings leave of the proof. ``timed``: both brokers keep the producers' timestamps."""
+
+    same_topics: bool
+    source_compacted: bool
+    replica_compacted: bool
+    timed: bool
+
+
+@dataclass
+class FlowCopies:
+    """Translations through one flow. ``look`` was taken before: its N are older than the log ends read here.
+
+    ``topic_ids``: alias -> topic -> id, as journaled when the flow was set up; without an id nothing is proven.
+    """
+
+    pair: Pair
+    look: FlowLook
+    topic_ids: Mapping[str, Mapping[str, str]]
+    records: int = 0
+
+    def forward(self, wanted: Mapping[Partition, Iterable[int]]) -> dict[tuple[Partition, int], Translated]:
+        """Positions on the replica by (source partition, position on it)."""
+        return self._translate(wanted, span_forward, forward)
+
+    def reverse(self, wanted: Mapping[Partition, Iterable[int]]) -> dict[tuple[Partition, int], Translated]:
+        """Positions on the source by (source partition, position on its replica)."""
+        return self._translate(wanted, span_reverse, reverse)
+
+    def checkpoint(self, key: Partition, commit: int) -> int | None:
+        """Where MirrorMaker 2's own checkpoint would put ``commit`` on the replica; None: nowhere."""
+        return checkpoint(commit, self._syncs.get(key, ()))
+
+    # ---- what is known of the topics
+
+    def replica(self, key: Partition) -> Partition:
+        """The replica of a source partition."""
+        return self.pair.naming.replica(self.look.source, key[0]), key[1]
+
+    @cached_property
+    def _ends(self) -> tuple[dict[Partition, tuple[int, int]], dict[Partition, tuple[int, int]]]:
+        """Log ranges of source and replica. The replica's first: it shows nothing that the source does not."""
+        replica = self.pair.ranges(self.look.target, [self.replica((topic, 0))[0] for topic in self.pair.topics])
+        return self.pair.ranges(self.look.source, self.pair.topics), replica
+
+    @cached_property
+    def _states(self) -> dict[str, dict[str, Any]]:
+        """Topics of both sides with the two settings that matter, by alias and name."""
+        settings = ("cleanup.policy", "message.timestamp.type")
+        sides = {
+            self.look.source: list(self.pair.topics),
+            self.look.target: [self.replica((topic, 0))[0] for topic in self.pair.topics],
+        }
+        left, right = both(
+            lambda: _described(self.pair, self.look.source, sides[self.look.source], settings),
+            lambda: _described(self.pair, self.look.target, sides[self.look.target], settings),
+        )
+        return {self.look.source: left, self.look.target: right}
+
+    def check_topics(self) -> None:
+        """Raise where a topic of the flow is no longer the one that was journaled."""
+        for topic in self.pair.topics:
+            self._identity(topic)
+
+    def _identity(self, topic: str) -> bool:
+        """Both topics are the journaled ones; False where no id is journaled."""
+        known = True
+        for alias, name in self._names(topic):
+            journaled, state = self.topic_ids.get(alias, {}).get(name), self._states[alias].get(name)
+            known = known and journaled is not None
+            if journaled is not None and state is not None and state.topic_id != journaled:
+                raise DrError(
+                    "topic_recreated",
+                    f'The topic "{name}" on {alias} was created again: id {state.topic_id}, journaled {journaled}.',
+                    "Positions of before mean other records. Nothing was committed.",
+                )
+        return known
+
+    def _names(self, topic: str) -> tuple[tuple[str, str], tuple[str, str]]:
+        return (self.look.source, topic), (self.look.target, self.replica((topic, 0))[0])
+
+    def _limits(self, topic: str) -> Limits:
+        states = [self._states[alias][name] for alias, name in self._names(topic)]
+        compacted = ["compact" in (_setting(state, "cleanup.policy") or "delete") for state in states]
+        timed = all(_setting(state, "message.timestamp.type") != "LogAppendTime" for state in states)
+        return Limits(self._identity(topic), compacted[0], compacted[1], timed)
+
+    @cached_property
+    def _syncs(self) -> dict[Partition, list[OffsetSync]]:
+        """All offset-syncs of the flow by source partition, as written; from the target first: it survives."""
+        source, target = self.look.source, self.look.target
+        for alias, other in ((target, source), (source, target)):
+            kafka, topic = self.pair.kafka[alias], self.pair.naming.offset_syncs(other)
+            if describe(kafka, [topic])[topic] is None:
+                continue
+            start, end = log_ranges(kafka, {(topic, 0)}, ISOLATION)[topic, 0]
+            syncs: dict[Partition, list[OffsetSync]] = {}
+            for record in data_records(kafka, (topic, 0), start, end):
+                self.records += 1
+                if record.key is not None and record.value is not None:
+                    sync = decode_offset_sync(record.key, record.value)
+                    syncs.setdefault((sync.topic, sync.partition), []).append(sync)
+            return syncs
+        return {}
+
+    def _bounds(self, key: Partition) -> Bounds:
+        syncs = sorted(self._syncs.get(key, ()), key=lambda sync: sync.downstream)
+        source, replica = self._ends[0][key], self._ends[1][self.replica(key)]
+        facts = self.look.facts.get(key)
+        return Bounds(source, replica, None if facts is None else facts.copied, syncs)
+
+    # ---- reading and translating
+
+    def _translate(
+        self,
+        wanted: Mapping[Partition, Iterable[int]],
+        span_of: Callable[[int, Bounds, int], Span],
+        rule: Callable[[int, Copy], Translated],
+    ) -> dict[tuple[Partition, int], Translated]:
+        found: dict[tuple[Partition, int], Translated] = {}
+        left = {key: sorted(set(positions)) for key, positions in wanted.items() if positions}
+        bounds = {key: self._bounds(key) for key in left}
+        for width in _WIDTHS:
+            spans = {
+                key: merged((span_of(at, bounds[key], width) for at in positions), width)
+                for key, positions in left.items()
+            }
+            for key, span, copy in self._read(spans, bounds):
+                for position in span.positions:
+                    new = rule(position, copy)
+                    old = found.get((key, position))
+                    if old is None or new.rereads < old.rereads:
+                        found[key, position] = new
+            left = {
+                key: [at for at in positions if not found[key, at].exact]
+                for key, positions in left.items()
+                if any(not found[key, at].exact for at in positions)
+            }
+            if not left:
+                break
+        return found
+
+    def _read(
+        self, spans: Mapping[Partition, Sequence[Span]], bounds: Mapping[Partition, Bounds]
+    ) -> Iterable[tuple[Partition, Span, Copy]]:
+        """A consumer is at one place of a partition at a time: the n-th span of every partition is one round."""
+        rounds = max((len(of_one) for of_one in spans.values()), default=0)
+        for number in range(rounds):
+            now = {key: of_one[number] for key, of_one in spans.items() if number < len(of_one)}
+            source, replica = self._read_round(now)
+            for key, span in now.items():
+                yield key, span, self._copy(key, bounds[key], source[key], replica[self.replica(key)])
+
+    def _read_round(
+        self, spans: Mapping[Partition, Span]
+    ) -> tuple[dict[Partition, RangeRead], dict[Partition, RangeRead]]:
+        sources = {key: span.source for key, span in spans.items()}
+        replicas = {self.replica(key): span.replica for key, span in spans.items()}
+        return both(lambda: self._ranges(self.look.source, sources), lambda: self._ranges(self.look.target, replicas))
+
+    def _ranges(self, alias: str, ranges: Mapping[Partition, tuple[int, int]]) -> dict[Partition, RangeRead]:
+        reads = read_ranges(self.pair.kafka[alias], ranges, Reading(ISOLATION, timeout=_SECONDS))
+        for (topic, partition), read in reads.items():
+            self.records += len(read.records)
+            if read.ended not in (EXHAUSTED, BLOCKED):
+                raise DrError(
+                    "not_readable",
+                    f"{topic}-{partition} on {alias} could not be read from {read.start} to {read.end}: {read.ended}.",
+                    "Without the records no position can be proven. Nothing was committed.",
+                )
+        return reads
+
+    def _copy(self, key: Partition, bounds: Bounds, source: RangeRead, replica: RangeRead) -> Copy:
+        limits = self._limits(key[0])
+        kinds = {record.timestamp_type for read in (source, replica) for record in read.records}
+        timed = limits.timed and "LogAppendTime" not in kinds
+        low, high = replica.start, replica.reached
+        near = [sync for sync in bounds.syncs if low <= sync.downstream < high or sync.upstream < bounds.source[0]]
+        floor = [sync for sync in bounds.syncs if sync.downstream < bounds.replica[0]]
+        return Copy(
+            source=_window(source, timed),
+            replica=_window(replica, timed),
+            start=bounds.source[0],
+            source_end=bounds.source[1],
+            replica_start=bounds.replica[0],
+            replica_end=bounds.replica[1],
+            copied=bounds.copied,
+            source_compacted=limits.source_compacted,
+            replica_compacted=limits.replica_compacted,
+            same_topics=limits.same_topics,
+            syncs=[*near, *floor[-1:]],
+        )
+
+
+def _described(pair: Pair, alias: str, topics: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
+    found = describe(pair.kafka[alias], topics, dict.fromkeys(topics, settings))
+    return {name: state for name, state in found.items() if state is not None}
+
+
+def _setting(state: Any, name: str) -> str | None:
+    value = state.config.get(name)
+    return None if value is None else value.value
+
+
+def _window(read: RangeRead, timed: bool) -> Window:
+    offsets = [record.offset for record in read.records]
+    return Window(read.start, max(read.start, read.reached), offsets, [_mark(record, timed) for record in read.records])
+
+
+def _mark(record: Record, timed: bool) -> bytes:
+    """Fingerprint: timestamp, key, value, headers in order; null and empty differ."""
+    digest = blake2b(digest_size=16)
+    digest.update(struct.pack(">q", record.timestamp if timed and record.timestamp is not None else -1))
+    headers = [part for header in record.headers for part in header]
+    for part in (record.key, record.value, *headers):
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(struct.pack(">i", -1 if data is None else len(data)))
+        digest.update(data or b"")
+    return digest.digest()

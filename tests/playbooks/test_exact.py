@@ -1,0 +1,170 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Groups stopped in the middle of their work go on with the very next record, there and back.
+
+Transactions with aborted records, groups that lag, and a Connect worker killed while it copies. What MirrorMaker 2
+then left twice in a replica is counted apart from what a position caused (SOUNDNESS 2, 4 and 7).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from accounts import Account, Place, Stay, account, ends, positions, read_log, resent
+from scenario import ROOT, Scenario, totals
+from snapshot import read_inventory
+
+PARTITIONS = 12
+CLIENTS = [
+    {"name": "payments-api", "role": "producer", "rate": 600},
+    {"name": "ledger-tx", "role": "transactional", "rate": 200, "abort_share": 0.2, "transaction_size": 20},
+    {"name": "settlement", "role": "consumer", "group": "settlement", "limit_rate": 600},
+    {"name": "fraud", "role": "consumer", "group": "fraud", "limit_rate": 650},
+]
+SEED = int(os.environ.get("KAFKA_DR_SEED", "0")) or random.SystemRandom().randrange(1, 10**6)
+SHORT, LONG = 3, 20
+
+
+@pytest.fixture
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+    """A fresh pair for every run: all four topics are read from their beginning afterwards."""
+    made = Scenario(tmp_path_factory.mktemp("exact"), clients=[dict(client) for client in CLIENTS])
+    try:
+        made.lab_up()
+        made.playbook("enable", {"kafka_dr_confirm": "P"})
+        yield made
+    finally:
+        made.lab_down()
+
+
+def worker(scenario: Scenario, verb: str, alias: str) -> None:
+    command = [sys.executable, str(ROOT / "roles" / "lab" / "files" / "lab"), verb, "--dir", str(scenario.folder)]
+    subprocess.run([*command, alias, "connect"], check=True, capture_output=True)
+
+
+def stay(scenario: Scenario, draw: random.Random, target: str) -> None:
+    """Work for a while. The worker of the flow dies twice: what it sends again lies before and behind the positions."""
+    restart(scenario, draw, target)
+    passed = scenario.count("acknowledged")
+    scenario.wait(lambda: scenario.slowest_reader() > passed, 120, "the groups pass what was sent again")
+    scenario.wait(lambda: lag(scenario) > 1500, 120, "the groups fall behind")
+    restart(scenario, draw, target)
+
+
+def restart(scenario: Scenario, draw: random.Random, target: str) -> None:
+    """SIGKILL while records are copied; they go on arriving meanwhile."""
+    scenario.traffic(draw.randint(300, 900))
+    worker(scenario, "kill", target)
+    scenario.traffic(draw.randint(100, 400))
+    worker(scenario, "start", target)
+
+
+def lag(scenario: Scenario) -> int:
+    return scenario.count("acknowledged") - scenario.slowest_reader()
+
+
+def logs_of(scenario: Scenario) -> tuple[dict[Place, Any], dict[Place, Place]]:
+    clusters = read_inventory(scenario.inventory)["kafka_dr_clusters"]
+    logs: dict[Place, Any] = {}
+    copies: dict[Place, Place] = {}
+    for alias, other in (("P", "B"), ("B", "P")):
+        for number in range(PARTITIONS):
+            for topic in ("Payments", f"{other}.Payments"):
+                logs[alias, topic, number] = read_log(clusters[alias]["bootstrap_servers"], topic, number)
+            copies[alias, f"{other}.Payments", number] = (other, "Payments", number)
+    return logs, copies
+
+
+def stays_of(group: str, out: dict[str, Any], home: dict[str, Any], logs: dict[Place, Any]) -> list[Stay]:
+    """On P from the beginning, on B between two barriers, on P again to the end."""
+    last = {
+        (topic, number): logs["P", topic, number][-1][0] + 1 if logs["P", topic, number] else 0
+        for topic in ("Payments", "B.Payments")
+        for number in range(PARTITIONS)
+    }
+    left = ends(out["barrier"]["positions"])[group]
+    left_b = ends(home["barrier"]["positions"])[group]
+    first = {key: (0, at) for key, at in left.items()}
+    second = {key: (at, left_b[key]) for key, at in positions(out["positions"])[group].items()}
+    third = {key: (at, max(at, last[key])) for key, at in positions(home["positions"])[group].items()}
+    return [Stay("P", first), Stay("B", second), Stay("P", third)]
+
+
+def run_once(scenario: Scenario, seed: int) -> dict[str, Any]:
+    draw = random.Random(seed)
+    scenario.start()
+    quick = {"kafka_dr_drain_groups_timeout": 0}
+    stay(scenario, draw, "B")
+    out = scenario.move("failover_cutoff", "B", **quick)
+    stay(scenario, draw, "P")
+    home = scenario.move("failback", "P", **quick)
+    scenario.traffic(500)
+    scenario.stop(seconds=240)
+    check = scenario.check()
+    logs, copies = logs_of(scenario)
+    groups = {group: account(stays_of(group, out, home, logs), logs, copies) for group in ("settlement", "fraud")}
+    twice = {place: resent(log) for place, log in logs.items() if place in copies}
+    aborted = scenario.count("aborted")
+    return {"out": out, "home": home, "check": check, "groups": groups, "resent": twice, "aborted": aborted}
+
+
+def counts(found: dict[str, Any]) -> dict[str, Any]:
+    """Whether the run was hard enough to count: lag at the stop, and copies sent twice around a position."""
+    starts = positions(found["out"]["positions"])
+    around = [
+        (any(offset < at for offset in again), any(offset >= at for offset in again))
+        for (alias, topic, number), again in found["resent"].items()
+        if alias == "B"
+        for at in (starts[group][topic, number] for group in starts)
+    ]
+    behind = [row for row in found["out"]["positions"] if row["method"] in ("content", "sync", "tail")]
+    return {
+        "behind": len(behind),
+        "resent_before": sum(before for before, _after in around),
+        "resent_behind": sum(after for _before, after in around),
+        "checkpoint_rereads": found["out"]["checkpoint_rereads"],
+        "aborted": found["aborted"],
+    }
+
+
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(n, marks=[] if n < SHORT else [pytest.mark.soak], id=f"seed-{SEED + n}") for n in range(LONG)],
+)
+def test_groups_stopped_in_the_middle_go_on_with_the_next_record(pair: Scenario, number: int) -> None:
+    found = run_once(pair, SEED + number)
+    hard = counts(found)
+    print(f"seed {SEED + number}: {hard}, {found['groups']}")
+    summed = totals(found["check"])
+    assert summed["lost"] == summed["phantom"] == summed["unknown"] == 0
+    for report in (found["out"], found["home"]):
+        assert (report["outcome"], report["rereads"]) == ("completed", 0)
+    # Only a run that was hard counts.
+    assert min(hard[key] for key in ("behind", "resent_before", "resent_behind", "aborted")) > 0
+    for group, counted in found["groups"].items():
+        assert (counted.skipped, counted.caused) == (0, 0), f"{group}: {counted}"
+        # What lies twice in a replica is processed twice: as many as reading it shows, and no more.
+        assert found["check"]["groups"][group]["processed_twice"] == counted.repeated
+
+
+def test_an_account_tells_what_a_position_caused_from_what_lies_twice_in_a_replica() -> None:
+    source = [(number, b"r%d" % number) for number in range(6)]
+    copies = [b"r0", b"r1", b"r2", b"r1", b"r2", b"r3", b"r4", b"r5"]
+    logs = {("P", "T", 0): source, ("B", "P.T", 0): list(enumerate(copies))}
+    of = {("B", "P.T", 0): ("P", "T", 0)}
+
+    def at(start: int) -> Account:
+        return account([Stay("P", {("T", 0): (0, 2)}), Stay("B", {("P.T", 0): (start, 8)})], logs, of)
+
+    assert at(2) == Account(repeated=2, caused=0, skipped=0)  # r2 again and r1 again: they lie there
+    assert at(4) == Account(repeated=0, caused=0, skipped=0)
+    assert at(1) == Account(repeated=3, caused=1, skipped=0)
+    assert at(5).skipped == 1
