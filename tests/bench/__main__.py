@@ -18,6 +18,7 @@ sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "roles" / "lab" / "f
 
 import cutoff  # noqa: E402 - beside this file
 import topics  # noqa: E402
+import translate  # noqa: E402
 
 from lab.jars import default_cache  # noqa: E402 - the lab is a program of its role
 from lab.lab import Lab  # noqa: E402
@@ -42,7 +43,19 @@ def bench_cutoff() -> list[dict[str, Any]]:
     return cutoff.measure(FOLDER / "cutoff-lab", say)
 
 
-PARTS = {"topics": bench_topics, "cutoff": bench_cutoff}
+def bench_translate() -> list[dict[str, Any]]:
+    """Positions of many groups."""
+    lab = Lab(FOLDER / "translate-lab")
+    try:
+        lab.up(fresh=True)
+        found = lab.info()["clusters"]
+        keys = ("bootstrap_servers", "connect_url", "cluster_id")
+        return translate.measure({alias: {key: found[alias][key] for key in keys} for alias in ("P", "B")}, say)
+    finally:
+        lab.down(wipe=True)
+
+
+PARTS = {"topics": bench_topics, "cutoff": bench_cutoff, "translate": bench_translate}
 
 
 def main() -> int:

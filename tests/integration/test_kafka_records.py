@@ -208,3 +208,20 @@ def test_a_broker_that_does_not_answer_ends_within_the_bound() -> None:
 
     with pytest.raises(Unreachable, match="took too long"):
         records.data_records(nobody, ("T", 0), 0, 5, records.Reading(timeout=1.5))
+
+
+@pytest.mark.parametrize("limit", [0, 1])
+def test_batches_of_thousands_of_records_starve_no_partition(kafka: Kafka, limit: int) -> None:
+    """A batch is fetched whole: a consumer that wants few records of many partitions must still reach all of them."""
+    name, partitions, count = f"records-{uuid.uuid4().hex[:8]}", 24, 3000
+    item = {"name": name, "partitions": partitions, "config": {"max.message.bytes": "5000000"}}
+    run_module(kafka_topic, {"bootstrap_servers": kafka.bootstrap_servers, "topics": [item]})
+    size = {"message.max.bytes": 4_500_000, "batch.size": 4_000_000, "queue.buffering.max.messages": 100_000}
+    producer = Producer({"bootstrap.servers": kafka.bootstrap_servers, "linger.ms": 2000, **size})
+    for _number in range(count):
+        for partition in range(partitions):
+            producer.produce(name, b"x" * 500, partition=partition)
+    assert producer.flush(60) == 0
+    wanted = {(name, partition): (count - 16, count) for partition in range(partitions)}
+    found = records.read_ranges(kafka, wanted, records.Reading(limit=limit, timeout=20))
+    assert {len(read.records) for read in found.values()} == {limit or 16}

@@ -26,6 +26,7 @@ except ImportError as error:  # the import sanity test and `ansible-doc` run wit
 __all__ = ["Kafka", "connect", "kafka_error"]
 
 T = TypeVar("T")
+_FETCH_BYTES = 4_000_000
 _LOUD_ERRORS = ("_AUTHENTICATION", "_SSL", "_RESOLVE")
 
 
@@ -94,9 +95,14 @@ class Kafka:
         return self.cluster_id
 
     def consumer(self, isolation: str = "read_committed", group: str = "kafka-dr-reader", **more: Any) -> Consumer:
-        """A consumer for assigned reading: it never commits, never resets by itself, never creates a topic."""
+        """A consumer for assigned reading: it never commits, never resets by itself, never creates a topic.
+
+        Little is wanted, so a fetch is small. Not by ``queued.min.messages``: with batches of more records than that,
+        librdkafka stops fetching some partitions for good.
+        """
         return Consumer(
             {
+                "fetch.max.bytes": max(_FETCH_BYTES, int(self._config.get("message.max.bytes", 0))),
                 **self._config,
                 "group.id": group,
                 "enable.auto.commit": False,

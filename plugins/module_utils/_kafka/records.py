@@ -112,7 +112,7 @@ def read_ranges(
     if not waiting:
         return reads
     kafka.note_request("read", ranges=len(waiting), isolation=reading.isolation)
-    consumer = kafka.consumer(reading.isolation, **_sized(reading))
+    consumer = kafka.consumer(reading.isolation)
     try:
         consumer.assign([TopicPartition(*key, reads[key].start) for key in sorted(waiting)])
         _read_all(kafka, consumer, reads, waiting, reading)
@@ -121,13 +121,6 @@ def read_ranges(
     finally:
         consumer.close()
     return reads
-
-
-def _sized(reading: Reading) -> dict[str, Any]:
-    # A few records are wanted from perhaps hundreds of partitions: do not let librdkafka fetch ahead 64 MiB of each.
-    if 0 < reading.limit <= 100:
-        return {"queued.min.messages": 100, "queued.max.messages.kbytes": 1024, "fetch.message.max.bytes": 65536}
-    return {}
 
 
 def _read_all(

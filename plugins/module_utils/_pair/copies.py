@@ -28,6 +28,8 @@ __all__ = ["FlowCopies"]
 
 # Records on either side of a position: few are enough where records differ; more for runs of equal ones.
 _WIDTHS = (16, 200, 2000)
+# Reading so many records through takes less than another round.
+_GAP = 1000
 _SECONDS = 60.0
 
 
@@ -156,7 +158,7 @@ class FlowCopies:
         bounds = {key: self._bounds(key) for key in left}
         for width in _WIDTHS:
             spans = {
-                key: merged((span_of(at, bounds[key], width) for at in positions), width)
+                key: merged((span_of(at, bounds[key], width) for at in positions), _GAP)
                 for key, positions in left.items()
             }
             for key, span, copy in self._read(spans, bounds):

@@ -21,7 +21,7 @@ from .._core.gates import PartitionFacts
 from .._core.names import CONNECTORS, Naming, connector_name, flow_name
 from .._kafka import groups as kafka_groups
 from .._kafka.client import Kafka
-from .._kafka.records import Record, has_data, last_data_records
+from .._kafka.records import Record, data_behind, has_data, last_data_records
 from .._kafka.topics import describe, log_ranges
 from .clusters import both, connect_pair, on_each
 
@@ -253,8 +253,7 @@ class Pair:
             for key in scope
             if commits[group].get(key, ranges[key][1]) < ranges[key][1]
         }
-        # Several groups often stand at the same place: each (partition, offset) is read once.
-        data = self._data_behind(alias, behind, ranges)
+        data = data_behind(kafka, behind, ranges, ISOLATION)
         looks = {}
         for group, scope in scopes.items():
             read = {key: self._read_to_end(commits[group].get(key), key, ranges, data) for key in scope}
@@ -269,20 +268,6 @@ class Pair:
         topics = self.topics_of(group, alias, commits)
         names = {name for topic in topics for name in self.both_names(alias, topic)}
         return sorted(key for key in ranges if key[0] in names)
-
-    def _data_behind(
-        self, alias: str, places: set[tuple[Partition, int]], ranges: Mapping[Partition, tuple[int, int]]
-    ) -> dict[tuple[Partition, int], bool | None]:
-        answers: dict[tuple[Partition, int], bool | None] = {}
-        left = set(places)
-        while left:
-            # One offset a partition in each round: a consumer is assigned a partition once.
-            round_: dict[Partition, int] = dict(left)
-            found = self._any_data(alias, {key: (at, ranges[key][1]) for key, at in round_.items()})
-            for key, at in round_.items():
-                answers[key, at] = found.get(key)
-                left.discard((key, at))
-        return answers
 
     @staticmethod
     def _read_to_end(
