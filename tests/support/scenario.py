@@ -141,9 +141,9 @@ class Scenario:
         return sum(client["counts"].get(what, 0) for client in clients)
 
     def slowest_reader(self) -> int:
-        """Records that the slowest consumer has processed."""
-        clients = json.loads(self.ledger("status"))["clients"].values()
-        return min(client["counts"]["processed"] for client in clients if "processed" in client["counts"])
+        """Records that the slowest consumer has processed; one that has only just started has not counted yet."""
+        clients = json.loads(self.ledger("status"))["clients"]
+        return min(clients[name]["counts"].get("processed", 0) for name in self.names("consumer"))
 
     def wait(self, done: Callable[[], bool], seconds: float, what: str, fail: bool = True) -> None:
         """Watch a condition, bounded."""
