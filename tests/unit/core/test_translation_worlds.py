@@ -118,7 +118,8 @@ def test_rereads_are_bounded_as_said(tally: Tally) -> None:
 
 
 def test_the_worlds_are_hard_enough_to_catch_the_rules_that_are_wrong(tally: Tally) -> None:
-    assert {name for name in BAD_RULES if tally.skipped_by[name] < 50} == set()
+    # 50 in the 20,000 worlds of the normal run; `make check` looks at fewer.
+    assert {name for name in BAD_RULES if tally.skipped_by[name] < COUNT // 400} == set()
 
 
 def test_a_part_of_the_logs_costs_precision_and_never_a_record() -> None:
