@@ -46,10 +46,11 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _checkpoint_rereads(details: Sequence[Mapping[str, Any]]) -> int:
-    """Replica offsets between MirrorMaker 2's own checkpoints and the positions that were taken instead."""
+def _checkpoint_rereads(details: Sequence[Mapping[str, Any]]) -> int | None:
+    """Replica offsets between MirrorMaker 2's own checkpoints and the positions taken; None: none to compare."""
     both = [(row["offset"], row.get("checkpoint")) for row in details]
-    return sum(max(0, ours - theirs) for ours, theirs in both if ours is not None and theirs is not None)
+    behind = [max(0, ours - theirs) for ours, theirs in both if ours is not None and theirs is not None]
+    return sum(behind) if behind else None
 
 
 def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:

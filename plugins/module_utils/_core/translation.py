@@ -32,7 +32,7 @@ from functools import cached_property
 
 from .formats import OffsetSync
 
-__all__ = ["Anchor", "Copy", "Translated", "Window", "checkpoint", "forward", "reverse"]
+__all__ = ["Anchor", "Copy", "Translated", "Window", "after_last_rewind", "checkpoint", "forward", "reverse"]
 
 # Upper anchors that are tried for one replica record: a resend in between makes the nearest one useless.
 _ANCHORS_TRIED = 3
@@ -355,19 +355,24 @@ def _is_next(offset: int, commit: int, copy: Copy) -> bool:
 # ---- MirrorMaker 2's own rule --------------------------------------------------------------------------------------
 
 
-def checkpoint(commit: int, syncs: Iterable[OffsetSync]) -> int | None:
-    """The downstream position that MirrorMaker 2's own checkpoint gives, for comparison: never committed here.
-
-    ``syncs`` in the order of the topic. Source: OffsetSyncStore.translateDownstream (Kafka 4.3.1): equal upstream gives
-    the downstream offset, a lower one the offset behind it. Only offset-syncs after the last rewind count.
-    """
+def after_last_rewind(syncs: Iterable[OffsetSync]) -> list[OffsetSync]:
+    """Of one partition's offset-syncs, in the order of the topic, those that MirrorMaker 2 still goes by: ascending."""
     usable: list[OffsetSync] = []
     for sync in syncs:
         if usable and (sync.upstream < usable[-1].upstream or sync.downstream < usable[-1].downstream):
             usable.clear()
         usable.append(sync)
-    at_or_below = [sync for sync in usable if sync.upstream <= commit]
+    return usable
+
+
+def checkpoint(commit: int, usable: Sequence[OffsetSync]) -> int | None:
+    """The downstream position that MirrorMaker 2's own checkpoint gives, for comparison: never committed here.
+
+    ``usable``: from :func:`after_last_rewind`. Source: OffsetSyncStore.translateDownstream (Kafka 4.3.1): equal
+    upstream gives the downstream offset, a lower one the offset behind it, never the difference.
+    """
+    at_or_below = bisect_right(usable, commit, key=lambda sync: sync.upstream)
     if not at_or_below:
         return None
-    best = at_or_below[-1]
+    best = usable[at_or_below - 1]
     return best.downstream if best.upstream == commit else best.downstream + 1

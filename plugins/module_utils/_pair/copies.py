@@ -18,7 +18,7 @@ from typing import Any
 from .._core.errors import DrError
 from .._core.formats import OffsetSync, decode_offset_sync
 from .._core.spans import Bounds, Span, merged, span_forward, span_reverse
-from .._core.translation import Copy, Translated, Window, checkpoint, forward, reverse
+from .._core.translation import Copy, Translated, Window, after_last_rewind, checkpoint, forward, reverse
 from .._kafka.records import BLOCKED, EXHAUSTED, RangeRead, Reading, Record, data_records, read_ranges
 from .._kafka.topics import describe, log_ranges
 from .clusters import both
@@ -65,7 +65,7 @@ class FlowCopies:
 
     def checkpoint(self, key: Partition, commit: int) -> int | None:
         """Where MirrorMaker 2's own checkpoint would put ``commit`` on the replica; None: nowhere."""
-        return checkpoint(commit, self._syncs.get(key, ()))
+        return checkpoint(commit, self._usable.get(key, ()))
 
     # ---- what is known of the topics
 
@@ -138,6 +138,11 @@ class FlowCopies:
                     syncs.setdefault((sync.topic, sync.partition), []).append(sync)
             return syncs
         return {}
+
+    @cached_property
+    def _usable(self) -> dict[Partition, list[OffsetSync]]:
+        # Once, not for each group: producers stand still meanwhile.
+        return {key: after_last_rewind(syncs) for key, syncs in self._syncs.items()}
 
     def _bounds(self, key: Partition) -> Bounds:
         syncs = sorted(self._syncs.get(key, ()), key=lambda sync: sync.downstream)

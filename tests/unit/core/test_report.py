@@ -194,3 +194,14 @@ def test_an_interrupted_run_is_shown_with_what_to_do(ended: float | None, shown:
 def test_at_most_ten_missing_things_are_listed() -> None:
     lines = status_lines(status(missing=[f"thing {n}" for n in range(20)]), "P")
     assert len([line for line in lines if "missing" in line]) == 10
+
+
+@pytest.mark.parametrize(
+    ("pairs", "rereads"),
+    [([(30, 12), (5, 9), (7, None)], 18), ([(30, 30)], 0), ([(30, None)], None), ([(None, 4)], None), ([], None)],
+)
+def test_what_checkpoints_would_have_re_read_is_unknown_where_there_is_none(
+    pairs: list[tuple[int | None, int | None]], rereads: int | None
+) -> None:
+    details = [{"offset": ours, "checkpoint": theirs} for ours, theirs in pairs]
+    assert cutover_report(facts(details=details))["checkpoint_rereads"] == rereads
