@@ -45,6 +45,13 @@ options:
     description: Separator between alias and topic in replica names, C(replication.policy.separator).
     type: str
     default: "."
+  accept_foreign:
+    description:
+      - Topics of which it is known that somebody else than the flow has written into their replicas. For any other one
+        that is an error, because such records are never copied back.
+    type: list
+    elements: str
+    default: []
   request_timeout:
     description: Bound of each request to Kafka or Connect, in seconds.
     type: float

@@ -38,6 +38,19 @@ options:
         id. A topic with another id fails; of one without an id nothing but the log start is safe.
     type: dict
     default: {}
+  syncs_since:
+    description:
+      - From which record of its offset-syncs topic on a flow is believed, as a dictionary from flow to topic to offset.
+        What lies below was written for an earlier topic of the same name.
+    type: dict
+    default: {}
+  seams:
+    description:
+      - With O(policy=identity), the cuts of all cutovers so far, as RV(switchback.kafka_dr.dr_journal#module:state) has
+        them. A position is translated within the stay in which it lies.
+    type: list
+    elements: dict
+    default: []
   settle:
     description: Seconds over which the positions on O(leave) must not move for a group to count as idle.
     type: float

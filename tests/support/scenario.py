@@ -32,6 +32,7 @@ class Scenario:
     folder: Path
     partitions: int = 12
     clients: list[dict[str, Any]] = field(default_factory=list)
+    policy: str = "default"
     say: Callable[[str], None] = lambda text: print(text, flush=True)
 
     def __post_init__(self) -> None:
@@ -86,7 +87,7 @@ class Scenario:
         """Start two clusters and two Connect workers, and write the inventory."""
         topics = [{"name": "Payments", "partitions": self.partitions, "replication_factor": 1}]
         old = (self.folder / "lab.json").exists()
-        variables = {"lab_dir": str(self.folder), "lab_topics": topics, "lab_fresh": old}
+        variables = {"lab_dir": str(self.folder), "lab_topics": topics, "lab_fresh": old, "lab_policy": self.policy}
         if self.clients:
             variables["lab_clients"] = self.clients
         done = self.playbook("lab_up", variables)

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .._core.errors import DrError
 from .http import RefusedError
 from .rest import ConnectClient
 
-__all__ = ["copied_offsets", "parse_offsets"]
+__all__ = ["copied_offsets", "parse_offsets", "set_offsets"]
 
 
 def copied_offsets(rest: ConnectClient, connector: str, source_alias: str | None = None) -> dict[tuple[str, int], int]:
@@ -43,3 +44,30 @@ def parse_offsets(answer: Any, source_alias: str | None = None) -> dict[tuple[st
         if ours and isinstance(topic, str) and isinstance(index, int) and isinstance(offset, int):
             found[topic, index] = offset
     return found
+
+
+def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: Mapping[tuple[str, int], int]) -> None:
+    """Make ``wanted`` (last copied offset by partition) all that a STOPPED connector knows, and read it back.
+
+    Offsets survive the deletion of a connector, so what an earlier round left must go first (SOUNDNESS 22). Kafka
+    Connect checks neither alias nor offset: a partition that is not there, or an offset past the end, is accepted.
+    """
+    if copied_offsets(rest, connector):
+        rest.reset_offsets(connector)
+    entries = [
+        {"partition": {"cluster": source_alias, "partition": index, "topic": topic}, "offset": {"offset": offset}}
+        for (topic, index), offset in sorted(wanted.items())
+    ]
+    if entries:
+        rest.alter_offsets(connector, entries)
+    found = copied_offsets(rest, connector)
+    if found != dict(wanted):
+        differ = sorted(key for key in {*found, *wanted} if found.get(key) != wanted.get(key))
+        topic, index = differ[0]
+        raise DrError(
+            "offsets_not_set",
+            f'The connector "{connector}" has other offsets than it was given for {len(differ)} partitions;'
+            f" {topic}-{index}: wanted {wanted.get(differ[0])}, found {found.get(differ[0])}.",
+            "It is stopped and copies nothing. Start the same playbook again.",
+            rest.url,
+        )

@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -142,6 +142,14 @@ class ConnectClient(Transport):
         """Committed offsets of a connector, as Kafka Connect shows them."""
         path = quoted("connectors", name, "offsets")
         return _mapping(self, path, self.call("GET", path))
+
+    def reset_offsets(self, name: str) -> None:
+        """Forget every offset of a STOPPED connector: it would copy everything again."""
+        self.call("DELETE", quoted("connectors", name, "offsets"))
+
+    def alter_offsets(self, name: str, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Set offsets of a STOPPED connector; partitions that are not named keep theirs. Nothing is checked there."""
+        self.call("PATCH", quoted("connectors", name, "offsets"), {"offsets": list(entries)})
 
 
 def parse_connector(name: str, entry: Mapping[str, Any]) -> Connector:

@@ -20,6 +20,8 @@ from .schema import Key, check_mapping, nearest
 __all__ = ["VARIABLES", "cutover_order", "derive_pair"]
 
 _ALIAS = re.compile(r"[A-Za-z0-9_-]+")
+# As long as an outage that is planned for: the cleaner may leave one offset-sync of each partition.
+_WEEK_MS = 604_800_000
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 VARIABLES: dict[str, Key] = {
@@ -51,6 +53,9 @@ RUN_VARIABLES = {
     "enable_timeout": Key("any"),
     "stall_timeout": Key("any"),
     "group_lag": Key(choices=("refuse", "reread")),
+    "applications_on": Key(),
+    "accept_foreign": Key("list"),
+    "accept_tail": Key("list"),
 }
 # What our own set_stats hand on: AWX gives them back to the next job of a workflow as extra variables.
 _RESULTS = ("verdict", "outcome", "active", "run")
@@ -76,6 +81,7 @@ _GROUP_KEYS = {
 _FLOW_KEYS = {
     "replication_factor": Key("int"),
     "tasks_max": Key("int"),
+    "syncs_compaction_lag_ms": Key("int", default=_WEEK_MS),
     "settings": Key("dict", default={}),
     "source_settings": Key("dict", default={}),
     "checkpoint_settings": Key("dict", default={}),
@@ -178,11 +184,6 @@ def _check_clusters(pair: dict[str, Any]) -> list[str]:
         )
     elif pair["engine"] == "srm":
         problems.append('kafka_dr_engine "srm" is not part of this release; "connect" is.')
-    elif pair["policy"] == "identity":
-        problems.append(
-            'kafka_dr_policy "identity" is not part of this release: both flows at once would copy each record'
-            ' round and round. "default" is.'
-        )
     return problems
 
 
@@ -269,6 +270,13 @@ def _group_topics(pair: dict[str, Any], names: list[str]) -> dict[str, list[str]
     return declared
 
 
+def _syncs(pair: dict[str, Any], name: str) -> dict[str, Any]:
+    """The offset-syncs topic of a flow, on its target, made before MirrorMaker 2 would make it."""
+    config = {"cleanup.policy": "compact", "min.compaction.lag.ms": pair["flow"]["syncs_compaction_lag_ms"]}
+    factor = pair["flow"]["replication_factor"]
+    return {"name": name, "partitions": 1, "replication_factor": factor, "config": config}
+
+
 def _journal(pair: dict[str, Any]) -> dict[str, Any]:
     """The journal topic: never expires, as safe as the safest topic of the pair."""
     factors = [topic["replication_factor"] for topic in pair["topics"] if topic["replication_factor"]]
@@ -316,6 +324,7 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
                 "connect_url": pair["clusters"][target]["connect_url"],
                 "connect_client": pair["clusters"][target]["connect_client"],
                 "replicas": {name: naming.replica(source, name) for name in names},
+                "syncs": _syncs(pair, naming.offset_syncs(source)),
             }
             for source, target in ((home, away), (away, home))
         },

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import DrError
+from .topic_ids import recreated
 
 __all__ = ["KINDS", "SCHEMA", "Event", "State", "begin", "decode", "encode", "fold", "merge", "missing_facts"]
 
@@ -48,6 +49,8 @@ class State:
     run: dict[str, Any] | None = None
     topic_ids: dict[str, dict[str, str]] = field(default_factory=dict)
     left: dict[str, dict[str, Any]] = field(default_factory=dict)
+    seams: list[dict[str, Any]] = field(default_factory=list)
+    syncs_since: dict[str, dict[str, int]] = field(default_factory=dict)
     last: Event | None = None
 
     @property
@@ -56,7 +59,12 @@ class State:
         return self.run is not None and self.run["ended"] is None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for playbooks. ``left``: per alias, the facts journaled when the applications last left it."""
+        """Plain data for playbooks.
+
+        ``left``: per alias, the facts journaled when the applications last left it. ``seams``: the cuts between the
+        stays of a pair with the policy identity, oldest first (see ``stays``). ``syncs_since``: flow -> topic -> first
+        record of the offset-syncs topic that is about the present topics.
+        """
         return {
             "active": self.active,
             "enabled": self.enabled,
@@ -65,6 +73,8 @@ class State:
             "run": self.run,
             "topic_ids": self.topic_ids,
             "left": self.left,
+            "seams": self.seams,
+            "syncs_since": self.syncs_since,
         }
 
 
@@ -136,9 +146,17 @@ def fold(events: Iterable[Event]) -> State:
 
 
 def _enabled(state: State, event: Event) -> None:
+    """An ``adopted`` pair was moved by hand: the event says to where and, found by content, the cut."""
+    adopted = event.data.get("adopted", False)
+    ids = event.data.get("topic_ids", {})
+    if recreated(state.topic_ids, ids):
+        state.seams = []  # the cuts of other topics of the same names
     state.enabled = True
-    state.active = state.active or event.data["active"]
-    state.topic_ids = event.data.get("topic_ids", {})
+    state.active = event.data["active"] if adopted else state.active or event.data["active"]
+    state.topic_ids = ids
+    state.syncs_since = event.data.get("syncs_since", {})
+    if adopted and event.data.get("seam"):
+        state.seams.append({**event.data["seam"], "known": False})
 
 
 def _disabled(state: State, event: Event) -> None:
@@ -152,6 +170,7 @@ def _started(state: State, event: Event) -> None:
         "type": event.data["type"],
         "from": event.data["from"],
         "to": event.data["to"],
+        "policy": event.data.get("policy", "default"),
         "started": event.time,
         "phases": {},
         "pnr": None,
@@ -162,14 +181,21 @@ def _started(state: State, event: Event) -> None:
 
 def _phase(state: State, event: Event) -> None:
     if state.run is not None and state.run["id"] == event.run:
-        state.run["phases"][event.data["phase"]] = {"time": event.time, **event.data.get("facts", {})}
+        facts = event.data.get("facts", {})
+        state.run["phases"][event.data["phase"]] = {"time": event.time, **facts}
+        if event.data["phase"] == "armed" and state.seams:
+            state.seams[-1]["resumed"] = facts.get("resumed")
 
 
 def _pnr(state: State, event: Event) -> None:
     if state.run is not None and state.run["id"] == event.run:
         state.run["pnr"] = event.time
         state.active = state.run["to"]
-        state.left[state.run["from"]] = state.run["phases"].get("barrier", {})
+        facts = state.run["phases"].get("barrier", {})
+        state.left[state.run["from"]] = facts
+        if state.run["policy"] == "identity":
+            ends = {key: state.run[key] for key in ("from", "to")}
+            state.seams.append({**ends, "ends": facts.get("ends", {}), "cut": facts.get("cut", {}), "resumed": None})
 
 
 def _ended(state: State, event: Event) -> None:

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What runs where, and what a client is told, in each state of the pair.
 
-The connector table is the one in docs/architecture.md: MirrorMaker 2's own group sync must not write on the side
-where applications live (SOUNDNESS 10), so the checkpoint connector toward the active side is stopped.
+The connector tables are those in docs/architecture.md: MirrorMaker 2's own group sync must not write on the side
+where applications live (SOUNDNESS 10), so the checkpoint connector toward the active side is stopped. With the policy
+identity records flow in one direction only, away from the applications: two would copy each record round and round.
 
 Private to this collection: may change in any release.
 """
@@ -24,8 +25,6 @@ __all__ = [
     "endpoint",
     "flow_steps",
     "laid_out",
-    "recreated",
-    "topic_ids",
     "unequal_partitions",
 ]
 
@@ -34,9 +33,10 @@ PARTS = ("source", "checkpoint", "heartbeat")
 
 def connector_states(pair: Mapping[str, Any], active: str) -> dict[str, dict[str, str]]:
     """Per flow, the wanted state of its three connectors while applications live on ``active``."""
+    toward = "stopped" if pair["policy"] == "identity" else "running"
     return {
         name: {
-            "source": "running",
+            "source": toward if flow["target"] == active else "running",
             "checkpoint": "stopped" if flow["target"] == active else "running",
             "heartbeat": "running",
         }
@@ -45,50 +45,55 @@ def connector_states(pair: Mapping[str, Any], active: str) -> dict[str, dict[str
 
 
 def flow_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
-    """The table as steps ``[flow, {parts, state}]``, one for each flow and state."""
-    steps: list[list[Any]] = []
-    for name, states in connector_states(pair, active).items():
-        for state in ("stopped", "running"):
-            parts = [part for part in PARTS if states[part] == state]
-            if parts:
-                steps.append([name, {"parts": parts, "state": state}])
-    return steps
-
-
-def topic_ids(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """Topic ids by alias and topic, from the loop of ``kafka_topic_info`` over the clusters."""
-    return {
-        result["replication_cluster"]["alias"]: {
-            topic["name"]: topic["topic_id"] for topic in result["topics"] if topic["topic_id"]
-        }
-        for result in results
-    }
-
-
-def recreated(journaled: Mapping[str, Mapping[str, str]], found: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Topics whose id is no longer the journaled one: deleted and created again under the same name."""
-    return [
-        f'"{name}" on {alias} (id {found[alias][name]}, journaled {known})'
-        for alias, topics in journaled.items()
-        for name, known in topics.items()
-        if found.get(alias, {}).get(name, known) != known
+    """The table as steps ``[flow, {parts, state}]``, one for each flow and state; what stops comes first."""
+    table = connector_states(pair, active)
+    wanted = [
+        (name, {"parts": [part for part in PARTS if states[part] == state], "state": state})
+        for state in ("stopped", "running")
+        for name, states in table.items()
     ]
+    return [[name, step] for name, step in wanted if step["parts"]]
+
+
+def _arm_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
+    """Before the flow away from ``active`` is told where to begin: no record moves, and its connector exists."""
+    away, toward = _away_and_toward(pair, active)
+    return [[toward, {"parts": ["source", "checkpoint"], "state": "stopped"}], [away, _PRESENT]]
+
+
+_PRESENT = {"parts": ["source"], "state": "present"}
+
+
+def _away_and_toward(pair: Mapping[str, Any], active: str) -> tuple[str, str]:
+    away = next(name for name, flow in pair["flows"].items() if flow["source"] == active)
+    return away, next(name for name in pair["flows"] if name != away)
+
+
+def _live_flows(pair: Mapping[str, Any], active: str) -> list[dict[str, str]]:
+    """Source and target of the flows that copy while applications live on ``active``."""
+    identity = pair["policy"] == "identity"
+    flows = [flow for flow in pair["flows"].values() if not identity or flow["source"] == active]
+    return [{end: flow[end] for end in ("source", "target")} for flow in flows]
 
 
 def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     """The pair with what roles need ready-made, so that no playbook computes.
 
-    ``flow_list``: source and target of each flow. ``flow_clusters``: by alias, one end of a flow as ``connect_mirror``
-    takes it. ``flow_steps``: by active alias, and under ``absent`` the steps that take everything down.
+    ``live_flows``: by active alias, source and target of each flow that copies then. ``flow_clusters``: by alias, one
+    end of a flow as ``connect_mirror`` takes it. ``flow_steps``: by active alias, and under ``absent`` the steps that
+    take everything down. ``arm_steps``: by active alias, what comes before the flow away from it is armed.
     ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by alias, originals and replicas.
+    ``syncs``: by alias, the offset-syncs topics that lie there.
     """
     ends = ("alias", "bootstrap_servers", "client")
     absent = [[name, {"parts": list(PARTS), "state": "absent"}] for name in pair["flows"]]
     return {
         **pair,
-        "flow_list": [{end: flow[end] for end in ("source", "target")} for flow in pair["flows"].values()],
+        "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
+        "arm_steps": {alias: _arm_steps(pair, alias) for alias in pair["clusters"]},
         "flow_clusters": {alias: {key: cluster[key] for key in ends} for alias, cluster in pair["clusters"].items()},
         "flow_steps": {**{alias: flow_steps(pair, alias) for alias in pair["clusters"]}, "absent": absent},
+        "syncs": {flow["target"]: [flow["syncs"]] for flow in pair["flows"].values()},
         "names": {alias: _names(pair, alias) for alias in pair["clusters"]},
         "endpoints": {
             alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .stays import Place
 from .translation import Translated
 
-__all__ = ["Position", "Side", "enter_original", "enter_replica"]
+__all__ = ["Position", "Side", "enter_original", "enter_replica", "enter_same"]
 
 
 @dataclass(frozen=True)
@@ -48,20 +49,45 @@ def enter_replica(left: Side, replica: Side, flow_final: bool, translated: Trans
 
     ``translated``: the group's position on X:T, translated forward; None where nothing had to be translated.
     """
-    if left.start is None or left.end is None or replica.start is None or replica.end is None:
+    decided = _decided(left, replica, flow_final)
+    if decided is not None:
+        return decided
+    return _translated(replica, translated)
+
+
+def enter_same(left: Side, entered: Side, flow_final: bool, place: Place, translated: Translated | None) -> Position:
+    """Start on Y:T with the policy identity. ``place``: where the position lies among the stays of the pair."""
+    decided = _decided(left, entered, flow_final)
+    if decided is not None:
+        return decided
+    if place.other is not None:
+        offset = min(max(place.other, entered.start or 0), entered.end or 0)
+        return Position(offset, "cut", "exact", 0, "the position is the cut of a cutover")
+    if place.stay is None:
+        return Position(None, "none", "none", None, "it lies in a tail that was written behind a cut and never copied")
+    return _translated(entered, translated)
+
+
+def _decided(left: Side, entered: Side, flow_final: bool) -> Position | None:
+    """What needs no translation: nothing is known, nothing was written, or everything is read."""
+    if left.start is None or left.end is None or entered.start is None or entered.end is None:
         return Position(None, "none", "none", None, "a log of the partition could not be read")
     if left.commit is None:
-        if left.end == 0 and replica.end == 0:
+        if left.end == 0 and entered.end == 0:
             return Position(0, "empty", "exact", 0, "the partition was never written")
         return Position(None, "none", "none", None, "the group has no position on the side being left")
     if left.commit > left.end:
         reason = f"its position {left.commit} lies past the log end {left.end}: topic truncated or re-created"
         return Position(None, "none", "none", None, reason)
     if left.read_to_end and flow_final:
-        return Position(replica.end, "end", "exact", 0, "read to the end, and everything is copied")
-    if translated is None:
+        return Position(entered.end, "end", "exact", 0, "read to the end, and everything is copied")
+    return None
+
+
+def _translated(entered: Side, translated: Translated | None) -> Position:
+    if translated is None or entered.start is None or entered.end is None:
         return Position(None, "none", "none", None, "its position could not be translated")
-    return _from(translated, replica.start, replica.end)
+    return _from(translated, entered.start, entered.end)
 
 
 def _from(translated: Translated, start: int, end: int) -> Position:

@@ -17,9 +17,15 @@ __all__ = ["first_positions", "judge_cutover", "phases_left", "written_behind"]
 
 # The phase that begins with the point of no return; an interrupted run behind it goes on there.
 _FORWARD_FROM = ("start", "move_producers")
+_MIXED = (
+    'The type "continuous" cannot be used with the policy "identity": the flow and the producers would write into the'
+    ' same partitions at the same time, and no cut would tell their records apart. Use the type "cutoff".'
+)
 
 
-def judge_cutover(status: Mapping[str, Any], journal: Mapping[str, Any], kind: str, to: str) -> dict[str, Any]:
+def judge_cutover(
+    status: Mapping[str, Any], journal: Mapping[str, Any], kind: str, to: str, policy: str = "default"
+) -> dict[str, Any]:
     """``{already, problems, text, verdict}`` for a cutover of type ``kind`` to the alias ``to``.
 
     ``verdict`` is about ``already``: the journal alone, without a group at work there, proves nothing.
@@ -28,6 +34,8 @@ def judge_cutover(status: Mapping[str, Any], journal: Mapping[str, Any], kind: s
     and the clusters do not contradict each other (SOUNDNESS 18).
     """
     active, run = journal["active"], journal["run"]
+    if policy == "identity" and kind == "continuous":
+        return _judgement(False, [_MIXED], "")
     busy = {alias: sorted(_active_groups(status, alias)) for alias in _aliases(status)}
     elsewhere = [alias for alias in busy if alias != to]
     if journal["interrupted"]:

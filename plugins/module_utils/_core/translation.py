@@ -84,8 +84,9 @@ class Copy:
     """One partition of one flow, as far as it was read.
 
     ``start``: log start of the source. ``first``: the first source offset that this flow could copy (0, or where a
-    PATCH has put it). ``copied``: N, or less; None: unknown. ``replica_start``/``replica_end``: log of the replica,
-    read after N and before the source's end. ``source_end``: the source's end (last stable offset).
+    PATCH has put it), and ``replica_first`` the first replica offset at which its copies can lie; both windows begin
+    there or above. ``copied``: N, or less; None: unknown. ``replica_start``/``replica_end``: what can lie there of the
+    replica's log, read after N and before the source's end. ``source_end``: the source's end (last stable offset).
     ``same_topics``: it is proven (by topic ids) that the flow has always copied between these two topics; without
     that nothing but the log start is safe.
     """
@@ -98,6 +99,7 @@ class Copy:
     replica_end: int
     copied: int | None
     first: int = 0
+    replica_first: int = 0
     source_compacted: bool = False
     replica_compacted: bool = False
     same_topics: bool = True
@@ -110,7 +112,8 @@ class Copy:
         return sorted(found, key=lambda anchor: (anchor.downstream, anchor.upstream))
 
     def _believed(self, sync: OffsetSync) -> bool:
-        if not self.first <= sync.upstream < self.source_end or sync.downstream >= self.replica_end:
+        of_source = self.first <= sync.upstream < self.source_end
+        if not of_source or not self.replica_first <= sync.downstream < self.replica_end:
             return False
         if sync.upstream < self.start or sync.downstream < self.replica_start:
             return True  # expired: nothing is left to compare, and both topics are what they were
@@ -199,7 +202,7 @@ def _begin(commit: int, copy: Copy) -> tuple[int, int | None, Anchor | None] | N
             seen = seen and copy.replica_start <= behind
             at = replica.below(anchor.downstream + 1) if seen and not copy.replica_compacted else None
             return source.below(anchor.upstream + 1) - 1, at, anchor
-    if replica.begin <= copy.replica_start == 0 and source.begin <= max(copy.start, copy.first):
+    if replica.begin <= copy.replica_start == copy.replica_first and source.begin <= max(copy.start, copy.first):
         # Before the first replica record nothing was copied.
         return source.below(copy.first) - 1, None if copy.replica_compacted else 0, None
     return None

@@ -10,19 +10,22 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
 from .._core.errors import DrError
-from .._core.formats import OffsetSync, decode_offset_sync
+from .._core.formats import OffsetSync
+from .._core.names import flow_name
 from .._core.spans import Bounds, Span, merged, span_forward, span_reverse
+from .._core.stays import Stay
 from .._core.translation import Copy, Translated, Window, after_last_rewind, checkpoint, forward, reverse
-from .._kafka.records import BLOCKED, EXHAUSTED, RangeRead, Reading, Record, data_records, read_ranges
-from .._kafka.topics import describe, log_ranges
+from .._kafka.records import BLOCKED, EXHAUSTED, RangeRead, Reading, Record, read_ranges
+from .._kafka.topics import describe
 from .clusters import both
-from .observe import ISOLATION, FlowLook, Pair, Partition
+from .observe import ISOLATION, Pair, Partition
+from .syncs import Syncs
 
 __all__ = ["FlowCopies"]
 
@@ -45,15 +48,25 @@ class Limits:
 
 @dataclass
 class FlowCopies:
-    """Translations through one flow. ``look`` was taken before: its N are older than the log ends read here.
+    """Translations through the flow ``source`` -> ``target``. ``copied``: N, read before the log ends read here.
 
     ``topic_ids``: alias -> topic -> id, as journaled when the flow was set up; without an id nothing is proven.
+    ``since``: flow -> topic -> first believable record of the offset-syncs topic. ``stay``: only what was copied in it.
     """
 
     pair: Pair
-    look: FlowLook
+    source: str
+    target: str
+    copied: Mapping[Partition, int | None]
     topic_ids: Mapping[str, Mapping[str, str]]
-    records: int = 0
+    since: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    stay: Stay | None = None
+    read: int = 0
+
+    @property
+    def records(self) -> int:
+        """Records and offset-syncs read so far."""
+        return self.read + (self._syncs.read if "_syncs" in self.__dict__ else 0)
 
     def forward(self, wanted: Mapping[Partition, Iterable[int]]) -> dict[tuple[Partition, int], Translated]:
         """Positions on the replica by (source partition, position on it)."""
@@ -71,27 +84,27 @@ class FlowCopies:
 
     def replica(self, key: Partition) -> Partition:
         """The replica of a source partition."""
-        return self.pair.naming.replica(self.look.source, key[0]), key[1]
+        return self.pair.naming.replica(self.source, key[0]), key[1]
 
     @cached_property
     def _ends(self) -> tuple[dict[Partition, tuple[int, int]], dict[Partition, tuple[int, int]]]:
         """Log ranges of source and replica. The replica's first: it shows nothing that the source does not."""
-        replica = self.pair.ranges(self.look.target, [self.replica((topic, 0))[0] for topic in self.pair.topics])
-        return self.pair.ranges(self.look.source, self.pair.topics), replica
+        replica = self.pair.ranges(self.target, [self.replica((topic, 0))[0] for topic in self.pair.topics])
+        return self.pair.ranges(self.source, self.pair.topics), replica
 
     @cached_property
     def _states(self) -> dict[str, dict[str, Any]]:
         """Topics of both sides with the two settings that matter, by alias and name."""
         settings = ("cleanup.policy", "message.timestamp.type")
         sides = {
-            self.look.source: list(self.pair.topics),
-            self.look.target: [self.replica((topic, 0))[0] for topic in self.pair.topics],
+            self.source: list(self.pair.topics),
+            self.target: [self.replica((topic, 0))[0] for topic in self.pair.topics],
         }
         left, right = both(
-            lambda: _described(self.pair, self.look.source, sides[self.look.source], settings),
-            lambda: _described(self.pair, self.look.target, sides[self.look.target], settings),
+            lambda: _described(self.pair, self.source, sides[self.source], settings),
+            lambda: _described(self.pair, self.target, sides[self.target], settings),
         )
-        return {self.look.source: left, self.look.target: right}
+        return {self.source: left, self.target: right}
 
     def check_topics(self) -> None:
         """Raise where a topic of the flow is no longer the one that was journaled."""
@@ -113,7 +126,7 @@ class FlowCopies:
         return known
 
     def _names(self, topic: str) -> tuple[tuple[str, str], tuple[str, str]]:
-        return (self.look.source, topic), (self.look.target, self.replica((topic, 0))[0])
+        return (self.source, topic), (self.target, self.replica((topic, 0))[0])
 
     def _limits(self, topic: str) -> Limits:
         states = [self._states[alias][name] for alias, name in self._names(topic)]
@@ -122,33 +135,28 @@ class FlowCopies:
         return Limits(self._identity(topic), compacted[0], compacted[1], timed)
 
     @cached_property
-    def _syncs(self) -> dict[Partition, list[OffsetSync]]:
-        """All offset-syncs of the flow by source partition, as written; from the target first: it survives."""
-        source, target = self.look.source, self.look.target
-        for alias, other in ((target, source), (source, target)):
-            kafka, topic = self.pair.kafka[alias], self.pair.naming.offset_syncs(other)
-            if describe(kafka, [topic])[topic] is None:
-                continue
-            start, end = log_ranges(kafka, {(topic, 0)}, ISOLATION)[topic, 0]
-            syncs: dict[Partition, list[OffsetSync]] = {}
-            for record in data_records(kafka, (topic, 0), start, end):
-                self.records += 1
-                if record.key is not None and record.value is not None:
-                    sync = decode_offset_sync(record.key, record.value)
-                    syncs.setdefault((sync.topic, sync.partition), []).append(sync)
-            return syncs
-        return {}
+    def _syncs(self) -> Syncs:
+        return Syncs(self.pair, self.source, self.target, self.since.get(flow_name(self.source, self.target), {}))
 
     @cached_property
     def _usable(self) -> dict[Partition, list[OffsetSync]]:
         # Once, not for each group: producers stand still meanwhile.
-        return {key: after_last_rewind(syncs) for key, syncs in self._syncs.items()}
+        return {key: after_last_rewind(syncs) for key, syncs in self._syncs.of.items()}
 
     def _bounds(self, key: Partition) -> Bounds:
-        syncs = sorted(self._syncs.get(key, ()), key=lambda sync: sync.downstream)
-        source, replica = self._ends[0][key], self._ends[1][self.replica(key)]
-        facts = self.look.facts.get(key)
-        return Bounds(source, replica, None if facts is None else facts.copied, syncs)
+        syncs = sorted(self._syncs.of.get(key, ()), key=lambda sync: sync.downstream)
+        source = self._within(self.source, key, self._ends[0][key])
+        replica = self._within(self.target, key, self._ends[1][self.replica(key)])
+        return Bounds(source, replica, self.copied.get(key), syncs)
+
+    def _within(self, alias: str, key: Partition, log: tuple[int, int]) -> tuple[int, int]:
+        """The part of a log that belongs to the stay."""
+        if self.stay is None:
+            return log
+        low, high = max(log[0], self.stay.first(alias, key)), log[1]
+        if self.stay.end is not None:
+            high = min(high, self.stay.end[alias].get(key, 0))
+        return min(low, max(log[0], high)), max(log[0], high)
 
     # ---- reading and translating
 
@@ -160,6 +168,8 @@ class FlowCopies:
     ) -> dict[tuple[Partition, int], Translated]:
         found: dict[tuple[Partition, int], Translated] = {}
         left = {key: sorted(set(positions)) for key, positions in wanted.items() if positions}
+        if left:
+            self._syncs.reach(lambda of: all(_covers(of.get(key, ()), at[0], rule) for key, at in left.items()))
         bounds = {key: self._bounds(key) for key in left}
         for width in _WIDTHS:
             spans = {
@@ -197,12 +207,12 @@ class FlowCopies:
     ) -> tuple[dict[Partition, RangeRead], dict[Partition, RangeRead]]:
         sources = {key: span.source for key, span in spans.items()}
         replicas = {self.replica(key): span.replica for key, span in spans.items()}
-        return both(lambda: self._ranges(self.look.source, sources), lambda: self._ranges(self.look.target, replicas))
+        return both(lambda: self._ranges(self.source, sources), lambda: self._ranges(self.target, replicas))
 
     def _ranges(self, alias: str, ranges: Mapping[Partition, tuple[int, int]]) -> dict[Partition, RangeRead]:
         reads = read_ranges(self.pair.kafka[alias], ranges, Reading(ISOLATION, timeout=_SECONDS))
         for (topic, partition), read in reads.items():
-            self.records += len(read.records)
+            self.read += len(read.records)
             if read.ended not in (EXHAUSTED, BLOCKED):
                 raise DrError(
                     "not_readable",
@@ -226,11 +236,20 @@ class FlowCopies:
             replica_start=bounds.replica[0],
             replica_end=bounds.replica[1],
             copied=bounds.copied,
+            first=0 if self.stay is None else self.stay.first(self.source, key),
+            replica_first=0 if self.stay is None else self.stay.first(self.target, key),
             source_compacted=limits.source_compacted,
             replica_compacted=limits.replica_compacted,
-            same_topics=limits.same_topics,
+            same_topics=limits.same_topics and (self.stay is None or self.stay.known),
             syncs=[*near, *floor[-1:]],
         )
+
+
+def _covers(syncs: Sequence[OffsetSync], lowest: int, rule: Callable[[int, Copy], Translated]) -> bool:
+    """Is an offset-sync at or below the lowest position known? Older ones could not make it more exact."""
+    if rule is forward:
+        return any(sync.upstream <= lowest for sync in syncs)
+    return any(sync.downstream <= lowest for sync in syncs)
 
 
 def _described(pair: Pair, alias: str, topics: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:

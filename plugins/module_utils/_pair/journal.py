@@ -113,7 +113,8 @@ def _next_event(params: Mapping[str, Any], state: State, events: list[Event], ex
 
 def _already(kind: str, data: Mapping[str, Any], state: State) -> bool:
     if kind == "enabled":
-        return state.enabled and state.topic_ids == data.get("topic_ids", {})
+        here = not data.get("adopted") or state.active == data["active"]
+        return here and state.enabled and state.topic_ids == data.get("topic_ids", {})
     return kind == "disabled" and not state.enabled
 
 

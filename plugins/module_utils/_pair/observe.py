@@ -25,7 +25,7 @@ from .._kafka.records import Record, data_behind, has_data, last_data_records
 from .._kafka.topics import describe, log_ranges
 from .clusters import both, connect_pair, on_each
 
-__all__ = ["ConnectorLook", "FlowLook", "GroupLook", "Pair"]
+__all__ = ["ConnectorLook", "FlowLook", "GroupLook", "Pair", "same_content"]
 
 ISOLATION = "read_committed"
 Partition = tuple[str, int]
@@ -81,6 +81,7 @@ class Pair:
         self.groups = list(params.get("groups") or [])
         self._group_topics: Mapping[str, Any] = params.get("group_topics") or {}
         self.naming = Naming(params["policy"], params["separator"])
+        self.accepted: list[str] = list(params.get("accept_foreign") or [])
         self.flows = [(flow["source"], flow["target"]) for flow in params["flows"]]
         clusters = params["clusters"]
         for alias in {alias for flow in self.flows for alias in flow}:
@@ -177,12 +178,17 @@ class Pair:
         counts = self.partitions(alias)
         return [topic for topic in self.topics if counts.get(topic) is None]
 
-    def _connectors(self, source: str, target: str) -> tuple[dict[str, ConnectorLook], dict[Partition, int]]:
-        rest = self._rest.get(target)
-        if rest is None:
+    def rest(self, source: str, target: str) -> ConnectClient:
+        """The workers of a flow: they stand beside its target."""
+        found = self._rest.get(target)
+        if found is None:
             raise DrError(
                 "no_connect_url", f'The cluster "{target}" needs connect_url: the flow {source}->{target} runs there.'
             )
+        return found
+
+    def _connectors(self, source: str, target: str) -> tuple[dict[str, ConnectorLook], dict[Partition, int]]:
+        rest = self.rest(source, target)
         looks = {}
         listed = rest.connectors()
         for part in CONNECTORS:
@@ -192,6 +198,18 @@ class Pair:
             tasks = () if status is None else tuple(task.state for task in status.tasks)
             looks[part] = ConnectorLook(part, name, state, tasks)
         return looks, copied_offsets(rest, looks["source"].name, source)
+
+    def against(self, source: str, target: str) -> list[str]:
+        """Connectors of whatever name, on either side's workers, that copy ``target`` -> ``source`` and run."""
+        ends = {"source.cluster.alias": target, "target.cluster.alias": source}
+        return sorted(
+            connector.name
+            for rest in self._rest.values()
+            for connector in rest.connectors().values()
+            if connector.part == "source"
+            and not connector.stopped
+            and all(connector.config.get(key) == alias for key, alias in ends.items())
+        )
 
     def _any_data(self, alias: str, spans: Mapping[Partition, tuple[int, int]]) -> dict[Partition, bool | None]:
         return has_data(self.kafka[alias], spans, ISOLATION) if spans else {}
@@ -212,7 +230,7 @@ class Pair:
                 self.kafka[target], {new: replica_log[new] for new in renamed.values() if new in replica_log}, ISOLATION
             ),
         )
-        return left, {key: _same(left.get(key), right.get(new)) for key, new in renamed.items()}
+        return left, {key: same_content(left.get(key), right.get(new)) for key, new in renamed.items()}
 
     def _heartbeat_age(self, source: str, target: str) -> float | None:
         """Seconds since the newest heartbeat of ``source`` that arrived on ``target``; None: there is none."""
@@ -297,8 +315,10 @@ def _waits(last: Record | None, floor: int, tail_copied: bool | None) -> bool | 
     return None if tail_copied else True
 
 
-def _same(left: Record | None, right: Record | None) -> bool | None:
+def same_content(left: Record | None, right: Record | None) -> bool | None:
+    """Equal key, value, headers and, unless a broker has set it, timestamp; None: one is not known."""
     if left is None or right is None:
         return None
-    parts = ("timestamp", "key", "value", "headers")
+    kept = "LogAppendTime" not in (left.timestamp_type, right.timestamp_type)
+    parts = ("key", "value", "headers", *(("timestamp",) if kept else ()))
     return all(getattr(left, part) == getattr(right, part) for part in parts)

@@ -23,6 +23,7 @@ def pair_options() -> ArgumentSpec:
             "group_topics": {"type": "dict", "default": {}},
             "policy": {"type": "str", "choices": ["default", "identity"], "default": "default"},
             "separator": {"type": "str", "default": "."},
+            "accept_foreign": {"type": "list", "elements": "str", "default": []},
             "request_timeout": {"type": "float", "default": 15.0},
         }
     )
@@ -37,6 +38,8 @@ def translation_options() -> ArgumentSpec:
             "group_lag": {"type": "str", "choices": ["refuse", "reread"], "default": "refuse"},
             "vouched": {"type": "dict", "default": {}},
             "topic_ids": {"type": "dict", "default": {}},
+            "syncs_since": {"type": "dict", "default": {}},
+            "seams": {"type": "list", "elements": "dict", "default": []},
             "settle": {"type": "float", "default": 1.0},
         }
     )

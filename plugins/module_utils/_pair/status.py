@@ -18,6 +18,7 @@ from .._core.verdict import PROVEN, REFUTED, UNKNOWN, Finding, combine
 from .._core.waiting import Bounds, Waited, wait_until
 from .._module import Result
 from .clusters import on_each
+from .intruders import circling, foreign_records
 from .observe import FlowLook, GroupLook, Pair
 
 __all__ = ["status"]
@@ -116,7 +117,17 @@ def _flowing_view(pair: Pair, moving_limit: float) -> dict[str, Any]:
     missing = [f"{look.name}: {finding.reason}" for look, finding in judged if finding.verdict != PROVEN]
     missing += [problem for look, _finding in judged for problem in look.problems]
     missing += _missing_replicas(pair)
+    missing += [text for look, _finding in judged for text in _intruders(pair, look)]
     return _view(judged, groups, missing)
+
+
+def _intruders(pair: Pair, look: FlowLook) -> list[str]:
+    texts = [f"{look.name}: {text}" for text in foreign_records(pair, look, pair.accepted)]
+    if pair.naming.policy == "identity":
+        running = pair.against(look.source, look.target)
+        texts += [f"{look.name}: {name} copies back what {look.name} copies; stop it" for name in running]
+        texts += [f"{look.name}: {text}" for text in circling(pair, look.source, look.target)]
+    return texts
 
 
 def _missing_replicas(pair: Pair) -> list[str]:

@@ -14,15 +14,17 @@ from typing import Any
 
 from .._core.errors import DrError
 from .._core.gates import drained, open_transaction
-from .._core.positions import Position, Side, enter_original, enter_replica
-from .._core.translation import Translated
+from .._core.stays import nested
 from .._core.verdict import PROVEN
 from .._core.waiting import Bounds, wait_until
 from .._kafka.groups import positions
 from .._module import Result
 from .clusters import both
-from .copies import FlowCopies
+from .evidence import Evidence
+from .four_topics import FourTopics
+from .intruders import foreign_records
 from .observe import FlowLook, GroupLook, Pair, Partition
+from .one_topic import OneTopic
 
 __all__ = ["Translation"]
 
@@ -45,36 +47,31 @@ class Translation:
         """Gather the evidence and find the positions."""
         forward, back = self._copied_looks()
         x_groups, y_groups = self._idle_groups()
-        final = {key: self._final(forward, key) for key in forward.facts}
-        translated = self._translated(forward, back, final, x_groups)
         y_ranges = self.pair.ranges(self.y, self._y_topics())
-        rows = [
-            row
-            for group in self.pair.groups
-            for row in self._group_rows(
-                group, (x_groups[group], y_groups[group]), (forward, back), y_ranges, final, translated
-            )
-        ]
+        evidence = Evidence(self.pair, self.x, self.y, forward, back, x_groups, y_groups, y_ranges)
+        finder = OneTopic(evidence, self.params) if back is None else FourTopics(evidence, back, self.params)
+        rows = finder.rows()
         extra = {
             "positions": _by_group(rows),
             "details": rows,
             "rereads": _total(rows),
-            "records_read": sum(copies.records for copies in self.copies),
-            "barrier": self._barrier(forward, back, x_groups, y_ranges),
+            "records_read": finder.records,
+            "barrier": _barrier(evidence),
         }
         result = Result(extra=extra, requests=self.pair.requests)
-        result.failure = self._refusal(rows, forward)
+        result.failure = self._refusal(rows)
         return result
 
     # ---- evidence
 
-    def _copied_looks(self) -> tuple[FlowLook, FlowLook]:
-        """Both flows; waits until every group's commit on X is copied, where no barrier makes the flow final."""
+    def _copied_looks(self) -> tuple[FlowLook, FlowLook | None]:
+        """Both flows; waits until every group's commit on X is copied, where no barrier makes the flow final.
+
+        With the policy identity only one flow copies; the other one must not.
+        """
         bounds = Bounds(float(self.params["wait_timeout"]), float(self.params["wait_sleep"]))
         if self.params["barrier"]:
-            forward, back = both(
-                lambda: self.pair.look(self.x, self.y, tails=True), lambda: self.pair.look(self.y, self.x)
-            )
+            forward, back = both(lambda: self.pair.look(self.x, self.y, tails=True), self._look_back)
             self._require_barrier(forward)
             return forward, back
         commits = self._x_commits()
@@ -86,7 +83,19 @@ class Translation:
                 f"Waited {waited.seconds:.0f} s, the groups' positions are not yet copied: {behind}.",
                 "Check the flow's source connector; then start the same playbook again.",
             )
-        return waited.state, self.pair.look(self.y, self.x)
+        return waited.state, self._look_back()
+
+    def _look_back(self) -> FlowLook | None:
+        if self.pair.naming.policy != "identity":
+            return self.pair.look(self.y, self.x)
+        running = self.pair.against(self.x, self.y)
+        if running:
+            raise DrError(
+                "both_directions",
+                f"{', '.join(running)} copies from {self.y} to {self.x} while {self.x} is being left.",
+                "With the policy identity each record would be copied round and round. Stop it. Nothing was committed.",
+            )
+        return None
 
     def _require_barrier(self, forward: FlowLook) -> None:
         source = forward.connectors["source"]
@@ -115,6 +124,31 @@ class Translation:
                 "Resume the flow and let it drain before the barrier.",
             )
 
+        foreign = foreign_records(self.pair, forward, self.pair.accepted)
+        if foreign:
+            raise DrError(
+                "foreign_writer",
+                f"Somebody else than the flow writes on {self.y}: {'; '.join(foreign[:3])}.",
+                "Such records are never copied back. Producers write the original topic only, on the side where they"
+                " live. Stop that writer; to go on all the same, name the topics in accept_foreign.",
+            )
+        if self.pair.naming.policy == "identity":
+            self._require_decided()
+
+    def _require_decided(self) -> None:
+        """Y's end becomes the cut: a transaction of the flow that is still open there would move it afterwards."""
+        waited = wait_until(
+            lambda: self.pair.ranges(self.y, self.pair.topics),
+            lambda ends: ends == self.pair.ranges(self.y, self.pair.topics, "read_uncommitted"),
+            Bounds(float(self.params["wait_timeout"]), float(self.params["wait_sleep"])),
+        )
+        if not waited.done:
+            raise DrError(
+                "not_decided",
+                f"Waited {waited.seconds:.0f} s for open transactions in the topics on {self.y}: no cut can be taken.",
+                "Find out who writes there; then start the same playbook again.",
+            )
+
     def _x_commits(self) -> dict[Partition, int]:
         looks = self.pair.look_groups(self.x, self.pair.topics)
         commits: dict[Partition, int] = {}
@@ -122,9 +156,6 @@ class Translation:
             for key, commit in look.commits.items():
                 commits[key] = max(commit, commits.get(key, 0))
         return commits
-
-    def _final(self, forward: FlowLook, key: Partition) -> bool:
-        return forward.connectors["source"].final and drained(forward.facts[key]).verdict == PROVEN
 
     def _y_topics(self) -> list[str]:
         return list(
@@ -160,70 +191,9 @@ class Translation:
                 )
         return x_groups, y_groups
 
-    # ---- positions
+    # ---- the result
 
-    def _translated(
-        self, forward: FlowLook, back: FlowLook, final: Mapping[Partition, bool], x_groups: Mapping[str, GroupLook]
-    ) -> tuple[dict[Any, Translated], dict[Any, Translated]]:
-        """Forward and in reverse, by (source partition, position): only what the ends of the logs do not decide."""
-        wanted: dict[Partition, set[int]] = {}
-        mirrored: dict[Partition, set[int]] = {}
-        for group, look in x_groups.items():
-            topics = self.pair.topics_of(group, self.x, look.commits)
-            for key, facts in forward.facts.items():
-                commit = look.commits.get(key)
-                to_end = look.read_to_end.get(key) and final[key]
-                if key[0] in topics and commit is not None and not to_end and commit <= (facts.end or 0):
-                    wanted.setdefault(key, set()).add(commit)
-            for key in back.facts:
-                replica = (self.pair.naming.replica(self.y, key[0]), key[1])
-                commit = look.commits.get(replica)
-                to_end = look.read_to_end.get(replica) and drained(back.facts[key]).verdict == PROVEN
-                if key[0] in topics and commit is not None and not to_end:
-                    mirrored.setdefault(key, set()).add(commit)
-        ids = self.params["topic_ids"]
-        self.copies = (FlowCopies(self.pair, forward, ids), FlowCopies(self.pair, back, ids))
-        for copies in self.copies:
-            copies.check_topics()
-        return both(lambda: self.copies[0].forward(wanted), lambda: self.copies[1].reverse(mirrored))
-
-    def _group_rows(
-        self,
-        group: str,
-        looks: tuple[GroupLook, GroupLook],
-        flows: tuple[FlowLook, FlowLook],
-        y_ranges: Mapping[Partition, tuple[int, int]],
-        final: Mapping[Partition, bool],
-        translated: tuple[Mapping[Any, Translated], Mapping[Any, Translated]],
-    ) -> list[dict[str, Any]]:
-        (x_look, y_look), (forward, back) = looks, flows
-        naming, vouched = self.pair.naming, self.params["vouched"].get(group, {})
-        topics = set(self.pair.topics_of(group, self.x, x_look.commits))
-        rows = []
-        for key, facts in sorted(forward.facts.items()):
-            topic, partition = key
-            if topic not in topics:
-                continue
-            left = Side(x_look.commits.get(key), facts.start, facts.end, x_look.read_to_end.get(key))
-            replica = (naming.replica(self.x, topic), partition)
-            there = translated[0].get((key, left.commit))
-            found = enter_replica(left, _side(y_look, y_ranges, replica), final[key], there)
-            mm2 = None if there is None or left.commit is None else self.copies[0].checkpoint(key, left.commit)
-            rows.append({**_row(group, replica, found, y_look), "checkpoint": mm2})
-        for key in sorted(key for key in back.facts if key[0] in topics):
-            topic, partition = key
-            mirrored = (naming.replica(self.y, topic), partition)
-            start, end = y_ranges[key]
-            own = vouched.get(topic, {}).get(str(partition))
-            left = Side(x_look.commits.get(mirrored), start, end, x_look.read_to_end.get(mirrored))
-            # What was written since that look (by whom?) is not known to be copied.
-            copied = drained(back.facts[key]).verdict == PROVEN and back.facts[key].end == end
-            found = enter_original(left, Side(own, start, end), copied, translated[1].get((key, left.commit)))
-            # MirrorMaker 2 translates nothing in this direction.
-            rows.append({**_row(group, key, found, y_look), "checkpoint": None})
-        return rows
-
-    def _refusal(self, rows: list[dict[str, Any]], forward: FlowLook) -> DrError | None:
+    def _refusal(self, rows: list[dict[str, Any]]) -> DrError | None:
         unknown = [row for row in rows if row["offset"] is None]
         if unknown:
             first = unknown[0]
@@ -244,21 +214,17 @@ class Translation:
             )
         return None
 
-    def _barrier(
-        self,
-        forward: FlowLook,
-        back: FlowLook,
-        x_groups: Mapping[str, GroupLook],
-        y_ranges: Mapping[Partition, tuple[int, int]],
-    ) -> dict[str, Any]:
-        """What cannot be read again later: N, S, E of X, the cut C = E of Y's originals, positions on X."""
-        return {
-            "copied": _nested({key: facts.copied for key, facts in forward.facts.items()}),
-            "starts": _nested({key: facts.start for key, facts in forward.facts.items()}),
-            "ends": _nested({key: facts.end for key, facts in forward.facts.items()}),
-            "cut": _nested({key: y_ranges[key][1] for key in back.facts}),
-            "positions": {group: _nested(look.commits) for group, look in x_groups.items()},
-        }
+
+def _barrier(evidence: Evidence) -> dict[str, Any]:
+    """What cannot be read again later: N, S, E of X, the cut C = E of Y's originals, positions on X."""
+    facts = evidence.forward.facts
+    return {
+        "copied": nested({key: one.copied for key, one in facts.items()}),
+        "starts": nested({key: one.start for key, one in facts.items()}),
+        "ends": nested({key: one.end for key, one in facts.items()}),
+        "cut": nested({key: end for key, (_start, end) in evidence.y_ranges.items() if key in facts}),
+        "positions": {group: nested(look.commits) for group, look in evidence.x_groups.items()},
+    }
 
 
 def _behind(look: FlowLook, commits: Mapping[Partition, int]) -> list[str]:
@@ -271,25 +237,6 @@ def _behind(look: FlowLook, commits: Mapping[Partition, int]) -> list[str]:
         if commit > (facts.start or 0):
             texts.append(f"{topic}-{partition} copied {facts.copied}, position {commit}")
     return texts
-
-
-def _side(look: GroupLook, ranges: Mapping[Partition, tuple[int, int]], key: Partition) -> Side:
-    start, end = ranges.get(key, (None, None))
-    return Side(look.commits.get(key), start, end)
-
-
-def _row(group: str, key: Partition, found: Position, y_look: GroupLook) -> dict[str, Any]:
-    return {
-        "group": group,
-        "topic": key[0],
-        "partition": key[1],
-        "offset": found.offset,
-        "method": found.method,
-        "quality": found.quality,
-        "rereads": found.rereads,
-        "reason": found.reason,
-        "existing": y_look.commits.get(key),
-    }
 
 
 def _by_group(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -305,11 +252,3 @@ def _by_group(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _total(rows: list[dict[str, Any]]) -> int | None:
     counts = [row["rereads"] for row in rows]
     return None if None in counts else sum(counts)
-
-
-def _nested(values: Mapping[Partition, Any]) -> dict[str, dict[str, Any]]:
-    """{(topic, partition): v} as {topic: {"partition": v}}: what JSON can carry."""
-    nested: dict[str, dict[str, Any]] = {}
-    for (topic, partition), value in sorted(values.items()):
-        nested.setdefault(topic, {})[str(partition)] = value
-    return nested

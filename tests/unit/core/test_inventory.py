@@ -109,7 +109,6 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(engine="srm", policy="identity"), '"identity" cannot be used with kafka_dr_engine "srm"'),
     # What is not there yet is refused, not tried.
     (changed(engine="srm"), 'kafka_dr_engine "srm" is not part of this release'),
-    (changed(policy="identity"), 'kafka_dr_policy "identity" is not part of this release'),
     # topics
     (changed(topics=[], groups=[], clients=[]), "kafka_dr_topics is empty"),
     (changed(topics=GOOD["topics"] + GOOD["topics"][:1]), 'kafka_dr_topics names "Payments" 2 times'),
@@ -159,7 +158,7 @@ def test_what_an_earlier_job_handed_on_is_accepted_and_changes_nothing(name: str
     assert derive_pair(changed(**{name: "B"})) == derive_pair(GOOD)
 
 
-@pytest.mark.parametrize("part", [{"engine": "srm"}, {"policy": "identity"}, {"engine": "srm", "policy": "identity"}])
+@pytest.mark.parametrize("part", [{"engine": "srm"}, {"engine": "srm", "policy": "identity"}])
 def test_what_this_release_does_not_have_is_told_once(part: dict[str, Any]) -> None:
     error = refusal(changed(**part))
     assert error.message.count("kafka_dr_engine") + error.message.count("kafka_dr_policy") == len(part)

@@ -52,7 +52,9 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
     derived = pair()
     laid = layout.laid_out(derived)
     assert {key: laid[key] for key in derived} == derived
-    assert laid["flow_list"] == [{"source": "P", "target": "B"}, {"source": "B", "target": "P"}]
+    both = [{"source": "P", "target": "B"}, {"source": "B", "target": "P"}]
+    assert laid["live_flows"] == {"P": both, "B": both}
+    assert [topic["name"] for topic in laid["syncs"]["B"]] == ["mm2-offset-syncs.P.internal"]
     end = {"alias": "P", "bootstrap_servers": "P:9092", "client": {"client.id": "P"}}
     assert laid["flow_clusters"]["P"] == end
     assert {alias: laid["flow_steps"][alias] for alias in "PB"} == {
@@ -60,7 +62,7 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
     }
     assert {alias: list(laid["endpoints"][alias]) for alias in laid["endpoints"]} == {"P": ["settle"], "B": ["settle"]}
     assert laid["endpoints"]["B"]["settle"] == layout.endpoint(derived, derived["clients"][0], "B")
-    new = {"flow_list", "flow_clusters", "flow_steps", "endpoints", "names"}
+    new = {"live_flows", "arm_steps", "flow_clusters", "flow_steps", "endpoints", "names", "syncs"}
     assert set(laid) - set(derived) == new
 
 
@@ -73,21 +75,6 @@ def test_laying_out_changes_nothing_of_the_pair_that_it_is_given() -> None:
 def test_taking_everything_down_deletes_all_three_connectors_of_both_flows() -> None:
     parts = {"parts": ["source", "checkpoint", "heartbeat"], "state": "absent"}
     assert layout.laid_out(pair())["flow_steps"]["absent"] == [["P->B", parts], ["B->P", parts]]
-
-
-def test_topic_ids_by_alias() -> None:
-    results = [
-        {"replication_cluster": {"alias": "P"}, "topics": [{"name": "T", "topic_id": "1"}]},
-        {"replication_cluster": {"alias": "B"}, "topics": [{"name": "T", "topic_id": None}]},
-    ]
-    assert layout.topic_ids(results) == {"P": {"T": "1"}, "B": {}}
-
-
-def test_a_topic_that_was_created_again_is_named_and_one_that_is_gone_or_new_is_not() -> None:
-    """SOUNDNESS 11 and 22 rest on topic ids."""
-    journaled = {"P": {"T": "1", "U": "2", "gone": "3"}}
-    found = {"P": {"T": "1", "U": "9", "new": "4"}, "B": {"T": "7"}}
-    assert layout.recreated(journaled, found) == ['"U" on P (id 9, journaled 2)']
 
 
 def test_the_names_of_a_side_are_its_originals_and_the_replicas_on_it() -> None:

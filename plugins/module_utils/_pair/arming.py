@@ -1,0 +1,252 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a flow of a pair with the policy identity begins to copy: at a cut, and nowhere else (SOUNDNESS 22).
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._connect.offsets import copied_offsets, set_offsets
+from .._core.changes import Change, Outcome
+from .._core.errors import DrError
+from .._core.names import connector_name, flow_name
+from .._core.stays import flat, nested
+from .._core.topic_ids import recreated
+from .._core.verdict import PROVEN, REFUTED
+from .._kafka.records import Record, data_records, has_data, last_data_records
+from .._kafka.topics import describe
+from .._module import Result
+from .clusters import on_each
+from .journal import note
+from .observe import ISOLATION, Pair, Partition, same_content
+
+__all__ = ["arm"]
+
+Range = tuple[int, int]
+
+
+@dataclass
+class Beginning:
+    """First offset to copy by source partition; ``found``: those that were found by content."""
+
+    cut: dict[Partition, int]
+    found: list[Partition] = field(default_factory=list)
+    tails: dict[Partition, int] = field(default_factory=dict)
+
+
+def arm(params: Mapping[str, Any], check: bool) -> Result:
+    """Set the offsets of a stopped source connector; with ``run``, journal what was set.
+
+    ``cut`` given: the cut of a cutover. Not given: what the connector has must fit the logs, and where it has nothing
+    the cut is found by content, or refused.
+    """
+    arming = _Arming(params)
+    result = Result(requests=arming.pair.requests)
+    result.extra = {"armed": False, "seam": None, "partitions": [], "behind": []}
+    if check:
+        return result
+    if params["cut"] is None and arming.running:
+        return result
+    arming.require_still()
+    begin = arming.at_cut(flat(params["cut"])) if params["cut"] is not None else arming.by_content()
+    changed = arming.set(begin)
+    facts = {"flow": arming.flow, "cut": nested(begin.cut), "resumed": arming.ends(arming.target)}
+    result.extra = {"armed": True, "seam": arming.seam(begin), "partitions": arming.rows(begin)}
+    result.extra["behind"] = [
+        f"{arming.target} {topic}-{index}: {count} offsets" for (topic, index), count in sorted(begin.tails.items())
+    ]
+    if changed is not None:
+        result.outcomes.append(Outcome(changed, "done"))
+    if params["run"]:
+        noted = note({**params, "event": "phase", "data": {"phase": "armed", "facts": facts}}, check)
+        result.outcomes += noted.outcomes
+    result.requests = arming.pair.requests
+    return result
+
+
+class _Arming:
+    """One flow about to be told where to begin."""
+
+    def __init__(self, params: Mapping[str, Any]) -> None:
+        self.source, self.target = params["source"], params["target"]
+        self.flow = flow_name(self.source, self.target)
+        self._params = params
+        self.pair = Pair({**params, "flows": [{"source": self.source, "target": self.target}]})
+        self._rest = self.pair.rest(self.source, self.target)
+        self._name = connector_name(self.source, self.target, "source")
+        on_each(self.pair.kafka, self.pair.partitions)
+        self._logs = {
+            alias: self.pair.ranges(alias, self.pair.topics, "read_uncommitted") for alias in (self.source, self.target)
+        }
+
+    @property
+    def running(self) -> bool:
+        """The connector works already: where it began was decided before."""
+        found = self._rest.connectors().get(self._name)
+        return found is not None and found.state == "RUNNING"
+
+    def require_still(self) -> None:
+        """No record moves in either direction, and the topics are the journaled ones."""
+        connector = self._rest.connectors().get(self._name)
+        if connector is None or not connector.stopped:
+            state = "missing" if connector is None else f"{connector.state} with {len(connector.tasks)} tasks"
+            raise DrError(
+                "not_stopped",
+                f'The connector "{self._name}" is {state}, wanted STOPPED with none.',
+                "Offsets can be set only then. Nothing was changed.",
+                self._rest.url,
+            )
+        running = self.pair.against(self.source, self.target)
+        if running:
+            raise DrError(
+                "both_directions",
+                f"{', '.join(running)} copies what {self.flow} is about to copy back.",
+                "With the policy identity each record would be copied round and round. Stop it first.",
+            )
+        states = on_each(self.pair.kafka, lambda alias: describe(self.pair.kafka[alias], self.pair.topics))
+        ids = {
+            alias: {name: state.topic_id for name, state in found.items() if state is not None and state.topic_id}
+            for alias, found in states.items()
+        }
+        other = recreated(self._params["topic_ids"], ids)
+        if other:
+            raise DrError(
+                "topic_recreated",
+                f"Created again since the pair was enabled: {'; '.join(other)}.",
+                "The cut means other records. The flow stays stopped.",
+            )
+
+    # ---- where to begin
+
+    def at_cut(self, cut: Mapping[Partition, int]) -> Beginning:
+        """The cut of a cutover: everything from there on is still on the source, and nothing else on the target."""
+        begin = Beginning({key: cut.get(key, 0) for key in self._logs[self.source]})
+        for key, at in begin.cut.items():
+            start, end = self._logs[self.source][key]
+            if not start <= at <= end:
+                gone = "expired before they could be copied" if at < start else "are missing: topic truncated"
+                raise DrError(
+                    "cut_outside_log",
+                    f"{key[0]}-{key[1]} on {self.source}: the cut is {at}, the log [{start}, {end}); {abs(at - start)}"
+                    f" offsets {gone}.",
+                    f"The flow {self.flow} stays stopped.",
+                )
+        begin.tails = self._tails(flat(self._params["ends"]))
+        refused = [key for key in begin.tails if key[0] not in self._params["accept_tail"]]
+        if refused:
+            topic, index = refused[0]
+            raise DrError(
+                "tail_left",
+                f"{len(refused)} partitions on {self.target} were written behind the cut; {topic}-{index}:"
+                f" {begin.tails[refused[0]]} offsets that were never copied to {self.source}.",
+                f"The flow {self.flow} stays stopped, nothing is lost: those records lie on {self.target} only. Bring"
+                f" them over, or accept that by naming the topics in kafka_dr_accept_tail.",
+            )
+        return begin
+
+    def _tails(self, ends: Mapping[Partition, int]) -> dict[Partition, int]:
+        """Offsets behind the journaled ends of the side that was left, where data records lie there."""
+        spans = {
+            key: (max(ends[key], start), end)
+            for key, (start, end) in self._logs[self.target].items()
+            if key in ends and end > ends[key]
+        }
+        data = has_data(self.pair.kafka[self.target], spans, ISOLATION) if spans else {}
+        return {key: span[1] - span[0] for key, span in spans.items() if data.get(key) is not False}
+
+    def by_content(self) -> Beginning:
+        """From what the connector knows, or behind the copy of the target's last record."""
+        known = copied_offsets(self._rest, self._name, self.source)
+        here, there = self._logs[self.source], self._logs[self.target]
+        last = last_data_records(self.pair.kafka[self.target], there, ISOLATION)
+        begin = Beginning({})
+        for key, (start, end) in sorted(here.items()):
+            if key in known:
+                self._check_known(key, known[key], last.get(key))
+                begin.cut[key] = known[key] + 1
+            elif key not in there or there[key][1] == 0:
+                begin.cut[key] = 0
+            else:
+                begin.cut[key] = self._find(key, last.get(key), (start, end))
+                begin.found.append(key)
+        return begin
+
+    def _check_known(self, key: Partition, copied: int, last: Record | None) -> None:
+        start, end = self._logs[self.source][key]
+        span = {key: (start, min(copied + 1, end))}
+        newest = last_data_records(self.pair.kafka[self.source], span, ISOLATION).get(key) if copied >= start else None
+        if start - 1 <= copied < end and (newest is None or same_content(newest, last)):
+            return
+        raise DrError(
+            "flow_does_not_fit",
+            f"{key[0]}-{key[1]}: {self.flow} is at {copied}, the log on {self.source} is [{start}, {end}), and the last"
+            f" record that it copied is not the last one on {self.target}.",
+            f"Somebody wrote on {self.target}, or the topics are not those that the flow knew. Nothing was changed.",
+        )
+
+    def _find(self, key: Partition, last: Record | None, log: Range) -> int:
+        """Behind the only record on the source that equals the target's last one."""
+        topic, index = key
+        copies = []
+        if last is not None:
+            kafka = self.pair.kafka[self.source]
+            copies = [one.offset for one in data_records(kafka, key, *log) if same_content(one, last)]
+        if len(copies) == 1:
+            return copies[0] + 1
+        end = self._logs[self.target][key][1]
+        why = (
+            "its records have expired there"
+            if last is None
+            else f"its last record there (offset {last.offset}) lies {len(copies)} times on {self.source}"
+        )
+        raise DrError(
+            "cut_unknown",
+            f"{topic}-{index} on {self.target} holds records up to {end}, and it is not known up to where {self.source}"
+            f" has them: {why}.",
+            f"Without the cut records would be copied twice or left out. Nothing was changed. If {self.target} may be"
+            f" copied again from the start: delete the topic there and start again.",
+        )
+
+    # ---- setting it
+
+    def set(self, begin: Beginning) -> Change | None:
+        """Write the offsets and read them back; None: they were so already."""
+        have = copied_offsets(self._rest, self._name, self.source)
+        wanted = {key: at - 1 for key, at in begin.cut.items() if at > 0}
+        # Heartbeats keep their place: copied again they would only be old ones.
+        wanted |= {key: at for key, at in have.items() if key[0] == "heartbeats"}
+        if have == wanted:
+            return None
+        set_offsets(self._rest, self._name, self.source, wanted)
+        return Change("offsets", self._name, "update", nested(have), nested(wanted))
+
+    def ends(self, alias: str) -> dict[str, dict[str, int]]:
+        """Log ends, as the journal takes them."""
+        return nested({key: end for key, (_start, end) in self._logs[alias].items()})
+
+    def seam(self, begin: Beginning) -> dict[str, Any] | None:
+        """The cut that was found by content, as the journal takes it."""
+        if not begin.found:
+            return None
+        ends = self.ends(self.target)
+        return {"from": self.target, "to": self.source, "ends": ends, "cut": nested(begin.cut), "resumed": ends}
+
+    def rows(self, begin: Beginning) -> list[dict[str, Any]]:
+        """One for each partition, shaped like the rows of a flow's status."""
+        return [
+            {
+                "topic": topic,
+                "partition": index,
+                "cut": at,
+                "tail": begin.tails.get((topic, index), 0),
+                "drained": REFUTED if (topic, index) in begin.tails else PROVEN,
+                "reason": "written behind the cut" if (topic, index) in begin.tails else "nothing lies behind the cut",
+            }
+            for (topic, index), at in sorted(begin.cut.items())
+        ]

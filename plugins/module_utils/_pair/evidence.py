@@ -1,0 +1,71 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a translation of positions rests on, gathered once, and the shape of one found position.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .._core.gates import drained
+from .._core.positions import Position, Side
+from .._core.verdict import PROVEN
+from .observe import FlowLook, GroupLook, Pair, Partition
+
+__all__ = ["Evidence", "row"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """X is the side being left, Y the one being entered. ``forward``: the flow X->Y, ``back``: Y->X if it copies too.
+
+    ``y_ranges``: log start and end of every partition on Y, read last.
+    """
+
+    pair: Pair
+    x: str
+    y: str
+    forward: FlowLook
+    back: FlowLook | None
+    x_groups: Mapping[str, GroupLook]
+    y_groups: Mapping[str, GroupLook]
+    y_ranges: Mapping[Partition, tuple[int, int]]
+
+    def final(self, key: Partition) -> bool:
+        """Everything of the source partition is on the target, and nothing more will come."""
+        return self.forward.connectors["source"].final and drained(self.forward.facts[key]).verdict == PROVEN
+
+    def topics_of(self, group: str) -> list[str]:
+        """The originals that the group reads."""
+        return self.pair.topics_of(group, self.x, self.x_groups[group].commits)
+
+    def left(self, group: str, key: Partition) -> Side:
+        """The group on a source partition of the flow X->Y."""
+        look, facts = self.x_groups[group], self.forward.facts[key]
+        return Side(look.commits.get(key), facts.start, facts.end, look.read_to_end.get(key))
+
+    def entered(self, group: str, key: Partition) -> Side:
+        """The group on a partition of Y."""
+        start, end = self.y_ranges.get(key, (None, None))
+        return Side(self.y_groups[group].commits.get(key), start, end)
+
+
+def row(evidence: Evidence, group: str, key: Partition, found: Position, mm2: int | None = None) -> dict[str, Any]:
+    """One position on Y. ``checkpoint``: where MirrorMaker 2's own one would be, if it has one."""
+    return {
+        "group": group,
+        "topic": key[0],
+        "partition": key[1],
+        "offset": found.offset,
+        "method": found.method,
+        "quality": found.quality,
+        "rereads": found.rereads,
+        "reason": found.reason,
+        "existing": evidence.y_groups[group].commits.get(key),
+        "checkpoint": mm2,
+    }

@@ -1,0 +1,99 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Positions with the default policy: the replica ``X.T`` and the original ``T`` on the side being entered.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._core.gates import drained
+from .._core.positions import Side, enter_original, enter_replica
+from .._core.translation import Translated
+from .._core.verdict import PROVEN
+from .clusters import both
+from .copies import FlowCopies
+from .evidence import Evidence, row
+from .observe import FlowLook, Partition
+
+__all__ = ["FourTopics"]
+
+Wanted = dict[Partition, set[int]]
+Found = Mapping[tuple[Partition, int], Translated]
+
+
+class FourTopics:
+    """SOUNDNESS 7: forward through X->Y and in reverse through Y->X, only what the ends of the logs do not decide."""
+
+    def __init__(self, evidence: Evidence, back: FlowLook, params: Mapping[str, Any]) -> None:
+        self._evidence, self._back = evidence, back
+        self._vouched = params["vouched"]
+
+        def copies(look: FlowLook) -> FlowCopies:
+            copied = {key: facts.copied for key, facts in look.facts.items()}
+            ids, since = params["topic_ids"], params["syncs_since"]
+            return FlowCopies(evidence.pair, look.source, look.target, copied, ids, since)
+
+        self._copies = (copies(evidence.forward), copies(back))
+
+    @property
+    def records(self) -> int:
+        """Records read."""
+        return sum(copies.records for copies in self._copies)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One for each group, topic of Y and partition."""
+        for copies in self._copies:
+            copies.check_topics()
+        forward, mirrored = self._wanted()
+        found = both(lambda: self._copies[0].forward(forward), lambda: self._copies[1].reverse(mirrored))
+        return [row for group in self._evidence.pair.groups for row in self._of_group(group, *found)]
+
+    def _mirror(self, key: Partition) -> Partition:
+        return self._copies[1].replica(key)
+
+    def _copied_back(self, key: Partition) -> bool:
+        return drained(self._back.facts[key]).verdict == PROVEN
+
+    def _wanted(self) -> tuple[Wanted, Wanted]:
+        evidence = self._evidence
+        forward: Wanted = {}
+        mirrored: Wanted = {}
+        for group, look in evidence.x_groups.items():
+            topics = evidence.topics_of(group)
+            for key, facts in evidence.forward.facts.items():
+                commit = look.commits.get(key)
+                to_end = look.read_to_end.get(key) and evidence.final(key)
+                if key[0] in topics and commit is not None and not to_end and commit <= (facts.end or 0):
+                    forward.setdefault(key, set()).add(commit)
+            for key in self._back.facts:
+                commit = look.commits.get(self._mirror(key))
+                to_end = look.read_to_end.get(self._mirror(key)) and self._copied_back(key)
+                if key[0] in topics and commit is not None and not to_end:
+                    mirrored.setdefault(key, set()).add(commit)
+        return forward, mirrored
+
+    def _of_group(self, group: str, forward: Found, mirrored: Found) -> list[dict[str, Any]]:
+        evidence = self._evidence
+        look, topics = evidence.x_groups[group], set(evidence.topics_of(group))
+        rows = []
+        for key in sorted(key for key in evidence.forward.facts if key[0] in topics):
+            left, replica = evidence.left(group, key), self._copies[0].replica(key)
+            there = None if left.commit is None else forward.get((key, left.commit))
+            found = enter_replica(left, evidence.entered(group, replica), evidence.final(key), there)
+            mm2 = None if there is None or left.commit is None else self._copies[0].checkpoint(key, left.commit)
+            rows.append(row(evidence, group, replica, found, mm2))
+        for key in sorted(key for key in self._back.facts if key[0] in topics):
+            start, end = evidence.y_ranges[key]
+            own = self._vouched.get(group, {}).get(key[0], {}).get(str(key[1]))
+            left = Side(look.commits.get(self._mirror(key)), start, end, look.read_to_end.get(self._mirror(key)))
+            # What was written since that look (by whom?) is not known to be copied.
+            copied = self._copied_back(key) and self._back.facts[key].end == end
+            there = None if left.commit is None else mirrored.get((key, left.commit))
+            # MirrorMaker 2 translates nothing in this direction.
+            rows.append(row(evidence, group, key, enter_original(left, Side(own, start, end), copied, there)))
+        return rows

@@ -1,0 +1,115 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who else writes into a replica: applications that write the wrong topic, and flows that run in a circle.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+
+from .._core.gates import drained
+from .._core.verdict import PROVEN
+from .._kafka.records import Reading, Record, last_data_records, read_ranges
+from .clusters import both
+from .observe import ISOLATION, FlowLook, Pair, Partition, same_content
+
+__all__ = ["circling", "foreign_records"]
+
+Range = tuple[int, int]
+
+# The newest records of a source among which the copy must find its original: the flow goes on meanwhile.
+_RECENT = 500
+# A record goes round in some 15 ms: in this time dozens of its copies appear.
+_CIRCLE_SECONDS = 0.5
+_CIRCLE_COPIES = 5
+_CIRCLE_TAIL = 200
+_CIRCLE_PARTITIONS = 50
+
+
+def foreign_records(pair: Pair, look: FlowLook, accepted: Collection[str] = ()) -> list[str]:
+    """Partitions whose replica ends in a record that the source does not have, in words.
+
+    Only where the flow has copied everything: there the last record of both sides is the same one. ``accepted``: topics
+    of which it is known.
+    """
+    copied = [
+        key
+        for key, facts in look.facts.items()
+        if (drained(facts).verdict == PROVEN or facts.tail_copied) and key[0] not in accepted
+    ]
+    renamed = {key: (pair.naming.replica(look.source, key[0]), key[1]) for key in copied}
+    # The replica's end first: the source then shows everything that it can hold.
+    there = pair.ranges(look.target, {name for name, _index in renamed.values()})
+    here = pair.ranges(look.source, {topic for topic, _index in copied})
+    known = {key: new for key, new in renamed.items() if new in there and key in here}
+    left, right = both(
+        lambda: last_data_records(pair.kafka[look.source], {key: here[key] for key in known}, ISOLATION),
+        lambda: last_data_records(pair.kafka[look.target], {new: there[new] for new in known.values()}, ISOLATION),
+    )
+    suspects = {
+        key: last
+        for key, new in known.items()
+        if (last := right.get(new)) is not None and left.get(key) is not None and not same_content(left[key], last)
+    }
+    recent = _recent(pair, look.source, {key: here[key] for key in suspects}, _RECENT)
+    return [
+        f"{pair.naming.replica(look.source, topic)}-{index} on {look.target} ends in a record at offset {last.offset}"
+        f" that {topic} on {look.source} does not have"
+        for (topic, index), last in sorted(suspects.items())
+        if not any(same_content(record, last) for record in recent.get((topic, index), ()))
+    ]
+
+
+def _recent(pair: Pair, alias: str, logs: Mapping[Partition, Range], count: int) -> dict[Partition, list[Record]]:
+    """The records of the last ``count`` offsets of each log."""
+    return _records(pair, alias, {key: (max(start, end - count), end) for key, (start, end) in logs.items()})
+
+
+def _records(pair: Pair, alias: str, spans: Mapping[Partition, Range]) -> dict[Partition, list[Record]]:
+    if not spans:
+        return {}
+    reads = read_ranges(pair.kafka[alias], spans, Reading("read_uncommitted"))
+    return {key: read.records for key, read in reads.items()}
+
+
+def circling(pair: Pair, source: str, target: str) -> list[str]:
+    """Topics of a pair with the policy identity whose records come back again and again, in words.
+
+    Evidence, not configuration: of what arrives within half a second on *both* sides, most lay there before, content
+    and timestamp alike. It finds a second flow of whatever name on whatever worker.
+    """
+    sides = (source, target)
+    before = {alias: pair.ranges(alias, pair.topics, "read_uncommitted") for alias in sides}
+    time.sleep(_CIRCLE_SECONDS)
+    after = {alias: pair.ranges(alias, pair.topics, "read_uncommitted") for alias in sides}
+    grown = [key for key in before[source] if all(_grown(key, before[alias], after[alias]) for alias in sides)]
+    again = set(grown[:_CIRCLE_PARTITIONS])
+    for alias in sides:
+        old, new = before[alias], after[alias]
+        spans = {key: (max(new[key][0], old[key][1] - _CIRCLE_TAIL), new[key][1]) for key in again}
+        read = _records(pair, alias, spans)
+        again = {key for key in again if _mostly_known(read[key], old[key][1])}
+    return [
+        f"{topic}-{index}: within {_CIRCLE_SECONDS:g} s the same records arrived again on {source} and on {target}:"
+        " both directions copy it, round and round"
+        for topic, index in sorted(again)
+    ]
+
+
+def _grown(key: Partition, before: Mapping[Partition, Range], after: Mapping[Partition, Range]) -> bool:
+    return key in before and key in after and after[key][1] > before[key][1]
+
+
+def _mostly_known(records: Sequence[Record], since: int) -> bool:
+    before = {_content(record) for record in records if record.offset < since}
+    arrived = [_content(record) for record in records if record.offset >= since]
+    again = sum(content in before for content in arrived)
+    return again >= _CIRCLE_COPIES and 2 * again >= len(arrived)
+
+
+def _content(record: Record) -> object:
+    return record.timestamp, record.key, record.value, tuple(record.headers)

@@ -1,0 +1,94 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Positions with the policy identity: ``T`` on one side, ``T`` on the other, and the cuts between the stays.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._core.positions import Position, enter_same
+from .._core.stays import Place, Stay, locate, stays
+from .._core.translation import Translated
+from .copies import FlowCopies
+from .evidence import Evidence, row
+from .observe import Partition
+
+__all__ = ["OneTopic"]
+
+
+class OneTopic:
+    """SOUNDNESS 22: a position at a cut is the cut; within a stay it is translated through the flow of that stay."""
+
+    def __init__(self, evidence: Evidence, params: Mapping[str, Any]) -> None:
+        self._evidence = evidence
+        self._stays = stays(params["seams"], evidence.x, evidence.y)
+        self._ids, self._since = params["topic_ids"], params["syncs_since"]
+        self._copies = {index: self._of_stay(stay) for index, stay in enumerate(self._stays)}
+
+    @property
+    def records(self) -> int:
+        """Records read."""
+        return sum(copies.records for copies in self._copies.values())
+
+    def _of_stay(self, stay: Stay) -> FlowCopies:
+        """A stay that has ended is copied up to its cut; of the present one the flow tells."""
+        facts = self._evidence.forward.facts
+        copied: dict[Partition, int | None] = (
+            {key: one.copied for key, one in facts.items()}
+            if stay.end is None
+            else {key: stay.end[stay.source].get(key, 0) - 1 for key in facts}
+        )
+        return FlowCopies(self._evidence.pair, stay.source, stay.target, copied, self._ids, self._since, stay)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One for each group and partition."""
+        evidence = self._evidence
+        self._copies[len(self._stays) - 1].check_topics()
+        wanted: dict[int, dict[Partition, set[int]]] = {}
+        for group in evidence.pair.groups:
+            for key in self._keys(group):
+                commit, place = self._place(group, key)
+                if commit is not None and place.stay is not None and place.other is None:
+                    wanted.setdefault(place.stay, {}).setdefault(key, set()).add(commit)
+        found = {
+            (index, *key): one for index, keys in wanted.items() for key, one in self._through(index, keys).items()
+        }
+        return [
+            row(evidence, group, key, *self._position(group, key, found))
+            for group in evidence.pair.groups
+            for key in self._keys(group)
+        ]
+
+    def _keys(self, group: str) -> list[Partition]:
+        topics = set(self._evidence.topics_of(group))
+        return sorted(key for key in self._evidence.forward.facts if key[0] in topics)
+
+    def _place(self, group: str, key: Partition) -> tuple[int | None, Place]:
+        """Where the group stands on X. Nowhere (no stay) if it has no position, or none that must be translated."""
+        left = self._evidence.left(group, key)
+        if left.commit is None or left.commit > (left.end or 0) or (left.read_to_end and self._evidence.final(key)):
+            return None, Place(None)
+        return left.commit, locate(self._stays, self._evidence.x, key, left.commit)
+
+    def _through(self, index: int, wanted: Mapping[Partition, set[int]]) -> dict[tuple[Partition, int], Translated]:
+        copies = self._copies[index]
+        return copies.forward(wanted) if copies.source == self._evidence.x else copies.reverse(wanted)
+
+    def _position(
+        self, group: str, key: Partition, found: Mapping[tuple[int, Partition, int], Translated]
+    ) -> tuple[Position, int | None]:
+        evidence = self._evidence
+        left, entered = evidence.left(group, key), evidence.entered(group, key)
+        commit, place = self._place(group, key)
+        there = None if commit is None or place.stay is None else found.get((place.stay, key, commit))
+        position = enter_same(left, entered, evidence.final(key), place, there)
+        if there is None or commit is None or place.stay is None:
+            return position, None
+        copies = self._copies[place.stay]
+        # MirrorMaker 2 translates only away from where the applications live.
+        return position, copies.checkpoint(key, commit) if copies.source == evidence.x else None

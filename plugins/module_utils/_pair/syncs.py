@@ -1,0 +1,88 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The offset-syncs of a flow, read from the newest back, no further than needed: producers may stand still meanwhile.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from .._core.errors import DrError
+from .._core.formats import OffsetSync, decode_offset_sync
+from .._core.names import flow_name
+from .._kafka.client import Kafka
+from .._kafka.records import Record, data_records
+from .._kafka.topics import describe, log_ranges
+from .observe import ISOLATION, Pair, Partition
+
+__all__ = ["Syncs"]
+
+_FIRST_CHUNK = 20_000
+_GROWTH = 4
+
+
+class Syncs:
+    """By source partition, in the order of the topic. ``since``: topic -> the first offset to believe.
+
+    What was written before belongs to a topic of the same name that was deleted since. A flow without such a topic has
+    no offset-syncs: positions are then found by content alone. ``read``: records read so far.
+    """
+
+    def __init__(self, pair: Pair, source: str, target: str, since: Mapping[str, int]) -> None:
+        self.read = 0
+        self.of: dict[Partition, list[OffsetSync]] = {}
+        self._flow = flow_name(source, target)
+        self._since = since
+        self._kafka, self._place = _found(pair, source, target)
+        self._start = self._left = 0
+        if self._place is not None:
+            self._start, self._left = log_ranges(self._kafka, {self._place}, ISOLATION)[self._place]
+            wanted = [since.get(topic, 0) for topic in pair.topics]
+            self._start = max(self._start, min(wanted, default=0))
+
+    def reach(self, enough: Callable[[Mapping[Partition, list[OffsetSync]]], bool]) -> None:
+        """Read on, towards the oldest, until ``enough`` says so or nothing is left."""
+        chunk = _FIRST_CHUNK
+        while self._left > self._start and not (self.read and enough(self.of)):
+            begin = max(self._start, self._left - chunk)
+            self._take(begin, self._left)
+            self._left, chunk = begin, chunk * _GROWTH
+
+    def _take(self, begin: int, end: int) -> None:
+        assert self._place is not None
+        older: dict[Partition, list[OffsetSync]] = {}
+        for record in data_records(self._kafka, self._place, begin, end):
+            self.read += 1
+            sync = self._decoded(record)
+            if sync is not None and record.offset >= self._since.get(sync.topic, 0):
+                older.setdefault((sync.topic, sync.partition), []).append(sync)
+        for key, syncs in older.items():
+            self.of[key] = syncs + self.of.get(key, [])
+
+    def _decoded(self, record: Record) -> OffsetSync | None:
+        if record.key is None or record.value is None:
+            return None
+        try:
+            return decode_offset_sync(record.key, record.value)
+        except DrError as error:
+            topic = self._place[0] if self._place else ""
+            raise DrError(
+                "syncs_unreadable",
+                f'The topic "{topic}" of the flow {self._flow} holds at offset {record.offset} something that is no'
+                f" offset-sync. {error.message}",
+                "Somebody else writes there, or another MirrorMaker version does. Nothing was committed.",
+                self._kafka.bootstrap_servers,
+            ) from error
+
+
+def _found(pair: Pair, source: str, target: str) -> tuple[Kafka, Partition | None]:
+    """From the target first: that one survives the loss of the source."""
+    for alias, other in ((target, source), (source, target)):
+        kafka, topic = pair.kafka[alias], pair.naming.offset_syncs(other)
+        state = describe(kafka, [topic])[topic]
+        if state is not None:
+            return kafka, (topic, 0)
+    return pair.kafka[target], None

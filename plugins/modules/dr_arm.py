@@ -1,0 +1,147 @@
+#!/usr/bin/python
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Set where a flow of a pair with the policy identity begins to copy."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dr_arm
+short_description: Set where a flow begins to copy, with the policy identity
+version_added: 0.1.0
+description:
+  - With the policy C(identity) the two sides hold the same topics, and one flow copies at a time. After a cutover the
+    flow back must begin at the cut. Earlier, it would copy records to where they came from; later, it would leave out
+    what producers wrote meanwhile.
+  - Requires the source connector to be STOPPED without tasks and no flow in the other direction. Forgets the offsets
+    of earlier rounds, writes the wanted ones, reads them back, and journals them as the phase C(armed) of O(run).
+  - Without O(cut), as when a pair is enabled, the offsets that the connector has must fit both logs. A partition
+    without one begins at 0 if the target was never written. Else its cut is found by content, behind the only record
+    on the source that equals the last one on the target, or the module fails and says what is missing.
+  - Does not start the connector.
+extends_documentation_fragment:
+  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.attributes
+options:
+  source:
+    description: Alias of the side where applications live.
+    type: str
+    required: true
+  target:
+    description: Alias of the other side; the flow's workers stand beside it.
+    type: str
+    required: true
+  cut:
+    description: The first offset to copy, as a dictionary from topic to partition to offset.
+    type: dict
+  ends:
+    description:
+      - The ends of O(target) at the barrier of the cutover, in the same shape. Data records behind them were written
+        behind the cut, exist there only, and are refused.
+    type: dict
+    default: {}
+  accept_tail:
+    description: Topics for which records behind O(ends) are accepted; they stay on O(target) only.
+    type: list
+    elements: str
+    default: []
+  topic_ids:
+    description: Ids of the topics from the journal, as a dictionary from alias to topic to id. Another id fails.
+    type: dict
+    default: {}
+  pair:
+    description: Name of the pair in the journal.
+    type: str
+    required: true
+  topic:
+    description: Name of the journal topic.
+    type: str
+    default: kafka-dr-journal-internal
+  run:
+    description: Id of the run in the journal. Without one nothing is journaled.
+    type: str
+attributes:
+  check_mode:
+    support: partial
+    details: Changes nothing and tells nothing, because the connector may not exist yet.
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+author:
+  - switchback.kafka_dr contributors (@switchback)
+"""
+
+EXAMPLES = r"""
+- name: Let the flow back begin at the cut
+  switchback.kafka_dr.dr_arm:
+    clusters: "{{ kafka_dr_pair.clusters }}"
+    topics: [Payments]
+    policy: identity
+    source: B
+    target: P
+    cut: "{{ barrier.barrier.cut }}"
+    ends: "{{ barrier.barrier.ends }}"
+    pair: B-P
+    run: "{{ journal.run_id }}"
+"""
+
+RETURN = r"""
+armed:
+  description: Whether the connector was found stopped and its offsets are as wanted now.
+  returned: success
+  type: bool
+partitions:
+  description:
+    - One row for each partition, with the first offset to copy (C(cut)) and the offsets behind O(ends) that hold
+      records (C(tail)).
+  returned: success
+  type: list
+  elements: dict
+behind:
+  description: What was written behind O(ends) and accepted, in words.
+  returned: success
+  type: list
+  elements: str
+seam:
+  description: The cut in the shape of the journal, if it was found by content; else null.
+  returned: success
+  type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.arming import arm
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
+
+SPEC = pair_options().merge(
+    ArgumentSpec(
+        {
+            "source": {"type": "str", "required": True},
+            "target": {"type": "str", "required": True},
+            "cut": {"type": "dict"},
+            "ends": {"type": "dict", "default": {}},
+            "accept_tail": {"type": "list", "elements": "str", "default": []},
+            "topic_ids": {"type": "dict", "default": {}},
+            "pair": {"type": "str", "required": True},
+            "topic": {"type": "str", "default": "kafka-dr-journal-internal"},
+            "run": {"type": "str"},
+        }
+    )
+)
+
+
+def work(module: AnsibleModule) -> Result:
+    """Look, set, read back, journal."""
+    return arm(module.params, module.check_mode)
+
+
+def main() -> None:
+    """Run the module."""
+    run(SPEC.create_module(), work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Topic ids, and from where offset-syncs are about the present topics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import topic_ids
+
+FLOWS = {
+    "P->B": {"source": "P", "target": "B", "replicas": {"T": "P.T"}},
+    "B->P": {"source": "B", "target": "P", "replicas": {"T": "B.T"}},
+}
+IDS = {"P": {"T": "1", "B.T": "2"}, "B": {"T": "3", "P.T": "4"}}
+
+
+def test_ids_by_alias() -> None:
+    results = [
+        {"replication_cluster": {"alias": "P"}, "topics": [{"name": "T", "topic_id": "1"}]},
+        {"replication_cluster": {"alias": "B"}, "topics": [{"name": "T", "topic_id": None}]},
+    ]
+    assert topic_ids.topic_ids(results) == {"P": {"T": "1"}, "B": {}}
+
+
+def test_a_topic_that_was_created_again_is_named_and_one_that_is_gone_or_new_is_not() -> None:
+    """SOUNDNESS 11 and 22 rest on topic ids."""
+    journaled = {"P": {"T": "1", "U": "2", "gone": "3"}}
+    found = {"P": {"T": "1", "U": "9", "new": "4"}, "B": {"T": "7"}}
+    assert topic_ids.recreated(journaled, found) == ['"U" on P (id 9, journaled 2)']
+
+
+def since(known: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    state = {"topic_ids": known, "syncs_since": {"P->B": {"T": 7}, "B->P": {"T": 8}}}
+    return topic_ids.syncs_since(state, FLOWS, found, {"P->B": 100, "B->P": 200})
+
+
+def test_offset_syncs_of_known_topics_are_believed_from_where_they_were() -> None:
+    assert since(IDS, IDS) == {"P->B": {"T": 7}, "B->P": {"T": 8}}
+
+
+def test_offset_syncs_of_a_topic_seen_for_the_first_time_begin_at_the_present_end() -> None:
+    assert since({}, IDS) == {"P->B": {"T": 100}, "B->P": {"T": 200}}
+
+
+def test_either_topic_created_again_makes_earlier_offset_syncs_lies() -> None:
+    original = {**IDS, "P": {"T": "9", "B.T": "2"}}
+    replica = {**IDS, "B": {"T": "3", "P.T": "9"}}
+    gone = {**IDS, "B": {"T": "3"}}
+    for found in (original, replica, gone):
+        assert since(IDS, found) == {"P->B": {"T": 100}, "B->P": {"T": 8}}
+
+
+def test_ends_by_flow_leave_out_a_topic_that_does_not_exist() -> None:
+    results = [
+        {"replication_flow": {"name": "P->B"}, "topics": [{"offsets": [{"partition": 0, "start": 0, "end": 5}]}]},
+        {"replication_flow": {"name": "B->P"}, "topics": [{"offsets": None}]},
+    ]
+    assert topic_ids.log_ends(results) == {"P->B": 5}
