@@ -42,7 +42,9 @@ class FilterModule:
             preflight.judge_cutover,
             preflight.phases_left,
             preflight.written_behind,
+            report.checkpoint_lines,
             report.cutover_report,
+            report.lease_lines,
             report.report_lines,
             report.status_lines,
         )

@@ -16,9 +16,9 @@ description:
     what producers wrote meanwhile.
   - Requires the source connector to be STOPPED without tasks and no flow in the other direction. Forgets the offsets
     of earlier rounds, writes the wanted ones, reads them back, and journals them as the phase C(armed) of O(run).
-  - Without O(cut), as when a pair is enabled, the offsets that the connector has must fit both logs. A partition
-    without one begins at 0 if the target was never written. Else its cut is found by content, behind the only record
-    on the source that equals the last one on the target, or the module fails and says what is missing.
+  - Without O(cut), as when a pair is enabled, a partition keeps the offset that the connector has if it fits both logs,
+    and begins at 0 if the target was never written. Else its cut is found by content, behind the only record on the
+    source that equals the last one on the target, or the module fails and says what is missing.
   - Does not start the connector.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair

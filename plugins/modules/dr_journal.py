@@ -32,6 +32,10 @@ options:
     description: Name of the journal topic. Its name keeps it out of MirrorMaker 2's flows.
     type: str
     default: kafka-dr-journal-internal
+  state_topic:
+    description: Name of the topic with leases. A run that starts waits until no scheduled job holds one.
+    type: str
+    default: kafka-dr-state-internal
   event:
     description:
       - V(read) only reads. V(enabled) and V(disabled) note that the pair was set up or taken down.
@@ -89,7 +93,8 @@ state:
   description:
     - What the journal says, with the event of this task. C(active) is the alias where the applications live (null
       before the pair was enabled), C(run) the last run with its finished phases, C(interrupted) whether it has not
-      ended, C(topic_ids) per alias, C(left) the facts of the last barrier per alias.
+      ended, C(topic_ids) per alias, C(left) the facts of the last barrier per alias, C(seams) the cuts of a pair with
+      the policy identity, C(syncs_since) from where offset-syncs are about the present topics.
   returned: always
   type: dict
 run_id:
@@ -104,6 +109,11 @@ events:
   description: Number of events of the pair.
   returned: always
   type: int
+leases:
+  description: Who is or was last at work on the pair beside runs, and what came of it.
+  returned: for O(event=read) and O(event=started)
+  type: list
+  elements: dict
 missing_on:
   description: Aliases without a journal topic.
   returned: always
@@ -121,6 +131,7 @@ SPEC = ArgumentSpec(
         "clusters": {"type": "dict", "required": True},
         "pair": {"type": "str", "required": True},
         "topic": {"type": "str", "default": "kafka-dr-journal-internal"},
+        "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
         "event": {
             "type": "str",
             "default": "read",

@@ -184,18 +184,9 @@ error:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.groups import (
-    GroupPlan,
-    Seen,
-    failure_of,
-    outcomes_of,
-    plan_group,
-    wanted_positions,
-)
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import groups as kafka_groups
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka, connect
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import describe, known_ranges
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.groups import wanted_positions
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import connect
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.committing import commit_positions
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
     ArgumentSpec,
     Result,
@@ -223,58 +214,7 @@ OPTIONS = ArgumentSpec(
 def reconcile(module: AnsibleModule) -> Result:
     """Check the list, look at groups and logs, plan, write, and look again."""
     wanted = wanted_positions(module.params["groups"])
-    kafka = connect(module.params)
-    plans = [
-        plan_group(group, wanted[group], seen, module.params["lower"]) for group, seen in observe(kafka, wanted).items()
-    ]
-    refused = any(plan.problems for plan in plans)
-    if refused:
-        for plan in plans:
-            plan.refuse()
-    elif not module.check_mode:
-        write(kafka, plans)
-    return Result(
-        outcomes=outcomes_of(plans),
-        extra={
-            "positions": [row.as_dict() for plan in plans for row in plan.rows],
-            "lowered": sum(plan.lowered for plan in plans) if module.params["lower"] == "lower" and not refused else 0,
-        },
-        requests=kafka.requests,
-        failure=failure_of(plans, kafka.bootstrap_servers),
-    )
-
-
-def observe(kafka: Kafka, wanted: dict) -> dict[str, Seen]:
-    """Groups, positions, topics and log ranges: one batch of each."""
-    topics = describe(kafka, sorted({topic for positions in wanted.values() for topic, number in positions}))
-    counts = {name: None if state is None else state.partitions for name, state in topics.items()}
-    existing = {
-        (topic, number) for positions in wanted.values() for topic, number in positions if number < (counts[topic] or 0)
-    }
-    ranges = known_ranges(kafka, existing)
-    before = kafka_groups.positions(kafka, wanted)
-    # Last, so that nothing slow lies between seeing that a group has no members and writing.
-    states = kafka_groups.describe(kafka, wanted)
-    return {group: Seen(states[group], before[group], ranges, counts) for group in wanted}
-
-
-def write(kafka: Kafka, plans: list[GroupPlan]) -> None:
-    """Commit what is planned, then look at positions and groups again."""
-    writing = {plan.group: plan.to_write for plan in plans if plan.to_write}
-    if not writing:
-        return
-    errors = kafka_groups.commit(kafka, writing)
-    try:
-        after = kafka_groups.positions(kafka, writing)
-        states = kafka_groups.describe(kafka, writing)
-    except DrError as error:
-        # Written is written: an answer that does not come must not make it look as if nothing had happened.
-        for plan in plans:
-            plan.unproven(error)
-        return
-    for plan in plans:
-        if plan.group in writing:
-            plan.conclude(errors[plan.group], after[plan.group], states[plan.group])
+    return commit_positions(connect(module.params), wanted, module.params["lower"], module.check_mode)
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "roles" / "lab" / "files")]
 
 import cutoff  # noqa: E402 - beside this file
+import identity  # noqa: E402
 import topics  # noqa: E402
 import translate  # noqa: E402
 
@@ -55,7 +56,22 @@ def bench_translate() -> list[dict[str, Any]]:
         lab.down(wipe=True)
 
 
-PARTS = {"topics": bench_topics, "cutoff": bench_cutoff, "translate": bench_translate}
+def bench_identity() -> list[dict[str, Any]]:
+    """Failbacks of what is new only, where both sides have the same names."""
+    lab = Lab(FOLDER / "identity-lab")
+    try:
+        lab.up(fresh=True)
+        return identity.measure(lab.info(), say)
+    finally:
+        lab.down(wipe=True)
+
+
+PARTS = {
+    "topics": bench_topics,
+    "cutoff": bench_cutoff,
+    "translate": bench_translate,
+    "identity_failback": bench_identity,
+}
 
 
 def main() -> int:

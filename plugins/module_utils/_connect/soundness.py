@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 
-__all__ = ["risky", "unknown_settings", "unsound"]
+__all__ = ["left_open", "risky", "unknown_settings", "unsound"]
 
 # Settings that follow from an option of the module.
 _OPTIONS = {
@@ -53,6 +53,8 @@ _ALLOWED: dict[str, tuple[tuple[str, ...], str]] = {
     "producer.override.acks": (("all", "-1"), _ORDER),
     "replication.policy.internal.topic.separator.enabled": (("true",), "Internal topics would be looked for elsewhere"),
 }
+_CONVERTERS = ("key.converter", "value.converter", "header.converter")
+_ISOLATION = ("source.consumer.isolation.level", "consumer.isolation.level")
 # key: (values that are only worth a warning, why)
 _RISKY = {
     "emit.offset-syncs.enabled": (("false",), "positions can then only be translated by reading records"),
@@ -106,6 +108,16 @@ def unsound(config: Mapping[str, str | None], target_brokers: Iterable[str], giv
         elif key == "producer.override.bootstrap.servers" and _other_brokers(value, target_brokers):
             problems.append(f'The setting "{key}" must name the brokers of the target, found "{value}".')
     return problems
+
+
+def left_open(config: Mapping[str, str | None]) -> list[str]:
+    """What the configuration of a source connector does not say although a proof rests on it, one sentence each."""
+    missing = [
+        f'The setting "{key}" is not set: the worker decides. {_CONTENT}.' for key in _CONVERTERS if not config.get(key)
+    ]
+    if not any(config.get(key) for key in _ISOLATION):
+        missing.append(f'The setting "{_ISOLATION[0]}" is not set, so it reads uncommitted records. {_ABORTED}.')
+    return missing
 
 
 def risky(config: Mapping[str, str | None]) -> list[str]:

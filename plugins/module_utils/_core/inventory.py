@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .errors import DrError
-from .names import JOURNAL_TOPIC, Naming, flow_name, is_internal
+from .names import JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, is_internal
 from .schema import Key, check_mapping, nearest
 
 __all__ = ["VARIABLES", "cutover_order", "derive_pair"]
@@ -54,6 +54,7 @@ RUN_VARIABLES = {
     "stall_timeout": Key("any"),
     "group_lag": Key(choices=("refuse", "reread")),
     "applications_on": Key(),
+    "checkpoint_timeout": Key("any"),
     "accept_foreign": Key("list"),
     "accept_tail": Key("list"),
 }
@@ -309,6 +310,7 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         "away": away,
         "run_on": pair["run_on"],
         "journal": _journal(pair),
+        "state": {**_journal(pair), "name": STATE_TOPIC, "config": {"cleanup.policy": "compact"}},
         "clusters": {alias: {"alias": alias, **cluster} for alias, cluster in pair["clusters"].items()},
         "topics": pair["topics"],
         "groups": moved,

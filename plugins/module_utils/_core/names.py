@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CONNECTORS", "JOURNAL_TOPIC", "Naming", "connector_name", "flow_name", "is_internal"]
+__all__ = ["CONNECTORS", "JOURNAL_TOPIC", "STATE_TOPIC", "Naming", "connector_name", "flow_name", "is_internal"]
 
 CONNECTORS = {
     "source": "MirrorSourceConnector",
@@ -22,6 +22,8 @@ CONNECTORS = {
 
 # Ends in "-internal", so MirrorMaker 2's default topics.exclude (".*[\-\.]internal") keeps it out of every flow.
 JOURNAL_TOPIC = "kafka-dr-journal-internal"
+# Compacted: what matters only in its latest form, such as who is at work and how old prepared positions are.
+STATE_TOPIC = "kafka-dr-state-internal"
 
 
 @dataclass(frozen=True)

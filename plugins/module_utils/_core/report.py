@@ -14,7 +14,7 @@ from typing import Any
 
 from .verdict import PROVEN, REFUTED, UNKNOWN, combine
 
-__all__ = ["cutover_report", "report_lines", "status_lines"]
+__all__ = ["checkpoint_lines", "cutover_report", "lease_lines", "report_lines", "status_lines"]
 
 SCHEMA = "switchback.kafka_dr/report/1"
 
@@ -141,3 +141,32 @@ def status_lines(status: Mapping[str, Any], active: str | None, run: Mapping[str
             f" {read} are read to the end"
         )
     return lines + [f"  missing: {text}" for text in status["missing"][:10]]
+
+
+def checkpoint_lines(result: Mapping[str, Any], to: str) -> list[str]:
+    """What ``dr_checkpoint`` did, for a person."""
+    if result["outcome"] == "skipped":
+        return [f"nothing was written on {to}: {result['reason']}"]
+    rows = result["details"]
+    exact = sum(row["quality"] == "exact" for row in rows)
+    lines = [
+        f"{result['committed']} positions raised on {to}; {exact} of {len(rows)} are exact, at most"
+        f" {result['rereads']} records would be read again if the applications moved now"
+    ]
+    lines += [f"  already higher: {text}" for text in result["ahead"][:10]]
+    return lines + [f"  left out: {text}" for text in result["left_out"][:10]]
+
+
+def lease_lines(leases: Sequence[Mapping[str, Any]], now: float) -> list[str]:
+    """How old prepared positions are, for a person (SOUNDNESS 12)."""
+    lines = []
+    for lease in leases:
+        at = f"{float(now) - lease['since']:.0f} s ago"
+        if lease["ended"] is None:
+            lines.append(f"  {lease['kind']} toward {lease['to']}: began {at} and has not ended")
+        elif lease["outcome"] == "done":
+            again = lease["counts"]["rereads"]
+            lines.append(f"  positions on {lease['to']}: as of {at}, at most {again} records read again from then on")
+        else:
+            lines.append(f"  {lease['kind']} toward {lease['to']}: {lease['outcome']} {at}")
+    return lines

@@ -148,6 +148,8 @@ class Translated:
     method: str
     rereads: int
     anchor: Anchor | None = None
+    # Forward: a copy of the last processed record is seen below the position. Else it may not have been copied yet.
+    reached: bool = False
 
     @property
     def exact(self) -> bool:
@@ -179,14 +181,16 @@ def _forward(commit: int, copy: Copy) -> Translated:
     cursor, at, anchor = begins
     offset = copy.replica_start if anchor is None else anchor.downstream + 1
     if at is None or cursor == unread - 1:
-        return _counted(offset, "start" if anchor is None else "sync", commit, copy, anchor)
+        counted = _counted(offset, "start" if anchor is None else "sync", commit, copy, anchor)
+        return replace(counted, reached=cursor == unread - 1)
     # The cursor cannot be further than the records that match one after the other.
     while cursor < unread - 1 and at < len(replica.offsets):
         cursor += replica.marks[at] == source.marks[cursor + 1]
         offset = replica.offsets[at] + 1
         at += 1
-    later = _latest(unread, at, copy) if cursor == unread - 1 else None
-    return _counted(offset if later is None else later, "content", commit, copy, anchor)
+    reached = cursor == unread - 1
+    later = _latest(unread, at, copy) if reached else None
+    return replace(_counted(offset if later is None else later, "content", commit, copy, anchor), reached=reached)
 
 
 def _begin(commit: int, copy: Copy) -> tuple[int, int | None, Anchor | None] | None:

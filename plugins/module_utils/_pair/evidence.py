@@ -9,11 +9,12 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .._core.gates import drained
 from .._core.positions import Position, Side
+from .._core.translation import Translated
 from .._core.verdict import PROVEN
 from .observe import FlowLook, GroupLook, Pair, Partition
 
@@ -39,6 +40,22 @@ class Evidence:
     def final(self, key: Partition) -> bool:
         """Everything of the source partition is on the target, and nothing more will come."""
         return self.forward.connectors["source"].final and drained(self.forward.facts[key]).verdict == PROVEN
+
+    def uncopied(self, key: Partition, commit: int) -> int:
+        """At most so many records below ``commit`` on X are not known to be on Y; N may only be old."""
+        facts = self.forward.facts[key]
+        if self.final(key) or facts.data_after is False:
+            return 0
+        return max(0, commit - 1 - max(-1 if facts.copied is None else facts.copied, (facts.start or 0) - 1))
+
+    def known_copied(
+        self, key: Partition, commit: int | None, position: Position, translated: Translated | None
+    ) -> Position:
+        """``position`` on Y, with what is processed on X but perhaps not yet copied counted as read again."""
+        late = 0 if commit is None or (translated is not None and translated.reached) else self.uncopied(key, commit)
+        if not late or position.rereads is None:
+            return position
+        return replace(position, quality="safe", rereads=position.rereads + late)
 
     def topics_of(self, group: str) -> list[str]:
         """The originals that the group reads."""

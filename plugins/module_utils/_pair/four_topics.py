@@ -85,6 +85,7 @@ class FourTopics:
             left, replica = evidence.left(group, key), self._copies[0].replica(key)
             there = None if left.commit is None else forward.get((key, left.commit))
             found = enter_replica(left, evidence.entered(group, replica), evidence.final(key), there)
+            found = evidence.known_copied(key, left.commit, found, there)
             mm2 = None if there is None or left.commit is None else self._copies[0].checkpoint(key, left.commit)
             rows.append(row(evidence, group, replica, found, mm2))
         for key in sorted(key for key in self._back.facts if key[0] in topics):

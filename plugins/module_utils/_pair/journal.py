@@ -22,11 +22,14 @@ from .._kafka.journal import append, read
 from .._kafka.topics import describe, log_ranges
 from .._module import Result
 from .clusters import connect_pair, on_each
+from .leases import leases_of, wait_for_lease
 
 __all__ = ["note", "read_copy"]
 
 # A writer that died leaves its transaction open for its time-out (15 s) and the broker's round after it (10 s).
 _UNDECIDED = Bounds(40.0, 0.05)
+# Longer than any scheduled job holds one (kafka_dr_checkpoint_timeout): one that died is outwaited.
+_LEASE_SECONDS = 600.0
 
 
 def note(params: Mapping[str, Any], check: bool) -> Result:
@@ -44,6 +47,8 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
     extra: dict[str, Any] = {"missing_on": missing}
     outcomes: list[Outcome] = []
     event = _next_event(params, state, events, extra)
+    if params["event"] in ("read", "started"):
+        extra["leases"] = [lease.as_dict() for lease in leases_of(kafkas, params["state_topic"], pair)]
     if event is not None:
         if missing and not check:
             raise DrError(
@@ -58,6 +63,9 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
             _write(kafkas, params, copies, events)
         change = Change("journal", pair, event.kind, _essence(before), _essence(state.as_dict()))
         outcomes.append(Outcome(change, "planned" if check else "done"))
+    if params["event"] == "started" and not check:
+        # Behind the event: a scheduled job that begins now sees the run, one that began before is waited for.
+        wait_for_lease(kafkas, params["state_topic"], pair, _LEASE_SECONDS)
     extra.update(state=state.as_dict(), events=len(events))
     requests = [request for kafka in kafkas.values() for request in kafka.requests]
     return Result(outcomes=outcomes, extra=extra, requests=requests)

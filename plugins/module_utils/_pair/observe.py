@@ -15,6 +15,7 @@ from typing import Any
 
 from .._connect.offsets import copied_offsets
 from .._connect.rest import ConnectClient
+from .._connect.soundness import left_open, unsound
 from .._core.errors import DrError
 from .._core.formats import decode_heartbeat
 from .._core.gates import PartitionFacts
@@ -33,12 +34,16 @@ Partition = tuple[str, int]
 
 @dataclass(frozen=True)
 class ConnectorLook:
-    """A connector as its worker reports it. ``tasks``: state of each; None state: it does not exist."""
+    """A connector as its worker reports it. ``tasks``: state of each; None state: it does not exist.
+
+    ``unsound``: settings of a source connector on which no proof can rest, in words.
+    """
 
     part: str
     name: str
     state: str | None
     tasks: tuple[str, ...]
+    unsound: tuple[str, ...] = ()
 
     @property
     def final(self) -> bool:
@@ -196,7 +201,9 @@ class Pair:
             status = listed.get(name)
             state = None if status is None else status.state
             tasks = () if status is None else tuple(task.state for task in status.tasks)
-            looks[part] = ConnectorLook(part, name, state, tasks)
+            config = None if status is None or part != "source" else status.config
+            wrong = () if config is None else (*unsound(config, _brokers(config)), *left_open(config))
+            looks[part] = ConnectorLook(part, name, state, tasks, wrong)
         return looks, copied_offsets(rest, looks["source"].name, source)
 
     def against(self, source: str, target: str) -> list[str]:
@@ -303,6 +310,11 @@ class Pair:
             return True
         data = behind.get((key, max(commit, start)))
         return None if data is None else not data
+
+
+def _brokers(config: Mapping[str, str]) -> set[str]:
+    """Where a connector says that its target is."""
+    return {address.strip().lower() for address in config.get("target.cluster.bootstrap.servers", "").split(",")}
 
 
 def _waits(last: Record | None, floor: int, tail_copied: bool | None) -> bool | None:

@@ -90,5 +90,7 @@ class OneTopic:
         if there is None or commit is None or place.stay is None:
             return position, None
         copies = self._copies[place.stay]
+        if self._stays[place.stay].end is None:
+            position = evidence.known_copied(key, commit, position, there)
         # MirrorMaker 2 translates only away from where the applications live.
         return position, copies.checkpoint(key, commit) if copies.source == evidence.x else None

@@ -117,6 +117,7 @@ def _flowing_view(pair: Pair, moving_limit: float) -> dict[str, Any]:
     missing = [f"{look.name}: {finding.reason}" for look, finding in judged if finding.verdict != PROVEN]
     missing += [problem for look, _finding in judged for problem in look.problems]
     missing += _missing_replicas(pair)
+    missing += [f"{look.name}: {text}" for look, _finding in judged for text in look.connectors["source"].unsound]
     missing += [text for look, _finding in judged for text in _intruders(pair, look)]
     return _view(judged, groups, missing)
 
@@ -141,6 +142,9 @@ def _missing_replicas(pair: Pair) -> list[str]:
             elif originals.get(topic) is not None and counts[replica] != originals[topic]:
                 sizes = f'"{topic}" has {originals[topic]} partitions, "{replica}" has {counts[replica]}'
                 absent.append(f"{source}->{target}: {sizes}")
+            elif counts.get(topic) not in (None, originals.get(topic)):
+                sizes = f'"{topic}" has {originals.get(topic)} partitions on {source}, {counts[topic]} on {target}'
+                absent.append(f"{source}->{target}: {sizes}: keys would land elsewhere")
     return absent
 
 

@@ -26,7 +26,17 @@ from .intruders import foreign_records
 from .observe import FlowLook, GroupLook, Pair, Partition
 from .one_topic import OneTopic
 
-__all__ = ["Translation"]
+__all__ = ["Translation", "find_positions"]
+
+
+def find_positions(evidence: Evidence, params: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
+    """One row for each group, topic and partition of the side being entered, and the records read for it.
+
+    ``params``: topic_ids, syncs_since, vouched (default policy), seams (identity).
+    """
+    back = evidence.back
+    finder = OneTopic(evidence, params) if back is None else FourTopics(evidence, back, params)
+    return finder.rows(), finder.records
 
 
 class Translation:
@@ -49,13 +59,12 @@ class Translation:
         x_groups, y_groups = self._idle_groups()
         y_ranges = self.pair.ranges(self.y, self._y_topics())
         evidence = Evidence(self.pair, self.x, self.y, forward, back, x_groups, y_groups, y_ranges)
-        finder = OneTopic(evidence, self.params) if back is None else FourTopics(evidence, back, self.params)
-        rows = finder.rows()
+        rows, records = find_positions(evidence, self.params)
         extra = {
             "positions": _by_group(rows),
             "details": rows,
             "rereads": _total(rows),
-            "records_read": finder.records,
+            "records_read": records,
             "barrier": _barrier(evidence),
         }
         result = Result(extra=extra, requests=self.pair.requests)

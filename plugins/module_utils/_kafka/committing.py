@@ -1,0 +1,77 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Positions of groups: planned from what is there, written all or none, and read back.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .._core.errors import DrError
+from .._core.groups import GroupPlan, Seen, failure_of, outcomes_of, plan_group
+from .._module import Result
+from . import groups as kafka_groups
+from .client import Kafka
+from .topics import describe, known_ranges
+
+__all__ = ["commit_positions"]
+
+Partition = tuple[str, int]
+
+
+def commit_positions(
+    kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]], lower: str = "fail", check: bool = False
+) -> Result:
+    """Commit ``wanted`` where it differs. ``lower``: what to do about higher positions (fail, lower or keep them)."""
+    plans = [plan_group(group, wanted[group], seen, lower) for group, seen in _observe(kafka, wanted).items()]
+    refused = any(plan.problems for plan in plans)
+    if refused:
+        for plan in plans:
+            plan.refuse()
+    elif not check:
+        _write(kafka, plans)
+    return Result(
+        outcomes=outcomes_of(plans),
+        extra={
+            "positions": [row.as_dict() for plan in plans for row in plan.rows],
+            "lowered": sum(plan.lowered for plan in plans) if lower == "lower" and not refused else 0,
+        },
+        requests=kafka.requests,
+        failure=failure_of(plans, kafka.bootstrap_servers),
+    )
+
+
+def _observe(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, Seen]:
+    """Groups, positions, topics and log ranges: one batch of each."""
+    topics = describe(kafka, sorted({topic for positions in wanted.values() for topic, number in positions}))
+    counts = {name: None if state is None else state.partitions for name, state in topics.items()}
+    existing = {
+        (topic, number) for positions in wanted.values() for topic, number in positions if number < (counts[topic] or 0)
+    }
+    ranges = known_ranges(kafka, existing)
+    before = kafka_groups.positions(kafka, list(wanted))
+    # Last, so that nothing slow lies between seeing that a group has no members and writing.
+    states = kafka_groups.describe(kafka, list(wanted))
+    return {group: Seen(states[group], before[group], ranges, counts) for group in wanted}
+
+
+def _write(kafka: Kafka, plans: list[GroupPlan]) -> None:
+    """Commit what is planned, then look at positions and groups again."""
+    writing = {plan.group: plan.to_write for plan in plans if plan.to_write}
+    if not writing:
+        return
+    errors = kafka_groups.commit(kafka, writing)
+    try:
+        after = kafka_groups.positions(kafka, list(writing))
+        states = kafka_groups.describe(kafka, list(writing))
+    except DrError as error:
+        # Written is written: an answer that does not come must not make it look as if nothing had happened.
+        for plan in plans:
+            plan.unproven(error)
+        return
+    for plan in plans:
+        if plan.group in writing:
+            plan.conclude(errors[plan.group], after[plan.group], states[plan.group])

@@ -1,0 +1,66 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A compacted topic of JSON values: the latest one of each key counts.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from .._core.errors import DrError
+from .client import Kafka, kafka_error
+from .records import data_records
+from .topics import describe, log_ranges
+
+with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
+    from confluent_kafka import KafkaException
+
+__all__ = ["read_latest", "write_latest"]
+
+
+def read_latest(kafka: Kafka, topic: str) -> dict[str, dict[str, Any]] | None:
+    """The latest value by key; None: the topic does not exist."""
+    if describe(kafka, [topic])[topic] is None:
+        return None
+    start, end = log_ranges(kafka, {(topic, 0)})[topic, 0]
+    found: dict[str, dict[str, Any]] = {}
+    for record in data_records(kafka, (topic, 0), start, end):
+        try:
+            found[(record.key or b"").decode()] = json.loads(record.value or b"")
+        except ValueError as error:
+            raise DrError(
+                "state_unreadable",
+                f'The topic "{topic}" holds at offset {record.offset} a record that is not ours: {record.value!r:.80}.',
+                "Somebody else writes there. Nothing was changed.",
+                kafka.bootstrap_servers,
+            ) from error
+    return found
+
+
+def write_latest(kafka: Kafka, topic: str, key: str, value: Mapping[str, Any]) -> None:
+    """Write one value and wait until every in-sync replica has it."""
+    failed: list[Any] = []
+    producer = kafka.producer()
+    try:
+        producer.produce(
+            topic,
+            key=key.encode(),
+            value=json.dumps(value, sort_keys=True).encode(),
+            partition=0,
+            on_delivery=lambda error, _message: failed.append(error) if error else None,
+        )
+        left = producer.flush(kafka.timeout)
+        if failed:
+            raise KafkaException(failed[0])
+    except KafkaException as error:
+        raise kafka_error(error, f'write to "{topic}"', kafka.bootstrap_servers) from error
+    if left:
+        raise DrError(
+            "state_not_written", f'"{topic}" took nothing for {kafka.timeout:g} s.', "", kafka.bootstrap_servers
+        )

@@ -1,0 +1,174 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeps the positions of live groups ready on the side where they do not live (SOUNDNESS 11 and 12).
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .._core.errors import DrError
+from .._core.journal import State, fold, merge
+from .._core.leases import Lease
+from .._kafka.committing import commit_positions
+from .._module import Result
+from .clusters import both, on_each
+from .evidence import Evidence
+from .journal import read_copy
+from .leases import current_lease, write_lease
+from .observe import Pair, Partition
+from .translate import find_positions
+
+__all__ = ["checkpoint"]
+
+SKIPPED, DONE = "skipped", "done"
+
+
+def checkpoint(params: Mapping[str, Any], check: bool) -> Result:
+    """Translate the positions of all groups from where the applications live, and commit them on the other side.
+
+    Upward only, to groups without members only, never while a cutover is under way, and only as long as the lease runs.
+    """
+    job = _Job(params)
+    state = job.state()
+    refused = job.not_now(state)
+    if refused:
+        return Result(extra=_nothing(refused), requests=job.pair.requests)
+    result = job.work(state, check) if check else job.under_lease(state)
+    result.requests = job.pair.requests
+    return result
+
+
+def _nothing(reason: str) -> dict[str, Any]:
+    return {
+        "outcome": SKIPPED,
+        "reason": reason,
+        "committed": 0,
+        "ahead": [],
+        "left_out": [],
+        "rereads": None,
+        "details": [],
+    }
+
+
+class _Job:
+    """One run of the scheduled job."""
+
+    def __init__(self, params: Mapping[str, Any]) -> None:
+        self._params = params
+        self.x, self.y = params["leave"], params["enter"]
+        flows = [{"source": self.x, "target": self.y}, {"source": self.y, "target": self.x}]
+        self.pair = Pair({**params, "flows": flows})
+        self._run = f"checkpoint-{uuid.uuid4().hex[:6]}"
+        self._until = time.time() + float(params["wait_timeout"])
+
+    def under_lease(self, state: State) -> Result:
+        """The work, announced before and given back afterwards, also when it fails."""
+        kafkas, topic, lease = self.pair.kafka, self._params["state_topic"], self._lease(time.time())
+        write_lease(kafkas, topic, lease)
+        outcome, counts = "failed", {}
+        try:
+            # A run that began in this moment has either seen the lease, or is seen here.
+            refused = self.not_now(self.state())
+            result = Result(extra=_nothing(refused)) if refused else self.work(state, False)
+            outcome = result.extra["outcome"]
+            counts = {key: result.extra[key] for key in ("committed", "ahead", "left_out", "rereads")}
+        finally:
+            write_lease(kafkas, topic, lease.over(time.time(), outcome, counts))
+        return result
+
+    def _lease(self, began: float) -> Lease:
+        """What says that this job is at work."""
+        return Lease(self._params["pair"], "checkpoint", self.y, self._run, began, self._until)
+
+    def state(self) -> State:
+        """The journal, merged."""
+        topic, pair = self._params["topic"], self._params["pair"]
+        copies = on_each(self.pair.kafka, lambda alias: read_copy(self.pair.kafka[alias], topic, pair))
+        missing = sorted(alias for alias, copy in copies.items() if copy is None)
+        if missing:
+            text = f'The journal topic "{topic}" does not exist on {", ".join(missing)}.'
+            raise DrError("journal_missing", text, "Run the playbook enable first. Nothing was changed.")
+        return fold(merge(copy for copy in copies.values() if copy is not None))
+
+    def not_now(self, state: State) -> str:
+        """Why nothing may be written now, or nothing."""
+        if not state.enabled:
+            return "the pair is not enabled"
+        if state.interrupted and state.run is not None:
+            return f"the {state.run['type']} run {state.run['id']} has not ended"
+        if state.active != self.x:
+            return f"the applications live on {state.active}: their positions there are their own"
+        other = current_lease(self.pair.kafka, self._params["state_topic"], self._params["pair"], self._run)
+        if other is not None:
+            return f"the {other.kind} {other.run} is at work"
+        return ""
+
+    def work(self, state: State, check: bool) -> Result:
+        """Evidence, positions, commit."""
+        evidence = self._evidence()
+        left = state.left.get(self.y, {})
+        params = {
+            **self._params,
+            "vouched": left.get("positions", {}),
+            "topic_ids": state.topic_ids,
+            "syncs_since": state.syncs_since,
+            "seams": state.seams,
+        }
+        rows, read = find_positions(evidence, params)
+        active = sorted(group for group, look in evidence.y_groups.items() if look.state not in ("EMPTY", "DEAD"))
+        usable = [row for row in rows if row["offset"] is not None and row["group"] not in active]
+        ahead = [row for row in usable if row["existing"] is not None and row["existing"] > row["offset"]]
+        wanted: dict[str, dict[Partition, int]] = {}
+        for row in usable:
+            wanted.setdefault(row["group"], {})[row["topic"], row["partition"]] = row["offset"]
+        self._require_time()
+        committed = commit_positions(self.pair.kafka[self.y], wanted, "keep", check)
+        committed.extra = {
+            "outcome": DONE,
+            "reason": "",
+            "committed": sum(outcome.status in ("planned", "done") for outcome in committed.outcomes),
+            "ahead": _named(ahead),
+            "left_out": _named(row for row in rows if row["offset"] is None),
+            "rereads": sum(row["rereads"] for row in usable),
+            "details": rows,
+            "records_read": read,
+        }
+        if active and committed.failure is None:
+            committed.failure = DrError(
+                "group_active",
+                f"The groups {', '.join(active)} have members on {self.y}, where nobody should work.",
+                "Their positions were left alone; those of the other groups are written. Stop them, or give them"
+                " mode: local in the inventory.",
+            )
+        return committed
+
+    def _require_time(self) -> None:
+        if time.time() >= self._until:
+            raise DrError(
+                "lease_over",
+                f"Finding the positions took longer than {float(self._params['wait_timeout']):g} s.",
+                "A cutover may have begun meanwhile, so nothing was committed. Raise kafka_dr_checkpoint_timeout.",
+            )
+
+    def _evidence(self) -> Evidence:
+        """Positions first, logs afterwards: no position then lies behind the end of its log."""
+        pair = self.pair
+        x_topics = [name for name, count in pair.partitions(self.x).items() if count is not None]
+        y_topics = [name for name, count in pair.partitions(self.y).items() if count is not None]
+        x_groups, y_groups = both(
+            lambda: pair.look_groups(self.x, x_topics), lambda: pair.look_groups(self.y, y_topics)
+        )
+        identity = pair.naming.policy == "identity"
+        forward, back = both(lambda: pair.look(self.x, self.y), lambda: None if identity else pair.look(self.y, self.x))
+        return Evidence(pair, self.x, self.y, forward, back, x_groups, y_groups, pair.ranges(self.y, y_topics))
+
+
+def _named(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [f"{row['group']} {row['topic']}-{row['partition']}: {row['reason']}" for row in rows]

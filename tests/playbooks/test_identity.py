@@ -1,0 +1,224 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""IdentityReplicationPolicy: one topic of one name, one direction at a time, and only the delta on the way back."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from accounts import read_log
+from kills import kill_in_phase, playbooks_alive
+from scenario import Scenario, totals
+from snapshot import read_inventory, snapshot
+
+CLIENTS = [
+    {"name": "payments-api", "role": "producer", "rate": 500},
+    {"name": "ledger-tx", "role": "transactional", "rate": 100, "abort_share": 0.2, "transaction_size": 20},
+    {"name": "settlement", "role": "consumer", "group": "settlement"},
+    {"name": "fraud", "role": "consumer", "group": "fraud"},
+]
+ROUND_TRIPS = 10
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+    """A pair with the policy identity, enabled, applications at work on P."""
+    made = Scenario(tmp_path_factory.mktemp("same"), clients=[dict(client) for client in CLIENTS], policy="identity")
+    try:
+        made.lab_up()
+        made.playbook("enable", {"kafka_dr_confirm": "P"})
+        made.start()
+        yield made
+    finally:
+        made.lab_down()
+
+
+def servers(pair: Scenario) -> dict[str, str]:
+    clusters = read_inventory(pair.inventory)["kafka_dr_clusters"]
+    return {alias: cluster["bootstrap_servers"] for alias, cluster in clusters.items()}
+
+
+def records(pair: Scenario, alias: str) -> int:
+    """Committed data records of the topic on one side."""
+    return sum(len(read_log(servers(pair)[alias], "Payments", number)) for number in range(pair.partitions))
+
+
+def connectors(pair: Scenario) -> dict[str, str]:
+    seen = snapshot(read_inventory(pair.inventory), [])
+    return {name: found[0] for side in seen.values() for name, found in side["connectors"].items()}
+
+
+def harmless(pair: Scenario) -> None:
+    """Stop everything, compare ledgers, and count: both sides hold what producers wrote, no more and no less."""
+    pair.stop()
+    counted = totals(pair.check())
+    harm = {key: counted[key] for key in ("lost", "phantom", "processed_twice", "out_of_order", "unknown")}
+    assert harm == dict.fromkeys(harm, 0)
+    pair.wait(lambda: records(pair, "P") >= counted["acknowledged"], 60, "everything is on P")
+    pair.wait(lambda: records(pair, "B") >= counted["acknowledged"], 60, "everything is on B")
+    assert {alias: records(pair, alias) for alias in "PB"} == dict.fromkeys("PB", counted["acknowledged"])
+    pair.start()
+
+
+def test_one_direction_is_enabled_and_enabling_again_changes_nothing(pair: Scenario) -> None:
+    assert pair.playbook("enable", {"kafka_dr_confirm": "P"})["changed"] == 0
+    states = connectors(pair)
+    assert states["P->B.MirrorSourceConnector"] == states["P->B.MirrorCheckpointConnector"] == "RUNNING"
+    assert states.get("B->P.MirrorSourceConnector", "STOPPED") == "STOPPED"
+    assert states.get("B->P.MirrorCheckpointConnector", "STOPPED") == "STOPPED"
+
+
+def test_continuous_is_refused_before_anything_is_touched(pair: Scenario) -> None:
+    done = pair.playbook("failover_continuous", {"kafka_dr_confirm": "B"}, expect=2)
+    assert "no cut would tell their records apart" in done["output"]
+    assert done["changed"] <= 1  # the report
+
+
+def trip(pair: Scenario) -> None:
+    pair.traffic(2000)
+    out = pair.move("failover_cutoff", "B")
+    states = connectors(pair)
+    assert states["B->P.MirrorSourceConnector"] == "RUNNING"
+    assert states["P->B.MirrorSourceConnector"] == states["P->B.MirrorCheckpointConnector"] == "STOPPED"
+    pair.traffic(2000)
+    home = pair.move("failback", "P")
+    for report in (out, home):
+        verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
+        assert report["outcome"] == "completed"
+        assert {verdicts[name] for name in ("drained", "positions", "first_write", "groups")} == {"PROVEN"}
+        assert report["rereads"] == 0
+
+
+def test_round_trips_copy_no_record_twice(pair: Scenario) -> None:
+    for _number in range(2):
+        trip(pair)
+    harmless(pair)
+
+
+def test_groups_that_lag_over_several_stays_go_on_with_the_very_next_record(pair: Scenario) -> None:
+    """Stopped in the middle of their work, they still stand in an earlier stay when the next cutover comes."""
+    wait = {"kafka_dr_drain_groups_timeout": 1}
+    slow(pair, 50)
+    pair.traffic(3000)
+    reports = [pair.move(name, to, **wait) for name, to in (("failover_cutoff", "B"), ("failback", "P"))]
+    pair.wait(lambda: pair.slowest_reader() < pair.count("acknowledged") - 1000, 120, "the group falls behind")
+    reports += [pair.move(name, to, **wait) for name, to in (("failover_cutoff", "B"), ("failback", "P"))]
+    slow(pair, None)
+    harmless(pair)
+    for report in reports:
+        assert report["rereads"] == 0
+        assert {row["quality"] for row in report["positions"]} == {"exact"}
+    methods = {row["method"] for report in reports for row in report["positions"]}
+    assert methods & {"content", "sync", "tail"}, methods
+
+
+def slow(pair: Scenario, rate: int | None) -> None:
+    """Let one group read at most so many records a second."""
+    definitions = pair.folder / "ledger" / "clients.json"
+    clients = json.loads(definitions.read_text())["clients"]
+    pair.ledger("stop", "settlement")
+    clients["settlement"].pop("limit_rate", None)
+    clients["settlement"] |= {} if rate is None else {"limit_rate": rate}
+    definitions.write_text(json.dumps({"clients": clients}))
+    pair.ledger("start", "settlement")
+
+
+@pytest.mark.parametrize("phase", ["start", "flows"])
+def test_a_killed_run_arms_the_flow_back_once(pair: Scenario, phase: str) -> None:
+    to = "B" if phase == "start" else "P"
+    pair.traffic(1000)
+    kill_in_phase(pair, phase, to)
+    pair.wait(lambda: not playbooks_alive(pair), 30, "the killed run's children end")
+    report = pair.move("failover_cutoff" if to == "B" else "failback", to)
+    assert report["outcome"] == "completed"
+    pair.traffic(1000)
+    harmless(pair)
+
+
+def test_records_behind_the_cut_keep_the_flow_back_stopped_until_they_are_accepted(pair: Scenario) -> None:
+    """SOUNDNESS 22: a tail that was not copied must not be covered up."""
+    pair.traffic(1000)
+    kill_in_phase(pair, "arrival", "B")
+    pair.wait(lambda: not playbooks_alive(pair), 30, "the killed run's children end")
+    rogue = Producer({"bootstrap.servers": servers(pair)["P"]})
+    rogue.produce("Payments", b"written where nobody looks any more", partition=3)
+    assert rogue.flush(30) == 0
+    done = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, expect=2)
+    assert "tail_left" in done["output"] or "written behind the cut" in done["output"]
+    assert connectors(pair)["B->P.MirrorSourceConnector"] == "STOPPED"
+    report = pair.move("failover_cutoff", "B", kafka_dr_accept_tail=["Payments"])
+    assert {check["name"]: check["verdict"] for check in report["checks"]}["fence"] == "REFUTED"
+    pair.traffic(1000)
+    assert pair.move("failback", "P")["outcome"] == "completed"
+    pair.traffic(1000)
+    pair.stop()
+    counted = totals(pair.check())
+    assert (counted["lost"], counted["processed_twice"]) == (0, 0)
+    # It stays on P only: one record more there, named in the report.
+    pair.wait(lambda: records(pair, "B") >= counted["acknowledged"], 60, "everything is on B")
+    assert (records(pair, "P"), records(pair, "B")) == (counted["acknowledged"] + 1, counted["acknowledged"])
+    pair.start()
+
+
+def test_a_failover_done_by_hand_is_taken_over_and_only_its_delta_comes_home(pair: Scenario) -> None:
+    """The cut is found by content: nothing was journaled when the applications moved."""
+    pair.traffic(1000)
+    pair.stop()
+    wanted = records(pair, "P")
+    pair.wait(lambda: records(pair, "B") == wanted - 1, 60, "everything is on B, but what was accepted as lost there")
+    clusters = read_inventory(pair.inventory)["kafka_dr_clusters"]
+    rest(clusters["B"]["connect_url"], "P->B.MirrorSourceConnector", "stop")
+    rest(clusters["B"]["connect_url"], "P->B.MirrorCheckpointConnector", "stop")
+    to_ends(servers(pair)["B"], pair.partitions)
+    for endpoint in (pair.folder / "ledger").glob("*.env"):
+        text = endpoint.read_text()
+        assert servers(pair)["P"] in text
+        endpoint.write_text(text.replace(servers(pair)["P"], servers(pair)["B"]))
+    pair.start()
+    pair.traffic(2000)
+    pair.playbook("enable", {"kafka_dr_confirm": "P", "kafka_dr_applications_on": "B"})
+    pair.traffic(1000)
+    assert pair.move("failback", "P")["outcome"] == "completed"
+    pair.traffic(1000)
+    pair.stop()
+    counted = totals(pair.check())
+    assert (counted["lost"], counted["processed_twice"], counted["phantom"]) == (0, 0, 0)
+    pair.wait(lambda: records(pair, "B") >= counted["acknowledged"], 60, "everything is on B")
+    assert (records(pair, "P"), records(pair, "B")) == (counted["acknowledged"] + 1, counted["acknowledged"])
+    pair.start()
+
+
+def rest(url: str, connector: str, verb: str) -> None:
+    """What somebody does by hand with curl."""
+    request = urllib.request.Request(f"{url}/connectors/{quote(connector)}/{verb}", method="PUT")
+    with urllib.request.urlopen(request, timeout=15):
+        pass
+
+
+def to_ends(bootstrap: str, partitions: int) -> None:
+    """Every group has read everything: it starts at the end of the other side."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "by-hand"})
+    ends = [TopicPartition("Payments", number) for number in range(partitions)]
+    for one in ends:
+        one.offset = consumer.get_watermark_offsets(one, timeout=15)[1]
+    consumer.close()
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    for group in ("settlement", "fraud"):
+        for future in admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, ends)]).values():
+            future.result()
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_ten_round_trips_in_a_row(pair: Scenario) -> None:
+    for _number in range(ROUND_TRIPS):
+        trip(pair)
+    harmless(pair)

@@ -1,0 +1,140 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Positions kept ready on the other side by a schedule, in both states of the pair (SOUNDNESS 11 and 12)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal
+from modules import run_module
+from scenario import Scenario
+from snapshot import read_inventory, snapshot
+
+CLIENTS = [
+    {"name": "payments-api", "role": "producer", "rate": 500},
+    {"name": "settlement", "role": "consumer", "group": "settlement", "limit_rate": 300},
+    {"name": "fraud", "role": "consumer", "group": "fraud"},
+]
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+    """A pair in the normal state, applications at work, one of the groups falling behind."""
+    made = Scenario(tmp_path_factory.mktemp("prepared"), clients=[dict(client) for client in CLIENTS])
+    try:
+        made.lab_up()
+        made.playbook("enable", {"kafka_dr_confirm": "P"})
+        made.start()
+        yield made
+    finally:
+        made.lab_down()
+
+
+def checkpoint(pair: Scenario, to: str, *options: str, **variables: Any) -> dict[str, Any]:
+    done = pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": to, **variables}, options)
+    report: dict[str, Any] = json.loads((pair.reports / f"checkpoint-{to}.json").read_text())
+    return {**report, "changed": done["changed"]}
+
+
+def originals(pair: Scenario, alias: str) -> list[tuple[str, str, int, int]]:
+    """Positions on the original topic: MirrorMaker 2 writes none there."""
+    seen = snapshot(read_inventory(pair.inventory), ["settlement", "fraud"])[alias]["positions"]
+    return [(group, *one) for group, rows in seen.items() for one in rows if one[0] == "Payments"]
+
+
+def stop_readers(pair: Scenario) -> None:
+    for name in ("settlement", "fraud"):
+        pair.ledger("stop", name)
+
+
+def start_readers(pair: Scenario) -> None:
+    for name in ("settlement", "fraud"):
+        pair.ledger("start", name)
+
+
+def prepared(pair: Scenario, to: str) -> dict[str, Any]:
+    """Readers stand still in the middle of their work: after the job every position on the other side is exact."""
+    stop_readers(pair)
+    # The flow may still have to copy what they have read last; the job counts that instead of waiting for it.
+    pair.wait(lambda: checkpoint(pair, to)["rereads"] == 0, 120, "everything that was read is copied")
+    done = checkpoint(pair, to)
+    assert done["outcome"] == "done"
+    assert done["committed"] == 0  # a second run has nothing left to raise
+    assert done["ahead"] == done["left_out"] == []
+    assert {row["quality"] for row in done["positions"]} == {"exact"}
+    assert [row for row in done["positions"] if row["existing"] != row["offset"]] == []
+    start_readers(pair)
+    return done
+
+
+def test_while_applications_run_on_p_b_is_ready(pair: Scenario) -> None:
+    pair.traffic(3000)
+    done = prepared(pair, "B")
+    # Four topics: the originals of B are prepared as well as the replicas.
+    assert {row["topic"] for row in done["positions"]} == {"Payments", "P.Payments"}
+
+
+def test_the_side_where_they_live_is_never_written(pair: Scenario) -> None:
+    before = originals(pair, "B")
+    done = checkpoint(pair, "P")
+    assert (done["outcome"], done["changed"]) == ("skipped", 0)
+    assert "live on P" in done["reason"]
+    assert pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "X"}, expect=2)["changed"] == 0
+    assert originals(pair, "B") == before
+
+
+def test_check_mode_writes_nothing(pair: Scenario) -> None:
+    pair.move("failover_cutoff", "B", kafka_dr_drain_groups_timeout=1)
+    pair.traffic(1500)
+    before = originals(pair, "P")
+    would = checkpoint(pair, "P", "--check")
+    assert (would["outcome"], originals(pair, "P")) == ("done", before)
+    assert would["committed"] > 0
+    assert would["changed"] == 1
+
+
+def test_while_applications_run_on_b_p_is_ready_which_mirrormaker_2_never_does(pair: Scenario) -> None:
+    pair.traffic(1500)
+    done = prepared(pair, "P")
+    mirrored = [row for row in done["positions"] if row["topic"] == "Payments"]
+    assert mirrored
+    assert {row["checkpoint"] for row in mirrored} == {None}
+    # The way back finds what it would have committed.
+    home = pair.move("failback", "P", kafka_dr_drain_groups_timeout=1)
+    assert home["outcome"] == "completed"
+    assert [row for row in home["positions"] if row["existing"] is None or row["existing"] > row["offset"]] == []
+
+
+def test_a_group_with_members_on_the_other_side_is_named_and_left_alone(pair: Scenario) -> None:
+    from confluent_kafka import Consumer
+
+    clusters = read_inventory(pair.inventory)["kafka_dr_clusters"]
+    reader = Consumer({"bootstrap.servers": clusters["B"]["bootstrap_servers"], "group.id": "fraud"})
+    try:
+        reader.subscribe(["Payments"])
+        pair.wait(lambda: reader.poll(0.2) is not None or bool(reader.assignment()), 60, "the stranger has joined")
+        done = pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"}, expect=2)
+        assert "fraud" in done["output"]
+        assert "members on B" in done["output"]
+    finally:
+        reader.close()
+
+
+def test_nothing_is_written_in_the_middle_of_a_run(pair: Scenario) -> None:
+    clusters = read_inventory(pair.inventory)["kafka_dr_clusters"]
+    journal = {"clusters": clusters, "pair": "B-P"}
+    opened = run_module(dr_journal, {**journal, "event": "started", "data": {"type": "cutoff", "from": "P", "to": "B"}})
+    try:
+        done = checkpoint(pair, "B")
+        assert done["outcome"] == "skipped"
+        assert opened["run_id"] in done["reason"]
+    finally:
+        ended = {"event": "ended", "run": opened["run_id"], "data": {"result": "undone"}}
+        run_module(dr_journal, {**journal, **ended})
+    assert checkpoint(pair, "B")["outcome"] == "done"

@@ -1,0 +1,302 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Worlds of the policy identity: one partition over several stays, with everything that goes wrong around them.
+
+As in ``worlds`` the translation sees only what can be read, and everything follows from the seed. The truth is which
+record lies where: each one is born with a number that its copies share.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.spans import Bounds
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import Stay, stays
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Copy, Window
+
+KEY = ("T", 0)
+SIDES = ("P", "B")
+Range = tuple[int, int]
+
+KINDS = (
+    "stamps_jump",
+    "identical",
+    "periodic",
+    "repeats",
+    "log_append_time",
+    "transactions",
+    "aborted",
+    "resends",
+    "replica_markers",
+    "foreign",
+    "tails",
+    "late",
+    "adopted",
+    "retention",
+    "compacted",
+    "syncs_lost",
+    "syncs_compacted",
+    "running",
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What lies at one offset. ``record``: its number; None for what was never copied (a tail, a foreign record)."""
+
+    offset: int
+    stamp: int
+    content: str
+    key: int
+    record: int | None
+
+
+@dataclass
+class StayWorld:
+    """Logs of both sides (data only), what the journal holds, and the offset-syncs of both flows.
+
+    ``gone``: what expired or was compacted away. ``copied``: N of the flow that copies now.
+    """
+
+    seed: int
+    kinds: frozenset[str]
+    active: str = ""
+    logs: dict[str, list[Entry]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
+    gone: dict[str, list[Entry]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
+    starts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIDES, 0))
+    ends: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIDES, 0))
+    tails: dict[str, list[Range]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
+    seams: list[dict[str, Any]] = field(default_factory=list)
+    syncs: dict[tuple[str, str], list[OffsetSync]] = field(
+        default_factory=lambda: {("P", "B"): [], ("B", "P"): []},
+    )
+    copied: int | None = None
+    born: int = 0
+    stamp: int = 1000
+
+    @property
+    def idle(self) -> str:
+        return SIDES[self.active == SIDES[0]]
+
+    def log(self, alias: str) -> Range:
+        return self.starts[alias], self.ends[alias]
+
+    # ---- what can be seen: as _pair/copies.py and _pair/one_topic.py look at a stay
+
+    def stays(self) -> list[Stay]:
+        return stays(self.seams, self.active, self.idle)
+
+    def within(self, stay: Stay, alias: str) -> Range:
+        """The part of a log that belongs to the stay."""
+        start, end = self.log(alias)
+        low, high = max(start, stay.first(alias, KEY)), end
+        if stay.end is not None:
+            high = min(high, stay.end[alias].get(KEY, 0))
+        return min(low, max(start, high)), max(start, high)
+
+    def bounds(self, stay: Stay) -> Bounds:
+        copied = self.copied if stay.end is None else stay.end[stay.source].get(KEY, 0) - 1
+        syncs = sorted(self.syncs[stay.source, stay.target], key=lambda sync: sync.downstream)
+        return Bounds(self.within(stay, stay.source), self.within(stay, stay.target), copied, syncs)
+
+    def copy(self, stay: Stay, sources: Range | None = None, replicas: Range | None = None) -> Copy:
+        """What the translation sees of a stay; the windows default to all of it."""
+        bounds = self.bounds(stay)
+        replica = self.window(stay.target, replicas or bounds.replica)
+        floor = [sync for sync in bounds.syncs if sync.downstream < bounds.replica[0]]
+        return Copy(
+            source=self.window(stay.source, sources or bounds.source),
+            replica=replica,
+            start=bounds.source[0],
+            source_end=bounds.source[1],
+            replica_start=bounds.replica[0],
+            replica_end=bounds.replica[1],
+            copied=bounds.copied,
+            first=stay.first(stay.source, KEY),
+            replica_first=stay.first(stay.target, KEY),
+            source_compacted="compacted" in self.kinds,
+            replica_compacted="compacted" in self.kinds,
+            same_topics=stay.known,
+            syncs=[
+                *(
+                    sync
+                    for sync in bounds.syncs
+                    if replica.begin <= sync.downstream < replica.end or sync.upstream < bounds.source[0]
+                ),
+                *floor[-1:],
+            ],
+        )
+
+    def window(self, alias: str, part: Range) -> Window:
+        """As a reader receives it: nothing above the log end."""
+        begin, end = part[0], max(part[0], min(part[1], self.ends[alias]))
+        kept = [one for one in self.logs[alias] if begin <= one.offset < end]
+        timed = "log_append_time" not in self.kinds
+        marks = [(one.stamp if timed else -1, one.content) for one in kept]
+        return Window(begin, end, [one.offset for one in kept], marks)
+
+    # ---- the truth
+
+    def processed(self, alias: str, commit: int) -> set[int]:
+        """Records that a group has processed which has read ``alias`` below ``commit``."""
+        below = [one for one in self.logs[alias] + self.gone[alias] if one.offset < commit]
+        return {one.record for one in below if one.record is not None}
+
+    def skipped(self, commit: int, offset: int) -> list[int]:
+        """Records that are not processed, exist on the side being entered, and have no copy there from ``offset`` on.
+
+        Without tails: that they are left out was accepted when the next stay was armed.
+        """
+        done = self.processed(self.active, commit)
+        there = self.logs[self.idle]
+        behind = {one.record for one in there if one.offset >= offset}
+        return [
+            one.record
+            for one in there
+            if one.record is not None and one.record not in done and one.record not in behind
+        ]
+
+    def reread(self, commit: int, offset: int) -> set[int]:
+        """Processed records from ``offset`` on, without those that lie there, or behind ``commit``, once more."""
+        again = {one.record for one in self.logs[self.active] if one.offset >= commit}
+        done = self.processed(self.active, commit) - again - self.processed(self.idle, offset)
+        return {one.record for one in self.logs[self.idle] if one.offset >= offset and one.record in done}
+
+    def unread(self, commit: int) -> bool:
+        """Does a data record lie at or behind ``commit`` on the side being left?"""
+        return any(one.offset >= commit for one in self.logs[self.active])
+
+    def in_tail(self, commit: int) -> bool:
+        return any(low <= commit < high for low, high in self.tails[self.active])
+
+
+def world(seed: int) -> StayWorld:
+    """The world of a seed."""
+    draw = random.Random(seed)
+    made = StayWorld(seed, frozenset(kind for kind in KINDS if draw.random() < 0.2))
+    count = draw.randint(2, 5)
+    late = draw.randint(1, count - 1) if "late" in made.kinds else 0
+    sides = draw.sample(SIDES, 2)
+    for number in range(count):
+        source, target = sides[number % 2], sides[1 - number % 2]
+        made.active = source
+        last = number == count - 1
+        if number >= late:
+            fresh = _produce(made, draw, source)
+            _replicate(made, draw, fresh, (source, target), last)
+        if not last:
+            _cut_over(made, draw, (source, target), number, number >= late)
+    _age(made, draw)
+    return made
+
+
+def _produce(made: StayWorld, draw: random.Random, source: str) -> list[Entry]:
+    """What is written in one stay: offsets with holes where markers and aborted records lie; now and then nothing."""
+    older = [*made.logs[source]] if "repeats" in made.kinds else []
+    fresh: list[Entry] = []
+    at = made.ends[source]
+    for _number in range(0 if draw.random() < 0.15 else draw.randint(1, 24)):
+        if "transactions" in made.kinds and draw.random() < 0.2:
+            at += 1
+        if "aborted" in made.kinds and draw.random() < 0.1:
+            at += draw.randint(1, 4)
+        made.stamp += draw.choice((0, 1, 5)) if "stamps_jump" not in made.kinds else draw.randint(-20, 20)
+        stamp, content = made.stamp, f"r{made.born}"
+        if "periodic" in made.kinds:
+            stamp, content = 1000, "abc"[made.born % 3]
+        elif "identical" in made.kinds and draw.random() < 0.7:
+            stamp, content = 1000 + made.born // 40, draw.choice("xy"[: draw.randint(1, 2)])
+        elif older and draw.random() < 0.5:
+            # Written again in a later stay: equal in everything, and another record all the same.
+            old = older.pop(draw.randrange(len(older)))
+            stamp, content = old.stamp, old.content
+        fresh.append(Entry(at, stamp, content, draw.randint(0, 8), made.born))
+        made.born += 1
+        at += 1
+    made.ends[source] = at + (draw.randint(0, 2) if made.kinds & {"transactions", "aborted"} else 0)
+    made.logs[source] += fresh
+    return fresh
+
+
+def _replicate(
+    made: StayWorld, draw: random.Random, fresh: Sequence[Entry], flow: tuple[str, str], last: bool
+) -> None:
+    """From the cut to the end. After a kill back to behind the last flushed record, but never below the cut."""
+    running = last and "running" in made.kinds
+    stop = draw.randint(0, len(fresh)) if running else len(fresh)
+    restarts = draw.randint(1, 4) if "resends" in made.kinds else 0
+    lag_max, since, first = draw.choice((0, 1, 3, 10, 100)), 1000, True
+    log, cursor, flushed, at = made.logs[flow[1]], 0, 0, made.ends[flow[1]]
+    while True:
+        if restarts and draw.random() < 0.08:
+            cursor, restarts, first = flushed, restarts - 1, True
+        if cursor >= stop:
+            if not restarts or draw.random() < 0.5:
+                break
+            continue
+        if "foreign" in made.kinds and draw.random() < 0.1:
+            log.append(Entry(at, draw.randint(900, 1100), f"foreign{flow[1]}{at}", draw.randint(0, 8), None))
+            at += 1
+        if "replica_markers" in made.kinds and draw.random() < 0.2:
+            at += 1
+        log.append(replace(fresh[cursor], offset=at))
+        due = first or since >= lag_max
+        since = 0 if due else since + 1
+        if due and not ("syncs_lost" in made.kinds and draw.random() < 0.6):
+            made.syncs[flow].append(OffsetSync(*KEY, fresh[cursor].offset, at))
+        first = False
+        cursor += 1
+        at += 1
+        if draw.random() < 0.15:
+            flushed = cursor
+    made.ends[flow[1]] = at
+    if last:
+        known = flushed if running else cursor
+        begin = made.stays()[-1].first(flow[0], KEY)
+        # A flow that has copied nothing yet knows what it was armed with.
+        made.copied = fresh[known - 1].offset if known else begin - 1 if begin else None
+
+
+def _cut_over(made: StayWorld, draw: random.Random, flow: tuple[str, str], number: int, exists: bool) -> None:
+    """Everything is copied and nobody writes: both ends are journaled. Then, maybe, somebody does on the side left."""
+
+    def journaled(value: int) -> dict[str, dict[str, int]]:
+        return {"T": {"0": value}} if exists else {}
+
+    source, target = flow
+    seam = {"from": source, "to": target, "ends": journaled(made.ends[source]), "cut": journaled(made.ends[target])}
+    seam["resumed"] = draw.choice((None, seam["ends"]))
+    if exists and "tails" in made.kinds and draw.random() < 0.5:
+        low = at = made.ends[source]
+        for _record in range(draw.randint(0, 4)):
+            made.logs[source].append(Entry(at, made.stamp, f"tail{source}{at}", draw.randint(0, 8), None))
+            at += 1
+        made.ends[source] = at + draw.randint(0, 1)
+        made.tails[source].append((low, made.ends[source]))
+        seam["resumed"] = journaled(made.ends[source])
+    if "adopted" in made.kinds and number == 0:
+        seam["known"] = False
+    made.seams.append(seam)
+
+
+def _age(made: StayWorld, draw: random.Random) -> None:
+    """Retention and compaction, on each side for itself."""
+    for alias in SIDES:
+        if "compacted" in made.kinds:
+            log = made.logs[alias]
+            reached = draw.randint(0, len(log))
+            newest = {one.key: one.offset for one in log[:reached]}
+            kept = [one for at, one in enumerate(log) if at >= reached or newest[one.key] == one.offset]
+            made.gone[alias] += [one for one in log if one not in kept]
+            made.logs[alias] = kept
+        if "retention" in made.kinds and draw.random() < 0.7:
+            start = made.starts[alias] = draw.randint(0, made.ends[alias])
+            made.gone[alias] += [one for one in made.logs[alias] if one.offset < start]
+            made.logs[alias] = [one for one in made.logs[alias] if one.offset >= start]
+    if "syncs_compacted" in made.kinds:
+        made.syncs = {flow: syncs[-1:] for flow, syncs in made.syncs.items()}
