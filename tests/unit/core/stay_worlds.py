@@ -10,11 +10,15 @@ record lies where: each one is born with a number that its copies share.
 from __future__ import annotations
 
 import random
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.positions import Position
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.spans import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import Stay, stays
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Copy, Window
@@ -43,6 +47,8 @@ KINDS = (
     "syncs_compacted",
     "running",
 )
+# Not every record can be told from every other one, or not everything is there, known and copied.
+BLURRED = frozenset(("identical", "periodic", "repeats", "adopted", "retention", "compacted", "running"))
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ class Entry:
 class StayWorld:
     """Logs of both sides (data only), what the journal holds, and the offset-syncs of both flows.
 
-    ``gone``: what expired or was compacted away. ``copied``: N of the flow that copies now.
+    ``gone`` expired, ``superseded`` was compacted away. ``copied``: N of the flow that copies now.
     """
 
     seed: int
@@ -68,6 +74,7 @@ class StayWorld:
     active: str = ""
     logs: dict[str, list[Entry]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
     gone: dict[str, list[Entry]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
+    superseded: dict[str, list[Entry]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
     starts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIDES, 0))
     ends: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIDES, 0))
     tails: dict[str, list[Range]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
@@ -101,13 +108,21 @@ class StayWorld:
 
     def bounds(self, stay: Stay) -> Bounds:
         copied = self.copied if stay.end is None else stay.end[stay.source].get(KEY, 0) - 1
-        syncs = sorted(self.syncs[stay.source, stay.target], key=lambda sync: sync.downstream)
+        syncs = [sync for sync in self.syncs[stay.source, stay.target] if self._of(stay, sync)]
+        syncs.sort(key=lambda sync: sync.downstream)
         return Bounds(self.within(stay, stay.source), self.within(stay, stay.target), copied, syncs)
 
-    def copy(self, stay: Stay, sources: Range | None = None, replicas: Range | None = None) -> Copy:
+    @staticmethod
+    def _of(stay: Stay, sync: OffsetSync) -> bool:
+        """Was it written in the stay?"""
+        end = None if stay.end is None else stay.end[stay.source].get(KEY, 0)
+        return stay.first(stay.source, KEY) <= sync.upstream and (end is None or sync.upstream < end)
+
+    def copy(self, stay: Stay, bounds: Bounds, sources: Range | None = None, replicas: Range | None = None) -> Copy:
         """What the translation sees of a stay; the windows default to all of it."""
-        bounds = self.bounds(stay)
         replica = self.window(stay.target, replicas or bounds.replica)
+        low, high = replica.begin, replica.end
+        near = [sync for sync in bounds.syncs if low <= sync.downstream < high or sync.upstream < bounds.source[0]]
         floor = [sync for sync in bounds.syncs if sync.downstream < bounds.replica[0]]
         return Copy(
             source=self.window(stay.source, sources or bounds.source),
@@ -122,57 +137,115 @@ class StayWorld:
             source_compacted="compacted" in self.kinds,
             replica_compacted="compacted" in self.kinds,
             same_topics=stay.known,
-            syncs=[
-                *(
-                    sync
-                    for sync in bounds.syncs
-                    if replica.begin <= sync.downstream < replica.end or sync.upstream < bounds.source[0]
-                ),
-                *floor[-1:],
-            ],
+            syncs=[*near, *floor[-1:]],
         )
 
-    def window(self, alias: str, part: Range) -> Window:
-        """As a reader receives it: nothing above the log end."""
-        begin, end = part[0], max(part[0], min(part[1], self.ends[alias]))
-        kept = [one for one in self.logs[alias] if begin <= one.offset < end]
+    @cached_property
+    def _seen(self) -> dict[str, tuple[list[int], list[tuple[int, str]]]]:
         timed = "log_append_time" not in self.kinds
-        marks = [(one.stamp if timed else -1, one.content) for one in kept]
-        return Window(begin, end, [one.offset for one in kept], marks)
+        return {
+            alias: ([one.offset for one in log], [(one.stamp if timed else -1, one.content) for one in log])
+            for alias, log in self.logs.items()
+        }
+
+    def window(self, alias: str, part: Range) -> Window:
+        """As a reader receives it: nothing outside the log."""
+        begin = max(part[0], self.starts[alias])
+        end = max(begin, min(part[1], self.ends[alias]))
+        offsets, marks = self._seen[alias]
+        low, high = bisect_left(offsets, begin), bisect_left(offsets, end)
+        return Window(begin, end, offsets[low:high], marks[low:high])
 
     # ---- the truth
 
-    def processed(self, alias: str, commit: int) -> set[int]:
-        """Records that a group has processed which has read ``alias`` below ``commit``."""
-        below = [one for one in self.logs[alias] + self.gone[alias] if one.offset < commit]
-        return {one.record for one in below if one.record is not None}
+    @cached_property
+    def _ever(self) -> dict[str, list[Entry]]:
+        """Everything that was ever copied, wherever it is now."""
+        return {
+            alias: [
+                one for one in self.logs[alias] + self.gone[alias] + self.superseded[alias] if one.record is not None
+            ]
+            for alias in SIDES
+        }
 
-    def skipped(self, commit: int, offset: int) -> list[int]:
+    def below(self, alias: str, commit: int) -> set[int | None]:
+        """Records that have a copy below ``commit``: on the active side those that a group there has processed."""
+        return {one.record for one in self._ever[alias] if one.offset < commit}
+
+    def behind(self, alias: str, offset: int) -> set[int | None]:
+        """Records that exist and have a copy at or behind ``offset``."""
+        return {one.record for one in self.logs[alias] if one.offset >= offset}
+
+    def skipped(self, commit: int, offset: int) -> list[int | None]:
         """Records that are not processed, exist on the side being entered, and have no copy there from ``offset`` on.
 
-        Without tails: that they are left out was accepted when the next stay was armed.
+        Without tails: that they are left out was accepted when the next stay was armed. And without what only a newer
+        record of the same key is left of on the side being left.
         """
-        done = self.processed(self.active, commit)
-        there = self.logs[self.idle]
-        behind = {one.record for one in there if one.offset >= offset}
-        return [
-            one.record
-            for one in there
-            if one.record is not None and one.record not in done and one.record not in behind
-        ]
+        newer = {one.record for one in self.superseded[self.active] if one.offset >= commit}
+        newer -= self.behind(self.active, commit)
+        done = self.below(self.active, commit) | self.behind(self.idle, offset) | newer | {None}
+        return [one.record for one in self.logs[self.idle] if one.offset < offset and one.record not in done]
 
-    def reread(self, commit: int, offset: int) -> set[int]:
+    def reread(self, commit: int, offset: int) -> int:
         """Processed records from ``offset`` on, without those that lie there, or behind ``commit``, once more."""
-        again = {one.record for one in self.logs[self.active] if one.offset >= commit}
-        done = self.processed(self.active, commit) - again - self.processed(self.idle, offset)
-        return {one.record for one in self.logs[self.idle] if one.offset >= offset and one.record in done}
+        done = self.below(self.active, commit) - self.behind(self.active, commit) - self.below(self.idle, offset)
+        return len(self.behind(self.idle, offset) & done)
 
     def unread(self, commit: int) -> bool:
         """Does a data record lie at or behind ``commit`` on the side being left?"""
-        return any(one.offset >= commit for one in self.logs[self.active])
+        return bool(self.logs[self.active]) and self.logs[self.active][-1].offset >= commit
 
     def in_tail(self, commit: int) -> bool:
         return any(low <= commit < high for low, high in self.tails[self.active])
+
+
+@dataclass
+class Tally:
+    """What happened in all worlds; failures by the seeds that show them."""
+
+    skipped: list[str] = field(default_factory=list)
+    inexact: list[str] = field(default_factory=list)
+    unbounded: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    guessed: list[str] = field(default_factory=list)
+    skipped_by: Counter[str] = field(default_factory=Counter)
+    checked: Counter[str] = field(default_factory=Counter)
+
+    def note(self, made: StayWorld, name: str, commit: int, found: Position) -> None:
+        """One position on the idle side of a group that stands at ``commit`` on the active one."""
+        text = f"seed {made.seed}: {name}, {made.active}:{commit} -> {found} in {sorted(made.kinds)}"
+        tail = made.in_tail(commit)
+        self.checked[name] += 1
+        self.checked[found.method] += 1
+        if found.offset is None or found.rereads is None:
+            self.checked["tails"] += tail
+            if not tail:
+                self.refused.append(text)
+            return
+        if tail and found.method not in ("cut", "end"):
+            self.guessed.append(text)
+        # Read to the end, although what came behind the position has expired: that is lost where the group stands.
+        expired = found.method == "end" and commit < made.starts[made.active]
+        if not expired and (lost := made.skipped(commit, found.offset)):
+            self.skipped.append(f"{text}, skips {lost}")
+        if not made.kinds & BLURRED:
+            self.checked["clear"] += 1
+            again = made.reread(commit, found.offset)
+            # Foreign records and resends behind the position are counted, as nothing tells them from other copies.
+            if again or (found.quality != "exact" and not made.kinds & {"foreign", "resends"}):
+                self.inexact.append(f"{text}, reads {again} again")
+            if again > found.rereads:
+                self.unbounded.append(f"{text}, reads {again} again")
+
+
+def positions(made: StayWorld, all_stays: Sequence[Stay], draw: random.Random, count: int) -> list[int]:
+    """Positions on the active side, as often in an old stay as in the present one."""
+    chosen = []
+    for stay in draw.choices(all_stays, k=count):
+        last = made.ends[made.active] if stay.end is None else stay.end[made.active].get(KEY, 0)
+        chosen.append(draw.randint(stay.first(made.active, KEY), last))
+    return chosen
 
 
 def world(seed: int) -> StayWorld:
@@ -223,9 +296,7 @@ def _produce(made: StayWorld, draw: random.Random, source: str) -> list[Entry]:
     return fresh
 
 
-def _replicate(
-    made: StayWorld, draw: random.Random, fresh: Sequence[Entry], flow: tuple[str, str], last: bool
-) -> None:
+def _replicate(made: StayWorld, draw: random.Random, fresh: Sequence[Entry], flow: tuple[str, str], last: bool) -> None:
     """From the cut to the end. After a kill back to behind the last flushed record, but never below the cut."""
     running = last and "running" in made.kinds
     stop = draw.randint(0, len(fresh)) if running else len(fresh)
@@ -292,11 +363,11 @@ def _age(made: StayWorld, draw: random.Random) -> None:
             reached = draw.randint(0, len(log))
             newest = {one.key: one.offset for one in log[:reached]}
             kept = [one for at, one in enumerate(log) if at >= reached or newest[one.key] == one.offset]
-            made.gone[alias] += [one for one in log if one not in kept]
+            made.superseded[alias] = [one for one in log if one not in kept]
             made.logs[alias] = kept
         if "retention" in made.kinds and draw.random() < 0.7:
             start = made.starts[alias] = draw.randint(0, made.ends[alias])
-            made.gone[alias] += [one for one in made.logs[alias] if one.offset < start]
+            made.gone[alias] = [one for one in made.logs[alias] if one.offset < start]
             made.logs[alias] = [one for one in made.logs[alias] if one.offset >= start]
     if "syncs_compacted" in made.kinds:
         made.syncs = {flow: syncs[-1:] for flow, syncs in made.syncs.items()}

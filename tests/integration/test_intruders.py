@@ -1,0 +1,425 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who else writes into a replica, on real workers: foreign producers and flows that run in a circle are named, a fast
+flow is not.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import (
+    Cluster,
+    FlowSpec,
+    wanted_config,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import positions
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
+from ansible_collections.switchback.kafka_dr.plugins.modules import (
+    connect_mirror,
+    dr_barrier,
+    dr_journal,
+    dr_status_info,
+    dr_translation_info,
+    kafka_topic,
+)
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+
+pytestmark = pytest.mark.integration
+
+Flow = dict[str, str]
+LOOKS = 10
+
+
+class Pair:
+    """A pair of its own in the lab, with the replication policy ``policy``."""
+
+    def __init__(self, lab: Any, policy: str, p: str, b: str) -> None:
+        found = lab.info()["clusters"]
+        self.policy, self.p, self.b = policy, p, b
+        self.there, self.back = {"source": p, "target": b}, {"source": b, "target": p}
+        self.clusters = {
+            alias: {key: found[name][key] for key in ("bootstrap_servers", "connect_url", "cluster_id")}
+            for alias, name in ((p, "P"), (b, "B"))
+        }
+        self.kafka = {alias: Kafka(self.servers(alias), {}, 15.0) for alias in (p, b)}
+        self.producers = {alias: Producer({"bootstrap.servers": self.servers(alias)}) for alias in (p, b)}
+
+    def servers(self, alias: str) -> str:
+        return str(self.clusters[alias]["bootstrap_servers"])
+
+    def worker(self, alias: str) -> ConnectClient:
+        return ConnectClient(str(self.clusters[alias]["connect_url"]), {}, 15.0)
+
+    def replica(self, topic: str) -> str:
+        """Name on B of a topic of P."""
+        return Naming(self.policy).replica(self.p, topic)
+
+    def topic(self, partitions: int = 1) -> str:
+        name = f"intruders-{uuid.uuid4().hex[:8]}"
+        for alias in (self.p, self.b):
+            self.make(alias, name, partitions)
+        return name
+
+    def make(self, alias: str, name: str, partitions: int = 1) -> None:
+        params = {"bootstrap_servers": self.servers(alias), "topics": [{"name": name, "partitions": partitions}]}
+        made = run_module(kafka_topic, params)
+        assert made["rc"] == 0, made
+
+    def send(self, alias: str, topic: str, count: int, partition: int = 0) -> None:
+        for _number in range(count):
+            self.producers[alias].produce(topic, uuid.uuid4().hex, key=b"k", partition=partition)
+        assert self.producers[alias].flush(30) == 0
+
+    def end(self, alias: str, topic: str, partition: int = 0) -> int:
+        return log_ranges(self.kafka[alias], {(topic, partition)})[topic, partition][1]
+
+    def group(self, topic: str) -> str:
+        """A new group that has read ``topic`` on P to its end."""
+        name = f"intruders-{uuid.uuid4().hex[:8]}"
+        admin = AdminClient({"bootstrap.servers": self.servers(self.p)})
+        items = [TopicPartition(topic, 0, self.end(self.p, topic))]
+        done = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(name, items)])[name].result()
+        assert [one.error for one in done.topic_partitions] == [None]
+        return name
+
+    # ---- flows
+
+    def flow(self, flow: Flow, state: str, *topics: str) -> None:
+        """The source connector of a flow."""
+        ends = {
+            end: {key: self.clusters[flow[end]][key] for key in ("bootstrap_servers", "cluster_id")}
+            | {"alias": flow[end]}
+            for end in ("source", "target")
+        }
+        params = {
+            **ends,
+            "connect_url": self.clusters[flow["target"]]["connect_url"],
+            "topics": topics,
+            "policy": self.policy,
+            "replication_factor": 1,
+            "tasks_max": 1,
+            # Heartbeats of another pair in the same lab would go round; nothing here needs them.
+            "source_settings": {"refresh.topics.interval.seconds": 1, "heartbeats.replication.enabled": False},
+            "parts": ["source"],
+            "state": state,
+            "wait_timeout": 90,
+            "request_timeout": 30,
+        }
+        result = run_module(connect_mirror, params)
+        assert result["rc"] == 0, result["msg"]
+
+    @contextmanager
+    def running(self, flow: Flow, *topics: str) -> Iterator[None]:
+        """A flow runs meanwhile, and no longer, whatever happens."""
+        try:
+            self.flow(flow, "running", *topics)
+            yield
+        finally:
+            self.flow(flow, "stopped")
+
+    @contextmanager
+    def unnamed(self, flow: Flow, *topics: str) -> Iterator[str]:
+        """A flow whose connector has another name than this collection would give it."""
+        name = f"some-copy-{uuid.uuid4().hex[:6]}"
+        source, target = (Cluster(flow[end], self.servers(flow[end])) for end in ("source", "target"))
+        spec = FlowSpec(source, target, topics, (), Naming(self.policy), 1)
+        config = {key: value for key, value in wanted_config(spec, "source").items() if value is not None}
+        rest = self.worker(flow["target"])
+        try:
+            rest.create(name, {**config, "name": name, "heartbeats.replication.enabled": "false"}, "RUNNING")
+            looked = wait_until(
+                lambda: rest.connectors().get(name),
+                lambda found: found is not None and found.running and len(found.tasks) > 0,
+                Bounds(60, 0.2),
+            )
+            assert looked.done, looked.state
+            yield name
+        finally:
+            rest.stop(name)
+            wait_until(rest.connectors, lambda found: found[name].stopped, Bounds(60, 0.1))
+            rest.delete(name)
+
+    def still(self, topic: str) -> bool:
+        """Does the topic stand still on both sides? Nothing that could copy runs any more."""
+
+        def ends() -> list[int]:
+            return [self.end(alias, topic) for alias in (self.p, self.b)]
+
+        seen: list[list[int]] = []
+
+        def look() -> int:
+            now = ends()
+            if seen and seen[-1] != now:
+                seen.clear()
+            seen.append(now)
+            return len(seen)
+
+        return wait_until(look, lambda same: same >= 5, Bounds(60, 0.2)).done
+
+    # ---- the modules
+
+    def status(self, topic: str, **more: Any) -> dict[str, Any]:
+        params = {"clusters": self.clusters, "topics": [topic], "policy": self.policy, "flows": [self.there]}
+        return run_module(dr_status_info, {**params, "wait_timeout": 90, "wait_sleep": 0.1, **more})
+
+    def missing(self, topic: str, **more: Any) -> list[str]:
+        """What the status names besides the heartbeats that nobody sends here."""
+        result = self.status(topic, **more)
+        assert result["rc"] == 0, result["msg"]
+        return [text for text in result["status"]["missing"] if "heartbeat" not in text]
+
+    def wait_copied(self, topic: str) -> None:
+        result = self.status(topic, wait_for="copied")
+        assert result["rc"] == 0, result["msg"]
+
+    def translate(self, topic: str, *groups: str, **more: Any) -> dict[str, Any]:
+        base = {"clusters": self.clusters, "topics": [topic], "policy": self.policy, "groups": list(groups)}
+        return run_module(dr_translation_info, {**base, "leave": self.p, "enter": self.b, "settle": 0.1, **more})
+
+    def barrier(self, topic: str, journal: Journal, *groups: str, **more: Any) -> dict[str, Any]:
+        base = {"clusters": self.clusters, "topics": [topic], "policy": self.policy, "groups": list(groups)}
+        way = {"leave": self.p, "enter": self.b, "settle": 0.1, "wait_timeout": 60}
+        place = {"pair": journal.pair, "topic": journal.topic, "run": journal.run}
+        return run_module(dr_barrier, {**base, **way, **place, **more})
+
+
+class Journal:
+    """A journal of its own with a run that has just started."""
+
+    def __init__(self, pair: Pair) -> None:
+        self._clusters = pair.clusters
+        self.topic, self.pair = f"journal-{uuid.uuid4().hex[:8]}-internal", f"intruders-{uuid.uuid4().hex[:6]}"
+        for alias in pair.clusters:
+            pair.make(alias, self.topic)
+        assert self._note("enabled", active=pair.p)["rc"] == 0
+        started = {"type": "cutoff", "policy": pair.policy, "from": pair.p, "to": pair.b}
+        self.run: str = self._note("started", **started)["run_id"]
+
+    def _note(self, event: str, **data: Any) -> dict[str, Any]:
+        place = {"clusters": self._clusters, "pair": self.pair, "topic": self.topic}
+        return run_module(dr_journal, {**place, "event": event, "data": data})
+
+    @property
+    def phases(self) -> list[str]:
+        return list(self._note("read")["state"]["run"]["phases"])
+
+
+@contextmanager
+def producing(pair: Pair, topic: str, burst: int, pause: float) -> Iterator[Callable[[], int]]:
+    """A producer on P writes so many records at a time, with a pause between; gives how many it has written."""
+    over = threading.Event()
+    sent = [0]
+
+    def work() -> None:
+        while not over.wait(pause):
+            for _number in range(burst):
+                pair.producers[pair.p].produce(topic, f"{sent[0]} {uuid.uuid4().hex}", partition=0)
+                sent[0] += 1
+            pair.producers[pair.p].flush(10)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield lambda: sent[0]
+    finally:
+        over.set()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def prefixed(lab: Any) -> Iterator[Pair]:
+    """Replicas have the source alias before their name."""
+    made = Pair(lab, "default", "IP", "IB")
+    yield made
+    for flow in (made.there, made.back):
+        made.flow(flow, "absent")
+
+
+@pytest.fixture(scope="module")
+def same(lab: Any) -> Iterator[Pair]:
+    """Replicas have the name of their original."""
+    made = Pair(lab, "identity", "JP", "JB")
+    yield made
+    for flow in (made.there, made.back):
+        made.flow(flow, "absent")
+
+
+@pytest.fixture(scope="module")
+def others(lab: Any) -> Iterator[Pair]:
+    """The same clusters under names that the pair ``same`` does not know."""
+    made = Pair(lab, "identity", "KP", "KB")
+    yield made
+    for flow in (made.there, made.back):
+        made.flow(flow, "absent")
+
+
+# ---- somebody writes into a replica
+
+
+def test_a_producer_that_writes_into_the_prefixed_replica_is_named_and_stops_the_barrier(prefixed: Pair) -> None:
+    """Producers that were given the name of the replica: such records are never copied back."""
+    pair, topic = prefixed, prefixed.topic()
+    journal = Journal(pair)
+    replica = pair.replica(topic)
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, 8)
+        pair.wait_copied(topic)
+        assert pair.missing(topic) == []
+        pair.send(pair.b, replica, 3)
+        named = pair.missing(topic)
+        accepted = pair.missing(topic, accept_foreign=[topic])
+    text = f"{replica}-0 on {pair.b} ends in a record at offset 10 that {topic} on {pair.p} does not have"
+    assert named == [f"{pair.p}->{pair.b}: {text}"]
+    assert accepted == []
+
+    group = pair.group(topic)
+    for result in (pair.barrier(topic, journal, group), pair.translate(topic, group)):
+        assert (result["rc"], result["error"]["code"]) == (1, "foreign_writer")
+        assert text in result["msg"]
+        assert "accept_foreign" in result["error"]["hint"]
+        assert "positions" not in result
+    assert journal.phases == []
+    assert positions(pair.kafka[pair.b], [group])[group] == {}
+
+    for more in ({"accept_foreign": ["another"]}, {}):
+        assert pair.barrier(topic, journal, group, **more)["error"]["code"] == "foreign_writer"
+    result = pair.barrier(topic, journal, group, accept_foreign=[topic])
+    assert result["rc"] == 0, result["msg"]
+    at = {(row["topic"], row["partition"]): row["offset"] for row in result["details"]}
+    assert at[replica, 0] == 11  # behind the foreign records: the group has read everything of P
+    assert journal.phases == ["barrier"]
+
+
+def test_a_record_that_is_written_on_the_idle_side_of_one_topic_is_named(same: Pair) -> None:
+    """With the policy identity the replica is the topic itself: an application that was not moved writes there."""
+    pair, topic = same, same.topic(2)
+    with pair.running(pair.there, topic):
+        for partition in (0, 1):
+            pair.send(pair.p, topic, 4, partition)
+        pair.wait_copied(topic)
+        assert pair.missing(topic) == []
+        pair.send(pair.b, topic, 1, 1)
+        assert pair.missing(topic) == [
+            f"{pair.p}->{pair.b}: {topic}-1 on {pair.b} ends in a record at offset 4 that {topic} on {pair.p}"
+            " does not have"
+        ]
+        assert pair.missing(topic, accept_foreign=[topic]) == []
+    journal, group = Journal(pair), pair.group(topic)
+    refused = pair.barrier(topic, journal, group)
+    assert (refused["error"]["code"], journal.phases) == ("foreign_writer", [])
+
+
+def test_a_foreign_record_that_the_flow_has_passed_since_is_still_told(prefixed: Pair) -> None:
+    """Behind it the flow has copied more: the last records are alike again, and the writer would be forgotten."""
+    pair, topic = prefixed, prefixed.topic()
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, 5)
+        pair.wait_copied(topic)
+        pair.send(pair.b, pair.replica(topic), 1)
+        pair.send(pair.p, topic, 5)
+        pair.wait_copied(topic)
+        assert pair.missing(topic) != []
+
+
+# ---- a flow at work is no intruder
+
+
+@pytest.mark.parametrize("policy", ["default", "identity"])
+@pytest.mark.parametrize(("burst", "pause"), [(40, 0.01), (3000, 0.15)], ids=["steady", "bursts"])
+def test_a_fast_flow_is_not_taken_for_an_intruder(
+    prefixed: Pair, same: Pair, policy: str, burst: int, pause: float
+) -> None:
+    pair = prefixed if policy == "default" else same
+    topic = pair.topic()
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, 5)
+        pair.wait_copied(topic)
+        with producing(pair, topic, burst, pause) as written:
+            looks, counts = [], []
+            for _look in range(LOOKS):
+                looks.append(pair.missing(topic))
+                counts.append(written())
+        assert looks == [[]] * LOOKS
+        # It was at work during every look, and the flow as well.
+        assert all(later - earlier >= burst for earlier, later in zip(counts, counts[1:], strict=False)), counts
+        pair.wait_copied(topic)
+        assert pair.end(pair.b, pair.replica(topic)) == pair.end(pair.p, topic) > LOOKS * burst
+        assert pair.missing(topic) == []
+
+
+# ---- flows in a circle
+
+
+def test_a_second_flow_with_the_aliases_swapped_is_named_whatever_its_name_is(same: Pair) -> None:
+    pair, topic = same, same.topic()
+    try:
+        with pair.running(pair.there, topic):
+            assert pair.missing(topic) == []
+            with pair.unnamed(pair.back, topic) as name:
+                named = pair.missing(topic)
+            # Stopped, it copies nothing.
+            assert pair.missing(topic) == []
+    finally:
+        assert pair.still(topic)
+    assert named == [f"{pair.p}->{pair.b}: {name} copies back what {pair.p}->{pair.b} copies; stop it"]
+
+
+@pytest.mark.parametrize("count", [1, 30, 5000])
+def test_a_circle_of_flows_with_other_aliases_is_found_by_what_it_does(same: Pair, others: Pair, count: int) -> None:
+    """Nothing in their configuration says that they belong to this pair."""
+    pair, topic = same, same.topic()
+    try:
+        with pair.running(pair.there, topic), others.running(others.back, topic):
+            pair.send(pair.p, topic, count)
+            # Every record has gone round twice at least.
+            went = wait_until(lambda: pair.end(pair.p, topic), lambda end: end >= 3 * count, Bounds(60, 0.05))
+            assert went.done
+            named = pair.missing(topic)
+    finally:
+        assert pair.still(topic)
+    assert [text for text in named if "round and round" in text] == [
+        f"{pair.p}->{pair.b}: {topic}-0: within 0.5 s the same records arrived again on {pair.p} and on {pair.b}:"
+        " both directions copy it, round and round"
+    ]
+    # Over, and nothing is found any more.
+    assert [text for text in pair.missing(topic) if "round and round" in text] == []
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["its own name", "another name"])
+def test_no_barrier_while_the_other_direction_runs(same: Pair, named: bool) -> None:
+    """SOUNDNESS 22: records would come back behind the cut."""
+    pair, topic = same, same.topic()
+    journal = Journal(pair)
+    try:
+        with pair.running(pair.there, topic):
+            pair.send(pair.p, topic, 4)
+            pair.wait_copied(topic)
+        group = pair.group(topic)
+        with (pair.running if named else pair.unnamed)(pair.back, pair.topic()) as other:
+            results = [pair.barrier(topic, journal, group), pair.translate(topic, group)]
+            results.append(pair.translate(topic, group, barrier=False, wait_timeout=20))
+    finally:
+        assert pair.still(topic)
+    for result in results:
+        assert (result["rc"], result["error"]["code"]) == (1, "both_directions")
+        assert f"{other or f'{pair.b}->{pair.p}.MirrorSourceConnector'} copies from {pair.b}" in result["msg"]
+        assert "positions" not in result
+    assert journal.phases == []
+    assert positions(pair.kafka[pair.b], [group])[group] == {}
+    # Without it the same barrier stands.
+    assert pair.barrier(topic, journal, group)["rc"] == 0
+    assert journal.phases == ["barrier"]

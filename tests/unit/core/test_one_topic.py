@@ -1,0 +1,236 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The worlds of several stays, through the code that reads the clusters: what belongs to a stay is cut out right."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.gates import PartitionFacts
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.positions import Position
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import ConfigValue, TopicState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import (
+    BLOCKED,
+    EXHAUSTED,
+    OUT_OF_RANGE,
+    RangeRead,
+    Record,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair import copies
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.evidence import Evidence
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observe import (
+    ConnectorLook,
+    FlowLook,
+    GroupLook,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.one_topic import OneTopic
+from ansible_collections.switchback.kafka_dr.tests.unit.core.stay_worlds import (
+    KEY,
+    SIDES,
+    Entry,
+    Range,
+    StayWorld,
+    Tally,
+    positions,
+    world,
+)
+
+# A fifth of the worlds of test_stay_worlds: here every record is hashed.
+COUNT = max(100, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) * 3 // 100)
+FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
+EACH = 6
+WIDTHS = copies._WIDTHS
+IDS = {alias: {"T": f"id-{alias}"} for alias in SIDES}
+
+
+class Cluster:
+    """One side of a world, as far as records, topics and log ranges are asked for."""
+
+    def __init__(self, made: StayWorld, alias: str) -> None:
+        self.made, self.alias = made, alias
+
+    def read(self, span: Range) -> RangeRead:
+        """As a consumer does it: an offset outside the log is an error, the end of the log is an end."""
+        (begin, end), (start, high) = span, self.made.log(self.alias)
+        if begin < end and not start <= begin <= high:
+            return RangeRead(begin, end, begin, OUT_OF_RANGE)
+        records = [self._record(one) for one in self.made.logs[self.alias] if begin <= one.offset < end]
+        return RangeRead(begin, end, max(begin, min(end, high)), EXHAUSTED if end <= high else BLOCKED, records)
+
+    def _record(self, one: Entry) -> Record:
+        kind = "LogAppendTime" if "log_append_time" in self.made.kinds else "CreateTime"
+        # The broker's clock differs on the two sides.
+        stamp = one.offset if kind == "LogAppendTime" else one.stamp
+        return Record(one.offset, stamp, kind, str(one.key).encode(), one.content.encode(), ())
+
+    def describe(self) -> TopicState:
+        policy = "compact" if "compacted" in self.made.kinds else "delete"
+        settings = {"cleanup.policy": ConfigValue(policy, True)}
+        return TopicState("T", IDS[self.alias]["T"], 1, 1, config=settings)
+
+
+class TwoSides:
+    """What OneTopic asks of a pair."""
+
+    topics = ("T",)
+    naming = Naming("identity")
+
+    def __init__(self, made: StayWorld, groups: Iterable[str]) -> None:
+        self.kafka = {alias: Cluster(made, alias) for alias in SIDES}
+        self.groups = list(groups)
+
+    def ranges(self, alias: str, topics: Iterable[str]) -> dict[tuple[str, int], Range]:
+        return {KEY: self.kafka[alias].made.log(alias)} if list(topics) else {}
+
+    def topics_of(self, *_asked: object) -> list[str]:
+        return ["T"]
+
+
+class Syncs:
+    """The offset-syncs of a flow, all of them, as the topic holds them over all stays."""
+
+    def __init__(self, pair: TwoSides, source: str, target: str, since: Mapping[str, int]) -> None:
+        self.of = {KEY: list(pair.kafka[source].made.syncs[source, target])}
+        self.read = len(self.of[KEY])
+
+    def reach(self, enough: Callable[[Any], bool]) -> None:
+        pass
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fake_clusters() -> Iterator[None]:
+    def read_ranges(kafka: Cluster, ranges: Mapping[Any, Range], _reading: object) -> dict[Any, RangeRead]:
+        return {key: kafka.read(span) for key, span in ranges.items()}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(copies, "read_ranges", read_ranges)
+        patch.setattr(copies, "describe", lambda kafka, _topics, _settings=None: {"T": kafka.describe()})
+        patch.setattr(copies, "Syncs", Syncs)
+        patch.setattr(copies, "both", lambda first, second: (first(), second()))
+        # The worlds are small: with the widths of clusters everything would be read at once.
+        patch.setattr(copies, "_WIDTHS", (2, 8, 64))
+        patch.setattr(copies, "_GAP", 3)
+        yield
+
+
+def evidence(made: StayWorld, commits: Mapping[str, int], final: bool) -> Evidence:
+    """What was seen of groups and of the flow that copies now."""
+    start, end = made.log(made.active)
+    log, copied = made.logs[made.active], made.copied
+    waiting = any(one.offset > (-1 if copied is None else copied) for one in log)
+    facts = PartitionFacts(start, end, copied, waiting, made.ends[made.idle])
+    state, tasks = ("STOPPED", ()) if final else ("RUNNING", ("RUNNING",))
+    connectors = {"source": ConnectorLook("source", "name", state, tasks)}
+    left = {name: GroupLook("EMPTY", {KEY: at}, {KEY: not made.unread(at)}) for name, at in commits.items()}
+    pair: Any = TwoSides(made, commits)
+    return Evidence(
+        pair,
+        made.active,
+        made.idle,
+        FlowLook(made.active, made.idle, connectors, {KEY: facts}, None),
+        None,
+        left,
+        {name: GroupLook("EMPTY", {}) for name in commits},
+        {KEY: made.log(made.idle)},
+    )
+
+
+@pytest.fixture(scope="module")
+def tally(fake_clusters: None) -> Tally:
+    found = Tally()
+    for seed in range(FIRST, FIRST + COUNT):
+        made, draw = world(seed), random.Random(seed)
+        commits = {f"g{number}": at for number, at in enumerate(positions(made, made.stays(), draw, EACH))}
+        seen = evidence(made, commits, "running" not in made.kinds and draw.random() < 0.5)
+        params = {"seams": made.seams, "topic_ids": IDS, "syncs_since": {}}
+        try:
+            rows = OneTopic(seen, params).rows()
+        except DrError as error:
+            found.refused.append(f"seed {seed}: {error.message} in {sorted(made.kinds)}")
+            continue
+        for row in rows:
+            position = Position(*(row[name] for name in ("offset", "method", "quality", "rereads", "reason")))
+            found.note(made, "read", commits[row["group"]], position)
+    print(f"worlds with the seeds {FIRST} to {FIRST + COUNT - 1}: {dict(found.checked)}")
+    return found
+
+
+def test_every_world_can_be_read(tally: Tally) -> None:
+    """Only inside the logs: a reader answers anything else with an error, and the cutover would be refused."""
+    assert tally.checked["read"] > COUNT
+    assert tally.refused[:3] == []
+
+
+def test_only_in_a_tail_there_is_no_position(tally: Tally) -> None:
+    assert tally.guessed[:3] == []
+
+
+def test_no_position_ever_skips(tally: Tally) -> None:
+    assert tally.skipped[:3] == []
+
+
+def test_positions_are_exact_where_records_can_be_told_apart(tally: Tally) -> None:
+    assert tally.checked["clear"] > COUNT // 4
+    assert (tally.inexact[:3], tally.unbounded[:3]) == ([], [])
+
+
+# ---- examples, with the widths that are used on clusters
+
+
+def entries(contents: str, begin: int, record: int) -> list[Entry]:
+    return [Entry(begin + at, 1000, content, 0, record + at) for at, content in enumerate(contents)]
+
+
+def offset(made: StayWorld, commit: int, patch: pytest.MonkeyPatch) -> tuple[int | None, str]:
+    patch.setattr(copies, "_WIDTHS", WIDTHS)
+    params = {"seams": made.seams, "topic_ids": IDS, "syncs_since": {}}
+    row = OneTopic(evidence(made, {"g": commit}, True), params).rows()[0]
+    return row["offset"], row["quality"]
+
+
+def test_a_record_of_an_earlier_stay_is_not_taken_for_a_copy_in_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three stays: P->B copied "x" and 17 others, B->P nothing, P->B "a" and, written again, "x". Now B is left.
+
+    The group has read B up to "a". Looking back for an offset-sync must not lead out of the stay.
+    """
+    log = entries("xbcdefghijklmnopqr" + "ax", 0, 0)
+    made = StayWorld(-1, frozenset(), "B", {"P": log, "B": list(log)}, ends={"P": 20, "B": 20}, copied=19)
+    at = {number: {"T": {"0": number}} for number in (18, 20)}
+    made.seams = [
+        {"from": "P", "to": "B", "ends": at[18], "cut": at[18], "resumed": at[18]},
+        {"from": "B", "to": "P", "ends": at[18], "cut": at[18], "resumed": at[18]},
+        {"from": "P", "to": "B", "ends": at[20], "cut": at[20], "resumed": at[20]},
+    ]
+    made.syncs["P", "B"] = [OffsetSync(*KEY, 0, 0), OffsetSync(*KEY, 18, 18)]
+    assert offset(made, 19, monkeypatch) == (19, "exact")
+
+
+def test_an_offset_sync_below_the_log_start_does_not_make_the_reader_begin_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Retention took the first 20 records of B; the group stands at 32, the offset-sync below it is at 15."""
+    log = entries("".join(chr(97 + number) for number in range(40)), 0, 0)
+    made = StayWorld(-1, frozenset(), "B", {"P": log, "B": log[20:]}, ends={"P": 40, "B": 40})
+    made.starts["B"] = 20
+    end = {"T": {"0": 40}}
+    made.seams = [{"from": "P", "to": "B", "ends": end, "cut": end, "resumed": end}]
+    made.syncs["P", "B"] = [OffsetSync(*KEY, at, at) for at in (0, 15, 39)]
+    assert offset(made, 32, monkeypatch) == (32, "exact")
+
+
+def test_a_topic_that_was_created_again_is_refused() -> None:
+    """SOUNDNESS 18: the cuts in the journal are about another topic of the same name."""
+    made = world(0)
+    params = {"seams": made.seams, "topic_ids": {**IDS, "P": {"T": "another"}}, "syncs_since": {}}
+    with pytest.raises(DrError) as refused:
+        OneTopic(evidence(made, {"g": 0}, False), params).rows()
+    assert refused.value.code == "topic_recreated"
