@@ -277,7 +277,7 @@ def test_there_and_back_and_there_again_every_record_is_on_both_sides_once(pair:
     topic = pair.topic(2)
     pair.send(P, topic, 0, 5)
     pair.copy(THERE, topic)
-    first = pair.offsets(THERE)
+    assert pair.offsets(THERE)[topic, 0] == 4
     cuts = []
     for flow in (BACK, THERE):
         cut, ends = pair.ends(flow["source"], topic), pair.ends(flow["target"], topic)
@@ -287,7 +287,6 @@ def test_there_and_back_and_there_again_every_record_is_on_both_sides_once(pair:
         armed = pair.arm(flow, topic, cut=cut, ends=ends)
         assert (armed["rc"], armed["changed"]) == (0, True), armed
         if flow == THERE:
-            assert first == known(topic, 4)
             assert pair.offsets(THERE) == known(topic, 8, 4)
         pair.copy_while_written(flow, topic, 0, 1)
         assert pair.log(P, topic) == pair.log(B, topic)
@@ -380,10 +379,12 @@ def test_a_connector_that_runs_is_refused(pair: Pair, left: tuple[str, Nested, N
 def test_a_connector_that_does_not_exist_is_refused(pair: Pair, left: tuple[str, Nested, Nested]) -> None:
     topic, cut, _ends = left
     clusters = {"XP": pair.clusters[P], "XB": pair.clusters[B]}
+    before = pair.state(BACK)
     for given in (cut, None):
-        error = pair.refused({"source": "XB", "target": "XP"}, topic, clusters=clusters, cut=given)
-        assert error["code"] == "not_stopped"
-        assert '"XB->XP.MirrorSourceConnector" is missing' in error["message"]
+        result = pair.arm({"source": "XB", "target": "XP"}, topic, clusters=clusters, cut=given)
+        assert (result["rc"], result["changed"], result["error"]["code"]) == (1, False, "not_stopped")
+        assert '"XB->XP.MirrorSourceConnector" is missing' in result["msg"]
+    assert pair.state(BACK) == before
 
 
 def test_while_the_other_direction_runs_it_is_refused(pair: Pair, left: tuple[str, Nested, Nested]) -> None:
@@ -500,7 +501,7 @@ def test_where_the_target_was_never_written_the_flow_begins_at_0(pair: Pair, sid
     assert pair.log(B, topic) == pair.log(P, topic)
 
 
-def test_offsets_that_fit_both_logs_stay_and_what_does_not_fit_is_refused(pair: Pair) -> None:
+def test_offsets_that_fit_both_logs_stay_and_a_foreign_record_on_the_target_is_refused(pair: Pair) -> None:
     """A record that somebody else has written on the target would never be copied back."""
     topic = pair.topic(3)
     rest, name = pair.connector(THERE)
@@ -516,12 +517,40 @@ def test_offsets_that_fit_both_logs_stay_and_what_does_not_fit_is_refused(pair: 
     assert (result["rc"], result["changed"], result["armed"], result["seam"]) == (0, False, True, None), result
     assert {row["partition"]: row["cut"] for row in result["partitions"]} == {0: 5, 1: 2, 2: 0}
     assert pair.offsets(THERE) == kept
-    pair.send(B, topic, 1, 1)
-    error = pair.refused(THERE, topic)
-    assert error["code"] == "flow_does_not_fit"
-    assert f"{topic}-1: {P}->{B} is at 1, the log on {P} is [0," in error["message"]
-    pair.send(B, topic, 2, 1)
-    assert pair.refused(THERE, topic)["code"] == "flow_does_not_fit"
+    for partition, place in ((2, 0), (1, 2)):
+        pair.send(B, topic, partition, 1)
+        error = pair.refused(THERE, topic)
+        assert error["code"] == "cut_unknown"
+        assert f"{topic}-{partition} on {B} holds records up to {place + 1}" in error["message"]
+        assert f"its last record there (offset {place}) lies 0 times on {P}" in error["message"]
+
+
+@pytest.mark.parametrize("start", [0, 3, 5], ids=["whole log", "some expired", "expired up to the offset"])
+def test_an_offset_of_an_earlier_round_does_not_fit_and_the_cut_is_found_by_content(pair: Pair, start: int) -> None:
+    """Both sides hold the same 8 records since, of which the flow knows 5: it would copy the others once more."""
+    topic = pair.topic()
+    pair.send_both(topic, 0, 8)
+    pair.cut_off(P, topic, 0, start)
+    pair.send(P, topic, 0, 2)
+    rest, name = pair.connector(THERE)
+    set_offsets(rest, name, P, known(topic, 4))
+    result = pair.arm(THERE, topic)
+    assert (result["rc"], result["changed"]) == (0, True), result
+    assert [row["cut"] for row in result["partitions"]] == [8]
+    assert pair.offsets(THERE) == known(topic, 7)
+
+
+def test_an_offset_past_the_end_of_the_source_does_not_fit(pair: Pair) -> None:
+    """The topic of the earlier round was another one."""
+    topic = pair.topic(2)
+    pair.send_both(topic, 0, 4)
+    pair.send(P, topic, 1, 2)
+    rest, name = pair.connector(THERE)
+    set_offsets(rest, name, P, known(topic, 60, 70))
+    result = pair.arm(THERE, topic)
+    assert (result["rc"], result["changed"]) == (0, True), result
+    assert {row["partition"]: row["cut"] for row in result["partitions"]} == {0: 4, 1: 0}
+    assert pair.offsets(THERE) == known(topic, 3)
 
 
 def test_a_failover_that_was_done_by_hand_is_found_by_content(pair: Pair) -> None:

@@ -35,9 +35,10 @@ SHORT, LONG = 3, 20
 
 
 @pytest.fixture
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+def pair(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Scenario]:
     """A fresh pair for every run: all four topics are read from their beginning afterwards."""
-    made = Scenario(tmp_path_factory.mktemp("exact"), clients=[dict(client) for client in CLIENTS])
+    folder, once = tmp_path_factory.mktemp("exact"), getattr(request, "param", False)
+    made = Scenario(folder, clients=[dict(client) for client in CLIENTS], exactly_once=once)
     try:
         made.lab_up()
         made.playbook("enable", {"kafka_dr_confirm": "P"})
@@ -102,54 +103,56 @@ def logs_of(scenario: Scenario) -> tuple[dict[Place, Any], dict[Place, Place]]:
     return logs, copies
 
 
-def stays_of(group: str, out: dict[str, Any], home: dict[str, Any], logs: dict[Place, Any]) -> list[Stay]:
-    """On P from the beginning, on B between two barriers, on P again to the end."""
+def stays_of(group: str, moves: list[dict[str, Any]], logs: dict[Place, Any]) -> list[Stay]:
+    """On P from the beginning, then from each move's positions to the next one's barrier, on P again to the end."""
     last = {
         (topic, number): logs["P", topic, number][-1][0] + 1 if logs["P", topic, number] else 0
         for topic in ("Payments", "B.Payments")
         for number in range(PARTITIONS)
     }
-    left = ends(out["barrier"]["positions"])[group]
-    left_b = ends(home["barrier"]["positions"])[group]
-    first = {key: (0, at) for key, at in left.items()}
-    second = {key: (at, left_b[key]) for key, at in positions(out["positions"])[group].items()}
-    third = {key: (at, max(at, last[key])) for key, at in positions(home["positions"])[group].items()}
-    return [Stay("P", first), Stay("B", second), Stay("P", third)]
+    left = [ends(move["barrier"]["positions"])[group] for move in moves]
+    stays = [Stay("P", {key: (0, at) for key, at in left[0].items()})]
+    for number, move in enumerate(moves):
+        until = left[number + 1] if number + 1 < len(moves) else None
+        starts = positions(move["positions"])[group].items()
+        spans = {key: (at, max(at, last[key]) if until is None else until[key]) for key, at in starts}
+        stays.append(Stay(move["to"], spans))
+    return stays
 
 
-def run_once(scenario: Scenario, seed: int) -> dict[str, Any]:
+def run(scenario: Scenario, seed: int, trips: int = 1) -> dict[str, Any]:
     draw = random.Random(seed)
     scenario.start()
-    quick = {"kafka_dr_drain_groups_timeout": 0}
-    stay(scenario, draw, "B")
-    out = scenario.move("failover_cutoff", "B", **quick)
-    stay(scenario, draw, "P")
-    home = scenario.move("failback", "P", **quick)
+    moves = []
+    for name, to in trips * [("failover_cutoff", "B"), ("failback", "P")]:
+        stay(scenario, draw, to)
+        moves.append(scenario.move(name, to, kafka_dr_drain_groups_timeout=0))
     unlimited(scenario)
     scenario.stop(seconds=240)
     check = scenario.check()
     logs, copies = logs_of(scenario)
-    groups = {group: account(stays_of(group, out, home, logs), logs, copies) for group in ("settlement", "fraud")}
+    groups = {group: account(stays_of(group, moves, logs), logs, copies) for group in ("settlement", "fraud")}
     twice = {place: resent(log) for place, log in logs.items() if place in copies}
     aborted = scenario.count("aborted")
-    return {"out": out, "home": home, "check": check, "groups": groups, "resent": twice, "aborted": aborted}
+    return {"moves": moves, "check": check, "groups": groups, "resent": twice, "aborted": aborted}
 
 
 def counts(found: dict[str, Any]) -> dict[str, Any]:
     """Whether the run was hard enough to count: lag at the stop, and copies sent twice around a position."""
-    starts = positions(found["out"]["positions"])
+    out = found["moves"][0]
+    starts = positions(out["positions"])
     around = [
         (any(offset < at for offset in again), any(offset >= at for offset in again))
         for (alias, topic, number), again in found["resent"].items()
         if alias == "B"
         for at in (starts[group][topic, number] for group in starts)
     ]
-    behind = [row for row in found["out"]["positions"] if row["method"] in ("content", "sync", "tail")]
+    behind = [row for row in out["positions"] if row["method"] in ("content", "sync", "tail")]
     return {
         "behind": len(behind),
         "resent_before": sum(before for before, _after in around),
         "resent_behind": sum(after for _before, after in around),
-        "checkpoint_rereads": found["out"]["checkpoint_rereads"],
+        "checkpoint_rereads": out["checkpoint_rereads"],
         "aborted": found["aborted"],
     }
 
@@ -159,15 +162,37 @@ def counts(found: dict[str, Any]) -> dict[str, Any]:
     [pytest.param(n, marks=[] if n < SHORT else [pytest.mark.soak], id=f"seed-{SEED + n}") for n in range(LONG)],
 )
 def test_groups_stopped_in_the_middle_go_on_with_the_next_record(pair: Scenario, number: int) -> None:
-    found = run_once(pair, SEED + number)
+    found = run(pair, SEED + number)
     hard = counts(found)
     print(f"seed {SEED + number}: {hard}, {found['groups']}")
-    summed = totals(found["check"])
-    assert summed["lost"] == summed["phantom"] == summed["unknown"] == 0
-    for report in (found["out"], found["home"]):
-        assert (report["outcome"], report["rereads"]) == ("completed", 0)
+    exact(found)
     # Only a run that was hard counts.
     assert min(hard[key] for key in ("behind", "resent_before", "resent_behind", "aborted")) > 0
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_second_and_third_failovers_start_every_group_where_it_left_off(pair: Scenario) -> None:
+    """SOUNDNESS 7: on all four topics, groups lagging all the time."""
+    exact(run(pair, SEED, trips=3))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("pair", [True], indirect=True, ids=["exactly-once"])
+def test_with_exactly_once_on_the_worker_nothing_lies_twice_in_a_replica(pair: Scenario) -> None:
+    """SOUNDNESS 4: killed workers leave nothing behind then, and no group processes anything twice."""
+    found = run(pair, SEED)
+    exact(found)
+    assert {place: again for place, again in found["resent"].items() if again} == {}
+    assert totals(found["check"])["processed_twice"] == 0
+    assert counts(found)["behind"] > 0
+
+
+def exact(found: dict[str, Any]) -> None:
+    summed = totals(found["check"])
+    assert summed["lost"] == summed["phantom"] == summed["unknown"] == 0
+    for report in found["moves"]:
+        assert (report["outcome"], report["rereads"]) == ("completed", 0)
     for group, counted in found["groups"].items():
         assert (counted.skipped, counted.caused) == (0, 0), f"{group}: {counted}"
         # What lies twice in a replica is processed twice: as many as reading it shows, and no more.

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from accounts import read_log
 from kills import kill_in_phase, playbooks_alive
 from scenario import Scenario, totals
 from snapshot import read_inventory, snapshot
@@ -89,6 +90,31 @@ def test_round_trip_by_cutoff_loses_and_repeats_nothing(enabled: Scenario, numbe
         # Not asked is not proven: without a fence and without the audit the whole is UNKNOWN.
         assert verdicts["fence"] == report["verdict"] == "UNKNOWN"
         assert report["rereads"] == 0
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_ten_round_trips_in_a_row_leave_what_producers_wrote(enabled: Scenario) -> None:
+    """No growth, no loop: original and replica together hold every record once, on either side."""
+    enabled.start()
+    for _number in range(10):
+        enabled.traffic(1000)
+        enabled.move("failover_cutoff", "B")
+        enabled.traffic(1000)
+        enabled.move("failback", "P")
+    enabled.stop()
+    written = totals(enabled.check())["acknowledged"]
+    clusters = read_inventory(enabled.inventory)["kafka_dr_clusters"]
+
+    def records(alias: str, other: str) -> int:
+        servers = clusters[alias]["bootstrap_servers"]
+        names = ("Payments", f"{other}.Payments")
+        return sum(len(read_log(servers, name, number)) for name in names for number in range(enabled.partitions))
+
+    for alias, other in (("P", "B"), ("B", "P")):
+        enabled.wait(lambda alias=alias, other=other: records(alias, other) >= written, 60, f"all is on {alias}")
+        assert records(alias, other) == written
+    enabled.start()
 
 
 def test_repeating_a_finished_cutover_changes_nothing(enabled: Scenario) -> None:

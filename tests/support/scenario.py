@@ -33,6 +33,7 @@ class Scenario:
     partitions: int = 12
     clients: list[dict[str, Any]] = field(default_factory=list)
     policy: str = "default"
+    exactly_once: bool = False
     say: Callable[[str], None] = lambda text: print(text, flush=True)
 
     def __post_init__(self) -> None:
@@ -88,6 +89,7 @@ class Scenario:
         topics = [{"name": "Payments", "partitions": self.partitions, "replication_factor": 1}]
         old = (self.folder / "lab.json").exists()
         variables = {"lab_dir": str(self.folder), "lab_topics": topics, "lab_fresh": old, "lab_policy": self.policy}
+        variables |= {"lab_exactly_once": "enabled"} if self.exactly_once else {}
         if self.clients:
             variables["lab_clients"] = self.clients
         done = self.playbook("lab_up", variables)

@@ -105,7 +105,10 @@ def _around(place: int, bounds: Bounds, width: int, floor: int) -> tuple[Range, 
     # Markers and aborted records take offsets on the source only: leave room for as many.
     lower -= width
     first, last = bounds.source
-    return (max(first, min(lower, last)), min(last, max(upper + width, first))), (begin, end)
+    source = (max(first, min(lower, last)), min(last, max(upper + width, first)))
+    # An offset-sync may lie below the log start (retention) or outside of the stay: what it names cannot be read.
+    start, stop = bounds.replica
+    return source, (min(max(begin, start), stop), max(min(end, stop), start))
 
 
 def merged(spans: Iterable[Span], gap: int) -> list[Span]:
