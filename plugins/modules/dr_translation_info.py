@@ -67,8 +67,9 @@ positions:
 details:
   description:
     - One row for each group, topic and partition of the side being entered, with C(offset), C(method), C(quality)
-      (exact, safe or none), C(rereads) (upper bound of records read again), C(reason), the C(existing) commit, and for
-      comparison C(checkpoint), the position that MirrorMaker 2's own checkpoint gives a group that is behind.
+      (exact, safe or none), C(rereads) (upper bound of records read again), C(reason), the verified offset-sync
+      that was used (C(anchor), offsets on source and replica), C(hazards), the C(existing) commit, and for comparison
+      C(checkpoint), the position that MirrorMaker 2's own checkpoint gives a group that is behind.
   returned: always
   type: list
   elements: dict

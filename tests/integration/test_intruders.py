@@ -11,7 +11,6 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -42,7 +41,7 @@ from ansible_collections.switchback.kafka_dr.tests.support.modules import run_mo
 pytestmark = pytest.mark.integration
 
 Flow = dict[str, str]
-LOOKS = 10
+LOOKS, PARTITIONS = 10, 6
 
 
 class Pair:
@@ -221,16 +220,18 @@ class Journal:
 
 @contextmanager
 def producing(pair: Pair, topic: str, burst: int, pause: float) -> Iterator[Callable[[], int]]:
-    """A producer on P writes so many records at a time, with a pause between; gives how many it has written."""
+    """A producer on P writes so many records at a time to one partition after the other; gives how many it has."""
     over = threading.Event()
     sent = [0]
 
     def work() -> None:
+        producer = Producer({"bootstrap.servers": pair.servers(pair.p)})
         while not over.wait(pause):
+            partition = sent[0] // burst % PARTITIONS
             for _number in range(burst):
-                pair.producers[pair.p].produce(topic, f"{sent[0]} {uuid.uuid4().hex}", partition=0)
+                producer.produce(topic, f"{sent[0]} {uuid.uuid4().hex}", partition=partition)
                 sent[0] += 1
-            pair.producers[pair.p].flush(10)
+            producer.flush(30)
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -331,25 +332,31 @@ def test_a_record_that_is_written_on_the_idle_side_of_one_topic_is_named(same: P
 def test_a_fast_flow_is_not_taken_for_an_intruder(prefixed: Pair, same: Pair, policy: str) -> None:
     """Of the two topics one is written without a pause, the other one by many records at a time."""
     pair = prefixed if policy == "default" else same
-    steady, bursts = pair.topic(), pair.topic()
-    looks, counts = [], []
-    with pair.running(pair.there, steady, bursts):
-        for topic in (steady, bursts):
+    steady, bursts = topics = [pair.topic(PARTITIONS) for _number in range(2)]
+    looks = []
+    with pair.running(pair.there, *topics):
+        for topic in topics:
             pair.send(pair.p, topic, 5)
-        pair.wait_copied(steady, bursts)
-        with producing(pair, steady, 40, 0.01) as one, producing(pair, bursts, 3000, 0.15) as many:
+        pair.wait_copied(*topics)
+        with producing(pair, steady, 20, 0.005) as one, producing(pair, bursts, 2000, 0.02) as many:
             for _look in range(LOOKS):
-                looks.append(pair.missing(steady, bursts))
-                counts.append((one(), many()))
-        pair.wait_copied(steady, bursts)
-        assert pair.missing(steady, bursts) == []
-    # It was at work during every look, and the flow as well.
-    assert all(now > before for old, new in pairwise(counts) for before, now in zip(old, new, strict=True)), counts
-    assert [pair.end(pair.b, pair.replica(topic)) for topic in (steady, bursts)] == [
-        pair.end(pair.p, topic) for topic in (steady, bursts)
-    ]
+                before = one(), many()
+                looks.append(pair.missing(*topics))
+                # Both were at work since that look began, so the next one is another one.
+                went = wait_until(lambda: (one(), many()), both_above(before), Bounds(30, 0.02))
+                assert went.done
+        pair.wait_copied(*topics)
+        assert pair.missing(*topics) == []
+    for topic in topics:
+        assert [pair.end(pair.b, pair.replica(topic), number) for number in range(PARTITIONS)] == [
+            pair.end(pair.p, topic, number) for number in range(PARTITIONS)
+        ]
     assert [text for look in looks for text in look if steady in text] == []
     assert [text for look in looks for text in look if bursts in text] == []
+
+
+def both_above(before: tuple[int, int]) -> Callable[[tuple[int, int]], bool]:
+    return lambda now: now[0] > before[0] and now[1] > before[1]
 
 
 # ---- flows in a circle

@@ -107,17 +107,23 @@ def test_groups_that_lag_over_several_stays_go_on_with_the_very_next_record(pair
     """Stopped in the middle of their work, they still stand in an earlier stay when the next cutover comes."""
     wait = {"kafka_dr_drain_groups_timeout": 1}
     slow(pair, 50)
-    pair.traffic(3000)
-    reports = [pair.move(name, to, **wait) for name, to in (("failover_cutoff", "B"), ("failback", "P"))]
-    pair.wait(lambda: pair.slowest_reader() < pair.count("acknowledged") - 1000, 120, "the group falls behind")
-    reports += [pair.move(name, to, **wait) for name, to in (("failover_cutoff", "B"), ("failback", "P"))]
+    reports = []
+    for name, to in 2 * (("failover_cutoff", "B"), ("failback", "P")):
+        behind = 3000 + 3000 * len(reports)
+        pair.wait(lambda behind=behind: lag(pair) > behind, 120, "the group falls behind")
+        reports.append(pair.move(name, to, **wait))
     slow(pair, None)
+    pair.wait(lambda: lag(pair) < 2000, 240, "the group catches up")
     harmless(pair)
     for report in reports:
         assert report["rereads"] == 0
         assert {row["quality"] for row in report["positions"]} == {"exact"}
     methods = {row["method"] for report in reports for row in report["positions"]}
     assert methods & {"content", "sync", "tail"}, methods
+
+
+def lag(pair: Scenario) -> int:
+    return pair.count("acknowledged") - pair.slowest_reader()
 
 
 def slow(pair: Scenario, rate: int | None) -> None:

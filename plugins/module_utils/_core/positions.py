@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .stays import Place
-from .translation import Translated
+from .translation import Anchor, Translated
 
 __all__ = ["Position", "Side", "enter_original", "enter_replica", "enter_same"]
 
@@ -35,13 +35,18 @@ class Side:
 
 @dataclass(frozen=True)
 class Position:
-    """A start on the new side. ``quality``: ``exact``, ``safe`` (re-reads at most ``rereads``) or ``none``."""
+    """A start on the new side. ``quality``: ``exact``, ``safe`` (re-reads at most ``rereads``) or ``none``.
+
+    ``anchor``: the verified offset-sync that was used. ``hazards``: what kept the position from being more precise.
+    """
 
     offset: int | None
     method: str
     quality: str
     rereads: int | None
     reason: str
+    anchor: Anchor | None = None
+    hazards: tuple[str, ...] = ()
 
 
 def enter_replica(left: Side, replica: Side, flow_final: bool, translated: Translated | None) -> Position:
@@ -93,7 +98,10 @@ def _translated(entered: Side, translated: Translated | None) -> Position:
 def _from(translated: Translated, start: int, end: int) -> Position:
     quality = "exact" if translated.exact else "safe"
     offset = min(max(translated.offset, start), end)
-    return Position(offset, translated.method, quality, translated.rereads, _REASONS[translated.method])
+    reason = _REASONS[translated.method]
+    return Position(
+        offset, translated.method, quality, translated.rereads, reason, translated.anchor, translated.hazards
+    )
 
 
 _REASONS = {

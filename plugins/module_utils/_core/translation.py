@@ -87,8 +87,8 @@ class Copy:
     PATCH has put it), and ``replica_first`` the first replica offset at which its copies can lie; both windows begin
     there or above. ``copied``: N, or less; None: unknown. ``replica_start``/``replica_end``: what can lie there of the
     replica's log, read after N and before the source's end. ``source_end``: the source's end (last stable offset).
-    ``same_topics``: it is proven (by topic ids) that the flow has always copied between these two topics; without
-    that nothing but the log start is safe.
+    ``timed``: timestamps are those of the producers on both sides. ``same_topics``: it is proven (by topic ids) that
+    the flow has always copied between these two topics; without that nothing but the log start is safe.
     """
 
     source: Window
@@ -102,6 +102,7 @@ class Copy:
     replica_first: int = 0
     source_compacted: bool = False
     replica_compacted: bool = False
+    timed: bool = True
     same_topics: bool = True
     syncs: Sequence[OffsetSync] = field(default=())
 
@@ -124,6 +125,20 @@ class Copy:
     def downstreams(self) -> list[int]:
         """Of the anchors, ascending."""
         return [anchor.downstream for anchor in self.anchors]
+
+    @cached_property
+    def hazards(self) -> tuple[str, ...]:
+        """What makes a position here less precise than it could be, in words; never less safe."""
+        known = {
+            "the topics are not known to be those of before": not self.same_topics,
+            "the source is compacted": self.source_compacted,
+            "the replica is compacted": self.replica_compacted,
+            "a broker sets the timestamps": not self.timed,
+            "records have expired on the source": self.start > self.first,
+            "records have expired on the replica": self.replica_start > self.replica_first,
+            "no offset-sync is near": not self.anchors,
+        }
+        return tuple(text for text, applies in known.items() if applies)
 
     @property
     def complete_below(self) -> bool:
@@ -148,6 +163,7 @@ class Translated:
     method: str
     rereads: int
     anchor: Anchor | None = None
+    hazards: tuple[str, ...] = ()
     # Forward: a copy of the last processed record is seen below the position. Else it may not have been copied yet.
     reached: bool = False
 
@@ -163,8 +179,9 @@ class Translated:
 def forward(commit: int, copy: Copy) -> Translated:
     """Where a group that has processed every source record below ``commit`` starts on the replica."""
     if not copy.same_topics:
-        return Translated(copy.replica_start, "start", copy.replica_end - copy.replica_start)
-    found = _forward(commit, copy)
+        span = copy.replica_end - copy.replica_start
+        return Translated(copy.replica_start, "start", span, hazards=copy.hazards)
+    found = replace(_forward(commit, copy), hazards=copy.hazards)
     return replace(found, offset=min(max(found.offset, copy.replica_start), copy.replica_end))
 
 
@@ -256,8 +273,8 @@ def _latest(unread: int, at: int, copy: Copy) -> int | None:
 def reverse(commit: int, copy: Copy) -> Translated:
     """Where a group that has processed every replica record below ``commit`` starts on the source."""
     if not copy.same_topics:
-        return Translated(copy.start, "start", copy.source_end - copy.start)
-    found = _reverse(commit, copy)
+        return Translated(copy.start, "start", copy.source_end - copy.start, hazards=copy.hazards)
+    found = replace(_reverse(commit, copy), hazards=copy.hazards)
     if found.rereads == 0:
         return found
     replica = copy.replica

@@ -240,6 +240,7 @@ class FlowCopies:
             replica_first=0 if self.stay is None else self.stay.first(self.target, key),
             source_compacted=limits.source_compacted,
             replica_compacted=limits.replica_compacted,
+            timed=timed,
             same_topics=limits.same_topics and (self.stay is None or self.stay.known),
             syncs=[*near, *floor[-1:]],
         )

@@ -83,6 +83,8 @@ def row(evidence: Evidence, group: str, key: Partition, found: Position, mm2: in
         "quality": found.quality,
         "rereads": found.rereads,
         "reason": found.reason,
+        "anchor": None if found.anchor is None else [found.anchor.upstream, found.anchor.downstream],
+        "hazards": list(found.hazards),
         "existing": evidence.y_groups[group].commits.get(key),
         "checkpoint": mm2,
     }
