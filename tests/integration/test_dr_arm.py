@@ -79,7 +79,12 @@ class Pair:
     def send_both(self, topic: str, partition: int, count: int) -> None:
         """The same records on both sides, as if they had been copied."""
         for _number in range(count):
-            same = {"value": uuid.uuid4().hex, "key": None, "headers": [], "timestamp": int(time.time() * 1000)}
+            same: dict[str, Any] = {
+                "value": uuid.uuid4().hex,
+                "key": None,
+                "headers": [],
+                "timestamp": int(time.time() * 1000),
+            }
             for alias in (P, B):
                 self.send(alias, topic, partition, 1, **same)
 
@@ -198,7 +203,7 @@ class Pair:
 
     # ---- the module
 
-    def arm(self, flow: Flow, topic: str, /, check: bool = False, **more: Any) -> dict[str, Any]:
+    def arm(self, flow: Flow, topic: str, /, *, check: bool = False, **more: Any) -> dict[str, Any]:
         params = {"clusters": self.clusters, "topics": [topic], "policy": "identity", "pair": "arm", **flow}
         return run_module(dr_arm, {**params, **more}, check=check, diff=True)
 
@@ -336,7 +341,7 @@ def test_the_offsets_are_as_wanted_heartbeats_keep_theirs_and_again_changes_noth
 
 def test_what_was_armed_is_journaled(pair: Pair, left: tuple[str, Nested, Nested]) -> None:
     topic, cut, ends = left
-    place = {"topic": f"journal-{uuid.uuid4().hex[:8]}-internal", "pair": f"arm-{uuid.uuid4().hex[:6]}"}
+    place: dict[str, Any] = {"topic": f"journal-{uuid.uuid4().hex[:8]}-internal", "pair": f"arm-{uuid.uuid4().hex[:6]}"}
     for alias in (P, B):
         items = [{"name": place["topic"], "partitions": 1}]
         made = run_module(kafka_topic, {"bootstrap_servers": pair.servers(alias), "topics": items})
@@ -603,7 +608,8 @@ def test_a_last_record_that_is_not_there_exactly_once_gives_no_cut(pair: Pair, t
     pair.send(B, topic, 1, times, **last)
     pair.send(B, topic, 1, 3)
     # Nearly alike is another record.
-    for near in ({"key": None}, {"headers": []}, {"timestamp": 1_700_000_000_000}):
+    others: list[dict[str, Any]] = [{"key": None}, {"headers": []}, {"timestamp": 1_700_000_000_000}]
+    for near in others:
         pair.send(B, topic, 1, 1, **{**last, **near})
     error = pair.refused(BACK, topic)
     assert error["code"] == "cut_unknown"

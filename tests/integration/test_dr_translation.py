@@ -5,19 +5,21 @@
 
 from __future__ import annotations
 
+import struct
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import positions
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import data_records
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import describe, log_ranges
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
@@ -34,16 +36,18 @@ P, B = "TP", "TB"
 THERE, BACK = {"source": P, "target": B}, {"source": B, "target": P}
 COUNT, BACKWARD = 40, 6
 Commits = dict[tuple[str, int], int]
+Written = list[tuple[bytes | None, bytes | None]]
 
 
 class Pair:
     """A pair of its own in the lab."""
 
-    def __init__(self, lab: Any) -> None:
+    def __init__(self, lab: Any, p: str = P, b: str = B) -> None:
         found = lab.info()["clusters"]
+        self.p, self.b = p, b
         self.clusters = {
             alias: {key: found[name][key] for key in ("bootstrap_servers", "connect_url", "cluster_id")}
-            for alias, name in ((P, "P"), (B, "B"))
+            for alias, name in ((p, "P"), (b, "B"))
         }
         self.kafka = {alias: Kafka(self.servers(alias), {}, 15.0) for alias in self.clusters}
         run = uuid.uuid4().hex[:6]
@@ -120,12 +124,12 @@ class Pair:
     def translate(self, *groups: str, topics: list[str] | None = None, **more: Any) -> dict[str, Any]:
         base = {"clusters": self.clusters, "topics": topics or [self.main], "groups": list(groups), "settle": 0.1}
         ids = {"topic_ids": self.topic_ids()}
-        return run_module(dr_translation_info, {**base, **ids, "leave": P, "enter": B, **more})
+        return run_module(dr_translation_info, {**base, **ids, "leave": self.p, "enter": self.b, **more})
 
     def topic_ids(self) -> dict[str, dict[str, str]]:
         """Of originals and replicas, as the journal keeps them."""
         ids = {}
-        for alias, other in ((P, B), (B, P)):
+        for alias, other in ((self.p, self.b), (self.b, self.p)):
             names = [*self.topics, *(replica(other, topic) for topic in self.topics)]
             found = describe(self.kafka[alias], names)
             ids[alias] = {name: state.topic_id for name, state in found.items() if state is not None}
@@ -476,6 +480,215 @@ def test_an_open_transaction_is_no_drained_flow(pair: Pair) -> None:
         producer.abort_transaction(30)
     assert result["error"]["code"] == "not_drained"
     assert f"{pair.hanging}-0: an open transaction holds back 1 offsets" in result["msg"]
+
+
+# ---- what lies in the topics of MirrorMaker 2: positions rest on the records themselves
+
+
+class Bare:
+    """A pair without a flow back, stopped behind a copy. Its internal topics are nobody else's: they may be spoilt."""
+
+    def __init__(self, lab: Any) -> None:
+        run = uuid.uuid4().hex[:6]
+        self.p, self.b = f"W{run}", f"V{run}"
+        self.there = {"source": self.p, "target": self.b}
+        self.pair = Pair(lab, self.p, self.b)
+        self.pair.topics = [self.pair.main]
+        self.pair.make_topics()
+        self.syncs, self.beats = f"mm2-offset-syncs.{self.p}.internal", f"{self.p}.heartbeats"
+        self.pair.flow(self.there, "running")
+        for partition in (0, 1):
+            self.pair.send(self.p, self.pair.main, partition, COUNT)
+        self.pair.wait_copied(self.there)
+        self.pair.flow(self.there, "stopped")
+        # MirrorMaker 2's own.
+        self.real = self._written()
+
+    @property
+    def replica(self) -> str:
+        return replica(self.p, self.pair.main)
+
+    def _written(self) -> Written:
+        kafka, place = self.pair.kafka[self.b], (self.syncs, 0)
+        return [(one.key, one.value) for one in data_records(kafka, place, *log_ranges(kafka, {place})[place])]
+
+    def write(self, topic: str, records: Written | None) -> None:
+        """Make an internal topic hold just these; None: it is not there. The collection itself refuses to do that."""
+        kafka = self.pair.kafka[self.b]
+
+        def exists() -> bool | None:
+            state = describe(kafka, [topic])[topic]
+            return None if state is not None and state.leaderless else state is not None
+
+        if exists():
+            kafka.admin.delete_topics([topic])[topic].result()
+            assert wait_until(exists, lambda found: found is False, Bounds(30, 0.05)).done
+        if records is None:
+            return
+        kafka.admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
+        assert wait_until(exists, lambda found: found is True, Bounds(30, 0.05)).done
+        producer = Producer({"bootstrap.servers": self.pair.servers(self.b)})
+        for key, value in records:
+            producer.produce(topic, value, key=key, partition=0)
+        assert producer.flush(30) == 0
+
+    def groups(self, partition: int, at: Iterable[int]) -> dict[str, int]:
+        """A group for every position on one partition, read to the end on the other one."""
+        there = self.pair.main, 1 - partition
+        return {
+            self.pair.group(self.p, {there: COUNT, (self.pair.main, partition): position}): position for position in at
+        }
+
+    def offsets(self, groups: dict[str, int], partition: int, **more: Any) -> dict[int, dict[str, Any]]:
+        """The rows of all groups on one partition of the replica, by their position on the source."""
+        result = self.pair.translate(*groups, **more)
+        assert result["rc"] == 0, result["msg"]
+        rows = [row for row in result["details"] if (row["topic"], row["partition"]) == (self.replica, partition)]
+        return {groups[row["group"]]: row for row in rows}
+
+
+@pytest.fixture(scope="module")
+def bare(lab: Any) -> Iterator[Bare]:
+    made = Bare(lab)
+    yield made
+    made.pair.flow(made.there, "absent")
+    for topic in (made.syncs, made.beats):
+        made.write(topic, None)
+
+
+def sync(topic: str, partition: int, upstream: int, downstream: int) -> tuple[bytes, bytes]:
+    """An offset-sync as MirrorMaker 2 writes it."""
+    name = topic.encode()
+    return struct.pack(">h", len(name)) + name + struct.pack(">i", partition), struct.pack(">qq", upstream, downstream)
+
+
+def test_offset_syncs_written_here_are_read_like_those_of_mirrormaker_2(bare: Bare) -> None:
+    """Else the tests that follow would show nothing."""
+    at = [key[0] for key in bare.real if key[0] is not None and key[0].endswith(b"\0\0\0\1")]
+    assert len(at) > 1
+    assert {key for key, _value in bare.real} == {sync(bare.pair.main, number, 0, 0)[0] for number in (0, 1)}
+    groups = bare.groups(0, [25])
+    rows = []
+    ways: list[Written] = [bare.real, [sync(bare.pair.main, 0, 20, 20)], [sync(bare.pair.main, 0, 22, 7)]]
+    for written in ways:
+        bare.write(bare.syncs, written)
+        rows.append(bare.offsets(groups, 0)[25])
+    assert [row["offset"] for row in rows] == [25, 25, 25]
+    assert rows[0]["checkpoint"] in range(1, 26)
+    # What MirrorMaker 2 itself would have said, from these.
+    assert [row["checkpoint"] for row in rows[1:]] == [21, 8]
+
+
+def test_without_an_offset_syncs_topic_positions_are_exact_by_content(bare: Bare) -> None:
+    bare.write(bare.syncs, None)
+    positions = range(COUNT + 1)
+    rows = bare.offsets(bare.groups(0, positions), 0)
+    assert {at: (row["offset"], row["quality"], row["checkpoint"]) for at, row in rows.items()} == {
+        at: (at, "exact", None) for at in positions
+    }
+    assert {row["method"] for at, row in rows.items() if 0 < at < COUNT} == {"content"}
+
+
+LIES = [(0, COUNT - 1), (5, 30), (7, 3), (20, 21), (30, 5), (COUNT - 1, COUNT - 1), (COUNT + 60, 9), (9, COUNT + 60)]
+
+
+@pytest.mark.parametrize("syncs", [LIES, LIES[::-1], [(5, 30)], [(30, 5)]], ids=["all", "reverse", "ahead", "behind"])
+def test_offset_syncs_that_point_to_wrong_places_cause_no_skip(bare: Bare, syncs: list[tuple[int, int]]) -> None:
+    """Those of an earlier topic of the same name: each is compared with the records that it names."""
+    bare.write(bare.syncs, [sync(bare.pair.main, 0, *places) for places in syncs])
+    positions = range(COUNT + 1)
+    rows = bare.offsets(bare.groups(0, positions), 0)
+    assert {at: (row["offset"], row["quality"]) for at, row in rows.items()} == {at: (at, "exact") for at in positions}
+    # They were read: MirrorMaker 2 itself would have followed one of them.
+    assert any(row["checkpoint"] not in (None, at, at + 1) for at, row in rows.items())
+
+
+def test_a_wrong_offset_sync_whose_source_record_has_expired_causes_no_skip(bare: Bare) -> None:
+    """Nothing is left to compare it with, but the records that it claims to lie behind it do not."""
+    gone = 10
+    admin = AdminClient({"bootstrap.servers": bare.pair.servers(bare.p)})
+    for future in admin.delete_records([TopicPartition(bare.pair.main, 1, gone)]).values():
+        future.result()
+    bare.write(bare.syncs, [sync(bare.pair.main, 1, 2, COUNT - 1)])
+    rows = bare.offsets(bare.groups(1, range(gone, COUNT + 1)), 1, group_lag="reread")
+    assert {at: row["offset"] for at, row in rows.items() if row["offset"] > at} == {}
+
+
+def test_offset_syncs_before_syncs_since_are_ignored(bare: Bare) -> None:
+    groups = bare.groups(0, [25])
+    bare.write(bare.syncs, bare.real)
+    name, end = f"{bare.p}->{bare.b}", len(bare.real)
+
+    def look(since: int) -> dict[str, Any]:
+        return bare.offsets(groups, 0, syncs_since={name: {bare.pair.main: since}})[25]
+
+    assert look(0)["checkpoint"] is not None
+    for since in (end, end + 100):
+        assert (look(since)["checkpoint"], look(since)["offset"], look(since)["quality"]) == (None, 25, "exact")
+    # Of another flow or topic that says nothing.
+    for other in ({"X->Y": {bare.pair.main: end}}, {name: {"another": end}}):
+        assert bare.offsets(groups, 0, syncs_since=other)[25] == look(0)
+    # What was written since counts, what lies before does not.
+    bare.write(bare.syncs, [sync(bare.pair.main, 0, 24, 24), sync(bare.pair.main, 0, 12, 12)])
+    assert [look(since)["checkpoint"] for since in (0, 1, 2)] == [13, 13, None]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (b"garbage", b"garbage"),
+        (sync("topic", 0, 1, 1)[0], b"\0\0\0"),
+        (b"\0\2\xff\xfe\0\0\0\0", struct.pack(">qq", 1, 1)),
+        (b"", b""),
+    ],
+    ids=["text", "short", "no UTF-8", "empty"],
+)
+def test_an_offset_syncs_topic_that_holds_garbage_is_refused_by_name(bare: Bare, key: bytes, value: bytes) -> None:
+    bare.write(bare.syncs, [*bare.real[:2], (key, value)])
+    (group,) = bare.groups(0, [8])
+    result = bare.pair.translate(group, group_lag="reread")
+    assert (result["rc"], result["error"]["code"]) == (1, "syncs_unreadable")
+    assert f'"{bare.syncs}" of the flow {bare.p}->{bare.b} holds at offset 2 something' in result["msg"]
+    assert "Nothing was committed" in result["error"]["hint"]
+    assert "positions" not in result
+    assert positions(bare.pair.kafka[bare.b], [group])[group] == {}
+    # Where everything is read no offset-sync is needed.
+    (done,) = bare.groups(0, [COUNT])
+    assert bare.pair.translate(done)["rc"] == 0
+    # What lies before the first record to believe is not looked at.
+    since = {f"{bare.p}->{bare.b}": {bare.pair.main: 3}}
+    assert bare.offsets({group: 8}, 0, syncs_since=since)[8]["offset"] == 8
+
+
+def test_tombstones_in_an_offset_syncs_topic_are_passed_over(bare: Bare) -> None:
+    key, value = sync(bare.pair.main, 0, 5, 5)
+    bare.write(bare.syncs, [(key, value), (key, None), (None, b"no key")])
+    row = bare.offsets(bare.groups(0, [8]), 0)[8]
+    assert (row["offset"], row["quality"], row["checkpoint"]) == (8, "exact", 6)
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "text"),
+    [
+        (struct.pack(">hq", 7, 1), "unknown_version", "heartbeat record has version 7, only version 0 is known"),
+        (b"\0", "bad_record", "heartbeat record is too short"),
+    ],
+    ids=["newer", "garbage"],
+)
+def test_a_heartbeat_that_cannot_be_read_is_told(bare: Bare, value: bytes, code: str, text: str) -> None:
+    """Written by a newer MirrorMaker 2, or by somebody else."""
+    names = [name.encode() for name in (bare.p, bare.b)]
+    bare.write(bare.syncs, bare.real)
+    bare.write(bare.beats, [(b"".join(struct.pack(">h", len(name)) + name for name in names), value)])
+    groups = bare.groups(0, [8])
+    try:
+        result = bare.pair.translate(*groups)
+    finally:
+        bare.write(bare.beats, None)
+    assert (result["rc"], result["error"]["code"]) == (1, code)
+    assert text in result["msg"]
+    assert "positions" not in result
+    assert bare.offsets(groups, 0)[8]["offset"] == 8
 
 
 # ---- bad input

@@ -68,15 +68,15 @@ class Pair:
         """Name on B of a topic of P."""
         return Naming(self.policy).replica(self.p, topic)
 
-    def topic(self, partitions: int = 1) -> str:
+    def topic(self, partitions: int = 1, config: dict[str, str] | None = None) -> str:
         name = f"intruders-{uuid.uuid4().hex[:8]}"
         for alias in (self.p, self.b):
-            self.make(alias, name, partitions)
+            self.make(alias, name, partitions, config)
         return name
 
-    def make(self, alias: str, name: str, partitions: int = 1) -> None:
-        params = {"bootstrap_servers": self.servers(alias), "topics": [{"name": name, "partitions": partitions}]}
-        made = run_module(kafka_topic, params)
+    def make(self, alias: str, name: str, partitions: int = 1, config: dict[str, str] | None = None) -> None:
+        items = [{"name": name, "partitions": partitions, "config": config or {}}]
+        made = run_module(kafka_topic, {"bootstrap_servers": self.servers(alias), "topics": items})
         assert made["rc"] == 0, made
 
     def send(self, alias: str, topic: str, count: int, partition: int = 0) -> None:
@@ -376,10 +376,16 @@ def test_a_second_flow_with_the_aliases_swapped_is_named_whatever_its_name_is(sa
     assert named == [f"{pair.p}->{pair.b}: {name} copies back what {pair.p}->{pair.b} copies; stop it"]
 
 
-@pytest.mark.parametrize("count", [1, 5000])
-def test_a_circle_of_flows_with_other_aliases_is_found_by_what_it_does(same: Pair, others: Pair, count: int) -> None:
+@pytest.mark.parametrize(
+    ("count", "stamp"),
+    [(1, "CreateTime"), (2000, "CreateTime"), (1, "LogAppendTime")],
+    ids=["one record", "many records", "one record with the time of the broker"],
+)
+def test_a_circle_of_flows_with_other_aliases_is_found_by_what_it_does(
+    same: Pair, others: Pair, count: int, stamp: str
+) -> None:
     """Nothing in their configuration says that they belong to this pair."""
-    pair, topic = same, same.topic()
+    pair, topic = same, same.topic(config={"message.timestamp.type": stamp})
     try:
         with pair.running(pair.there, topic), others.running(others.back, topic):
             pair.send(pair.p, topic, count)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import copy
 import http.server
+import json
 import socket
 import threading
+import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
@@ -153,3 +155,28 @@ def test_a_move_to_where_the_applications_are_is_contradicted_by_a_group_elsewhe
         refused(enabled, "failback", {"kafka_dr_confirm": "P"}, text)
     finally:
         member.close()
+
+
+def test_another_policy_than_the_topics_were_filled_with(enabled: Scenario) -> None:
+    """Replicas of one policy are originals of the other: they would be copied back."""
+    variables = {"kafka_dr_policy": "identity", "kafka_dr_confirm": "P"}
+    refused(enabled, "enable", variables, 'the pair was enabled with "default"')
+
+
+def test_a_connector_whose_settings_somebody_changed(enabled: Scenario) -> None:
+    """Aborted records would become real ones, and records would not equal their copies."""
+    url = read_inventory(enabled.inventory)["kafka_dr_clusters"]["B"]["connect_url"]
+    path = f"{url}/connectors/P-%3EB.MirrorSourceConnector/config"
+    with urllib.request.urlopen(path, timeout=15) as answer:
+        config = json.load(answer)
+    config["source.consumer.isolation.level"] = "read_uncommitted"
+    del config["header.converter"]
+    request = urllib.request.Request(
+        path, json.dumps(config).encode(), {"Content-Type": "application/json"}, method="PUT"
+    )
+    urllib.request.urlopen(request, timeout=15).close()
+    try:
+        texts = ('"source.consumer.isolation.level" is "read_uncommitted"', '"header.converter" is not set')
+        refused(enabled, "failover_cutoff", {"kafka_dr_confirm": "B"}, *texts)
+    finally:
+        enabled.playbook("enable", {"kafka_dr_confirm": "P"})

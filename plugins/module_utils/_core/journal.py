@@ -45,6 +45,7 @@ class State:
 
     active: str | None = None
     enabled: bool = False
+    policy: str | None = None
     epoch: int = 0
     run: dict[str, Any] | None = None
     topic_ids: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -68,6 +69,7 @@ class State:
         return {
             "active": self.active,
             "enabled": self.enabled,
+            "policy": self.policy,
             "epoch": self.epoch,
             "interrupted": self.interrupted,
             "run": self.run,
@@ -152,6 +154,7 @@ def _enabled(state: State, event: Event) -> None:
     if recreated(state.topic_ids, ids):
         state.seams = []  # the cuts of other topics of the same names
     state.enabled = True
+    state.policy = event.data.get("policy", state.policy)
     state.active = event.data["active"] if adopted else state.active or event.data["active"]
     state.topic_ids = ids
     state.syncs_since = event.data.get("syncs_since", {})

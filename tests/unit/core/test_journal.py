@@ -234,3 +234,9 @@ def test_another_run_is_refused_while_one_has_not_ended(wanted: dict[str, str]) 
     assert refused.value.code == "run_interrupted"
     assert "r2" in refused.value.message
     assert wanted["type"] in refused.value.message
+
+
+def test_the_policy_that_the_topics_were_filled_with_is_kept_while_the_pair_is_disabled() -> None:
+    enabled = event(1, 0, "enabled", active="P", topic_ids=IDS, policy="identity")
+    assert fold([enabled, event(2, 0, "disabled")]).policy == "identity"
+    assert fold([ENABLED]).policy is None
