@@ -46,8 +46,14 @@ options:
     type: list
     elements: str
     default: []
+  moved:
+    description: Whether somebody has moved the applications by hand, so that every partition has a cut to be found.
+    type: bool
+    default: false
   topic_ids:
-    description: Ids of the topics from the journal, as a dictionary from alias to topic to id. Another id fails.
+    description:
+      - Ids of the topics from the journal, as a dictionary from alias to topic to id. With O(cut) another id fails.
+      - Without O(cut), what a topic with another id or without one holds already counts as unknown history.
     type: dict
     default: {}
   pair:
@@ -105,7 +111,9 @@ behind:
   type: list
   elements: str
 seam:
-  description: The cut in the shape of the journal, if it was found by content; else null.
+  description:
+    - The cuts that the journal does not know yet, in its shape; null if it knows all of them. C(joined) names the
+      topics that are new to it.
   returned: success
   type: dict
 """
@@ -124,6 +132,7 @@ SPEC = pair_options().merge(
             "cut": {"type": "dict"},
             "ends": {"type": "dict", "default": {}},
             "accept_tail": {"type": "list", "elements": "str", "default": []},
+            "moved": {"type": "bool", "default": False},
             "topic_ids": {"type": "dict", "default": {}},
             "pair": {"type": "str", "required": True},
             "topic": {"type": "str", "default": "kafka-dr-journal-internal"},

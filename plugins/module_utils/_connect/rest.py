@@ -83,10 +83,26 @@ class ConnectClient(Transport):
         """Every connector with status and configuration, in one request.
 
         Kafka Connect leaves out a connector without status (created a moment ago): use :meth:`find` before a create.
+        A worker that has not read its own topics yet lists none, for a minute where it died within a transaction: an
+        empty list counts only from a worker that says that it is ready.
         """
-        query = "?expand=status&expand=info"
-        listed = _mapping(self, "/connectors", self.call("GET", "/connectors", query=query))
+        listed = self._list()
+        if not listed:
+            self._require_ready()
+            listed = self._list()
         return {name: parse_connector(name, entry) for name, entry in listed.items()}
+
+    def _list(self) -> dict[str, Any]:
+        query = "?expand=status&expand=info"
+        return _mapping(self, "/connectors", self.call("GET", "/connectors", query=query))
+
+    def _require_ready(self) -> None:
+        """``GET /health`` (KIP-1017, Kafka 3.9) is 503 while the worker starts; an older worker does not know it."""
+        try:
+            self.call("GET", "/health")
+        except RefusedError as error:
+            if error.status != 404:
+                raise
 
     def find(self, name: str) -> Connector | None:
         """One connector, also in the moment in which it has no status; None: it does not exist."""

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import DrError
-from .topic_ids import recreated
 
 __all__ = ["KINDS", "SCHEMA", "Event", "State", "begin", "decode", "encode", "fold", "merge", "missing_facts"]
 
@@ -151,15 +150,25 @@ def _enabled(state: State, event: Event) -> None:
     """An ``adopted`` pair was moved by hand: the event says to where and, found by content, the cut."""
     adopted = event.data.get("adopted", False)
     ids = event.data.get("topic_ids", {})
-    if recreated(state.topic_ids, ids):
-        state.seams = []  # the cuts of other topics of the same names
     state.enabled = True
     state.policy = event.data.get("policy", state.policy)
     state.active = event.data["active"] if adopted else state.active or event.data["active"]
     state.topic_ids = ids
     state.syncs_since = event.data.get("syncs_since", {})
-    if adopted and event.data.get("seam"):
-        state.seams.append({**event.data["seam"], "known": False})
+    seam = event.data.get("seam")
+    if seam:
+        # What the journal knows of a topic of that name is about another one, or about a time when it was not watched.
+        state.seams = [_without(one, set(seam.get("joined", ()))) for one in state.seams]
+        state.seams.append({**seam, "known": False})
+
+
+def _without(seam: Mapping[str, Any], topics: set[str]) -> dict[str, Any]:
+    """A seam that says nothing of ``topics``."""
+    kept = {
+        name: {topic: at for topic, at in (seam.get(name) or {}).items() if topic not in topics} or None
+        for name in ("ends", "cut", "resumed")
+    }
+    return {**seam, **kept, "ends": kept["ends"] or {}, "cut": kept["cut"] or {}}
 
 
 def _disabled(state: State, event: Event) -> None:

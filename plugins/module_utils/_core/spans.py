@@ -97,9 +97,9 @@ def _around(place: int, bounds: Bounds, width: int, floor: int) -> tuple[Range, 
     seen = [sync.upstream for sync in syncs[low : high + 1] if begin <= sync.downstream < end]
     top = bounds.source[1] if bounds.copied is None else min(bounds.source[1], bounds.copied + 1)
     upper = max(seen, default=top - 1) + 1
+    lower = min(seen, default=upper - 1)
     if end >= bounds.replica[1]:
         upper = max(upper, top + width)
-    lower = min(seen, default=upper - 1)
     if begin <= bounds.replica[0]:
         lower = min(lower, lower - (end - begin), upper - 2 * (end - begin))
     # Markers and aborted records take offsets on the source only: leave room for as many.

@@ -25,15 +25,14 @@ Partition = tuple[str, int]
 class Stay:
     """One stay. ``begin``/``end``: offsets by alias and partition; a partition that is not named begins at 0.
 
-    ``end`` None: it has not ended. ``known``: its copy was made by our flow from its beginning; of a stay that was
-    found by content only its end is known.
+    ``end`` None: it has not ended. ``unknown``: partitions of which only the end is known, not how the copy was made.
     """
 
     source: str
     target: str
     begin: Mapping[str, Mapping[Partition, int]]
     end: Mapping[str, Mapping[Partition, int]] | None
-    known: bool = True
+    unknown: frozenset[Partition] = frozenset()
 
     def first(self, alias: str, key: Partition) -> int:
         """First offset of the stay on ``alias``."""
@@ -53,15 +52,27 @@ def stays(seams: Sequence[Mapping[str, Any]], active: str, idle: str) -> list[St
 
     A seam: ``{from, to, ends, cut, resumed, known}``; ``ends`` is where the copied part of the left side ends, ``cut``
     the end of the entered side, ``resumed`` where the left side went on (behind ``ends`` if a tail was left there).
+    Not ``known``: nobody moved by our hand, so what lies before is unknown; partitions that it does not name go on
+    as they were. A cutover without a topic leaves its past unknown: somebody else has moved it, or nobody has.
     """
     found: list[Stay] = []
-    begin: Mapping[str, Mapping[Partition, int]] = {active: {}, idle: {}}
+    begin: dict[str, dict[Partition, int]] = {active: {}, idle: {}}
+    lost: set[Partition] = set()
+    every = {key for seam in seams for key in flat(seam["ends"])}
     for seam in seams:
-        source, target = seam["from"], seam["to"]
-        end = {source: flat(seam["ends"]), target: flat(seam["cut"])}
-        found.append(Stay(source, target, begin, end, seam.get("known", True)))
-        begin = {source: flat(seam.get("resumed") or seam["ends"]), target: end[target]}
-    found.append(Stay(active, idle, begin, None))
+        source, target, known = seam["from"], seam["to"], seam.get("known", True)
+        ends, cut, resumed = (flat(seam.get(name) or seam["ends"]) for name in ("ends", "cut", "resumed"))
+        # A partition that is not named has nothing in this stay: it begins again where it began.
+        end = {
+            source: {key: ends.get(key, begin[source].get(key, 0)) for key in every},
+            target: {key: cut.get(key, begin[target].get(key, 0)) for key in every},
+        }
+        unknown = frozenset(lost & set(ends)) | (frozenset() if known else frozenset(ends))
+        found.append(Stay(source, target, {alias: dict(at) for alias, at in begin.items()}, end, unknown))
+        lost -= set(ends)
+        lost |= {key for key in every if known and key[0] not in seam["ends"]}
+        begin = {source: {**end[source], **resumed}, target: dict(end[target])}
+    found.append(Stay(active, idle, begin, None, frozenset(lost)))
     return found
 
 

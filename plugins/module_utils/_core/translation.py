@@ -368,10 +368,10 @@ def _is_next(offset: int, commit: int, copy: Copy) -> bool:
     """Has the source record at or behind ``offset`` no copy below ``commit``, as far as was read?"""
     source, replica = copy.source, copy.replica
     index, split = source.below(offset), replica.below(commit)
-    if index == len(source.offsets):
-        return source.end >= copy.source_end
     if offset < max(source.begin, copy.first):
         return False
+    if index == len(source.offsets):
+        return source.end >= copy.source_end
     mark = source.marks[index]
     return len(source.places[mark]) == 1 and not replica.holds(mark, 0, split)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from .._connect.offsets import copied_offsets, set_offsets
@@ -33,10 +34,10 @@ Range = tuple[int, int]
 
 @dataclass
 class Beginning:
-    """First offset to copy by source partition; ``found``: those that were found by content."""
+    """First offset to copy by source partition; ``found``: those whose cut the journal does not know yet."""
 
     cut: dict[Partition, int]
-    found: list[Partition] = field(default_factory=list)
+    found: set[Partition] = field(default_factory=set)
     tails: dict[Partition, int] = field(default_factory=dict)
 
 
@@ -109,18 +110,31 @@ class _Arming:
                 f"{', '.join(running)} copies what {self.flow} is about to copy back.",
                 "With the policy identity each record would be copied round and round. Stop it first.",
             )
-        states = on_each(self.pair.kafka, lambda alias: describe(self.pair.kafka[alias], self.pair.topics))
-        ids = {
-            alias: {name: state.topic_id for name, state in found.items() if state is not None and state.topic_id}
-            for alias, found in states.items()
-        }
-        other = recreated(self._params["topic_ids"], ids)
-        if other:
+        other = recreated(self._params["topic_ids"], self._ids)
+        if other and self._params["cut"] is not None:
             raise DrError(
                 "topic_recreated",
                 f"Created again since the pair was enabled: {'; '.join(other)}.",
                 "The cut means other records. The flow stays stopped.",
             )
+
+    @cached_property
+    def _ids(self) -> dict[str, dict[str, str]]:
+        states = on_each(self.pair.kafka, lambda alias: describe(self.pair.kafka[alias], self.pair.topics))
+        return {
+            alias: {name: state.topic_id for name, state in found.items() if state is not None and state.topic_id}
+            for alias, found in states.items()
+        }
+
+    def _joined(self) -> set[str]:
+        """Topics that the journal does not know, or knows by another id, on either side."""
+        journaled = self._params["topic_ids"]
+        return {
+            topic
+            for alias, ids in self._ids.items()
+            for topic in ids
+            if journaled.get(alias, {}).get(topic) != ids[topic]
+        }
 
     # ---- where to begin
 
@@ -173,7 +187,10 @@ class _Arming:
                 begin.cut[key] = 0
             else:
                 begin.cut[key] = self._find(key, last.get(key), (start, end))
-                begin.found.append(key)
+                begin.found.add(key)
+        # Moved by hand: every partition has a cut. A topic that is new here: whatever it holds was not watched.
+        moved, joined = self._params["moved"], self._joined()
+        begin.found |= {key for key in begin.cut if moved or key[0] in joined}
         return begin
 
     def _fits(self, key: Partition, copied: int, last: Record | None) -> bool:
@@ -226,11 +243,14 @@ class _Arming:
         return nested({key: end for key, (_start, end) in self._logs[alias].items()})
 
     def seam(self, begin: Beginning) -> dict[str, Any] | None:
-        """The cut that was found by content, as the journal takes it."""
+        """What the journal does not know yet, as it takes it; None: it knows everything."""
         if not begin.found:
             return None
-        ends = self.ends(self.target)
-        return {"from": self.target, "to": self.source, "ends": ends, "cut": nested(begin.cut), "resumed": ends}
+        there = {key: span[1] for key, span in self._logs[self.target].items() if key in begin.found}
+        cut = {key: at for key, at in begin.cut.items() if key in there}
+        ends = nested(there)
+        seam = {"from": self.target, "to": self.source, "ends": ends, "cut": nested(cut), "resumed": ends}
+        return {**seam, "joined": sorted(self._joined())}
 
     def rows(self, begin: Beginning) -> list[dict[str, Any]]:
         """One for each partition, shaped like the rows of a flow's status."""

@@ -241,7 +241,7 @@ class FlowCopies:
             source_compacted=limits.source_compacted,
             replica_compacted=limits.replica_compacted,
             timed=timed,
-            same_topics=limits.same_topics and (self.stay is None or self.stay.known),
+            same_topics=limits.same_topics and (self.stay is None or key not in self.stay.unknown),
             syncs=[*near, *floor[-1:]],
         )
 

@@ -306,6 +306,8 @@ class Pair:
             return True
         if commit is None:
             return None
+        if commit < start:
+            return False  # what it had not read has expired here; on the other side it may still be there
         if commit >= end:
             return True
         data = behind.get((key, max(commit, start)))

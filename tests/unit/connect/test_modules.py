@@ -18,6 +18,9 @@ SOURCE = "P->B.MirrorSourceConnector"
 PLUGINS = [{"class": PACKAGE + name} for name in ("MirrorSourceConnector", "MirrorCheckpointConnector")]
 NOT_FOUND = (404, {"error_code": 404, "message": "Connector X not found"})
 LIST = ("GET", "/connectors?expand=status&expand=info")
+HEALTH = ("GET", "/health")
+# An empty list counts only from a worker that says that it is ready.
+NO_CONNECTORS = [(200, {}), (200, {"status": "healthy"}), (200, {})]
 FIND = ("GET", "/connectors/P-%3EB.MirrorSourceConnector/config")
 
 
@@ -49,15 +52,15 @@ def params(worker: Worker, **more: Any) -> dict[str, Any]:
 
 
 def test_a_worker_without_the_class_is_told_plainly(worker: Worker) -> None:
-    worker.answers = [(200, {}), NOT_FOUND, (200, [{"class": "org.example.Other"}])]
+    worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, [{"class": "org.example.Other"}])]
     result = run_module(connect_mirror, params(worker))
     assert result["error"]["code"] == "connector_class_missing"
     assert "no connector of MirrorMaker 2" in result["msg"]
-    assert worker.calls == [LIST, FIND, ("GET", "/connector-plugins")]
+    assert worker.calls == [LIST, HEALTH, LIST, FIND, ("GET", "/connector-plugins")]
 
 
 def test_workers_of_another_cluster_are_refused(worker: Worker) -> None:
-    worker.answers = [(200, {}), NOT_FOUND, (200, {"kafka_cluster_id": "id-of-P"})]
+    worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, {"kafka_cluster_id": "id-of-P"})]
     target = {"alias": "B", "bootstrap_servers": "b1:9092", "cluster_id": "id-of-B"}
     result = run_module(connect_mirror, params(worker, target=target))
     assert result["error"]["code"] == "wrong_connect_cluster"
@@ -65,7 +68,7 @@ def test_workers_of_another_cluster_are_refused(worker: Worker) -> None:
 
 
 def test_workers_of_the_source_are_refused_even_if_the_target_is_unknown(worker: Worker) -> None:
-    worker.answers = [(200, {}), NOT_FOUND, (200, {"kafka_cluster_id": "id-of-P"})]
+    worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, {"kafka_cluster_id": "id-of-P"})]
     source = {"alias": "P", "bootstrap_servers": "p1:9092", "cluster_id": "id-of-P"}
     assert run_module(connect_mirror, params(worker, source=source))["error"]["code"] == "wrong_connect_cluster"
 
@@ -86,7 +89,7 @@ def test_settings_that_make_an_existing_connector_unsound_are_refused_with_the_w
 
 def test_check_mode_validates_and_writes_nothing(worker: Worker) -> None:
     errors = {"configs": [{"value": {"name": "tasks.max", "errors": ["must be at least 1"]}}]}
-    worker.answers = [(200, {}), NOT_FOUND, (200, PLUGINS), (200, errors)]
+    worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, PLUGINS), (200, errors)]
     result = run_module(connect_mirror, params(worker), check=True)
     assert result["error"]["code"] == "settings_invalid"
     assert '"tasks.max": must be at least 1' in result["msg"]
@@ -102,7 +105,7 @@ def test_a_password_is_sent_to_the_worker_and_shown_to_nobody(worker: Worker) ->
     }
     source = {"alias": "P", "bootstrap_servers": "p1:9092", "client": client}
     worker.answers = [
-        (200, {}),
+        *NO_CONNECTORS,
         NOT_FOUND,
         (200, PLUGINS),
         (200, {"configs": []}),
@@ -193,7 +196,7 @@ def test_waiting_for_a_flow_that_does_not_exist_is_an_error(worker: Worker) -> N
 
 def run_config(worker: Worker) -> dict[str, str]:
     """The configuration that the module would create for these parameters, as the worker got it."""
-    worker.answers = [(200, {}), NOT_FOUND, (200, PLUGINS), (200, {"configs": []}), (400, {"message": "no"})]
+    worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, PLUGINS), (200, {"configs": []}), (400, {"message": "no"})]
     run_module(connect_mirror, params(worker, state="present"))
     config: dict[str, str] = worker.asked[-1][2]["config"]
     return config

@@ -22,6 +22,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
 from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import Worker
 
+STARTING = (503, '{"status": "starting", "message": "Worker is still starting up."}')
 JETTY = {"servlet": "-", "message": "Not Found", "url": "/connectors", "status": "404"}
 HTML = "<html><body><h2>HTTP ERROR 404</h2></body></html>"
 
@@ -142,8 +143,23 @@ def test_wrong_credentials_are_not_repeated_even_without_json(worker: Worker) ->
 # ---- what is sent
 
 
-def test_user_and_password_go_with_the_first_call(worker: Worker) -> None:
+def test_a_worker_that_is_starting_lists_none_and_is_not_believed(worker: Worker) -> None:
+    """Seen with exactly-once workers: one that died in a transaction does not know its connectors for a minute."""
+    worker.answers = [(200, {}), STARTING, STARTING, (200, {"status": "healthy"}), (200, {"X": {}})]
+    assert list(client(worker, timeout=5.0).connectors()) == ["X"]
+
+
+def test_a_worker_that_does_not_get_ready_is_told_and_an_old_one_is_believed(worker: Worker) -> None:
     worker.answers = [(200, {})]
+    worker.endless = STARTING
+    with pytest.raises(Unreachable, match="still starting up"):
+        client(worker, timeout=1.0).connectors()
+    worker.answers = [(200, {}), (404, {"error_code": 404, "message": "HTTP 404 Not Found"}), (200, {})]
+    assert client(worker).connectors() == {}
+
+
+def test_user_and_password_go_with_the_first_call(worker: Worker) -> None:
+    worker.answers = [(200, {}), (200, {"status": "healthy"}), (200, {})]
     client(worker, url_username="dr", url_password="word").connectors()
     assert worker.headers[0]["Authorization"] == "Basic ZHI6d29yZA=="
 

@@ -136,7 +136,7 @@ class StayWorld:
             replica_first=stay.first(stay.target, KEY),
             source_compacted="compacted" in self.kinds,
             replica_compacted="compacted" in self.kinds,
-            same_topics=stay.known,
+            same_topics=KEY not in stay.unknown,
             syncs=[*near, *floor[-1:]],
         )
 
@@ -337,10 +337,16 @@ def _cut_over(made: StayWorld, draw: random.Random, flow: tuple[str, str], numbe
     """Everything is copied and nobody writes: both ends are journaled. Then, maybe, somebody does on the side left."""
 
     def journaled(value: int) -> dict[str, dict[str, int]]:
-        return {"T": {"0": value}} if exists else {}
+        # A partition that was added later: the topic was there before, with others.
+        return {"T": {"0": value}} if exists else {"T": {"1": 5}}
 
     source, target = flow
-    seam = {"from": source, "to": target, "ends": journaled(made.ends[source]), "cut": journaled(made.ends[target])}
+    seam: dict[str, Any] = {
+        "from": source,
+        "to": target,
+        "ends": journaled(made.ends[source]),
+        "cut": journaled(made.ends[target]),
+    }
     seam["resumed"] = draw.choice((None, seam["ends"]))
     if exists and "tails" in made.kinds and draw.random() < 0.5:
         low = at = made.ends[source]

@@ -25,6 +25,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal 
     merge,
     missing_facts,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import stays
 
 IDS = {"P": {"T": "id-p"}, "B": {"T": "id-b"}}
 THERE = {"type": "cutoff", "from": "P", "to": "B"}
@@ -181,6 +182,201 @@ def test_every_kind_of_event_can_be_folded() -> None:
     data = {"active": "P", **THERE, "phase": "x"}
     for kind in KINDS:
         fold([event(1, 0, kind, "r", **data)])
+
+
+# ---- the policy identity: cuts
+
+
+def trip(epoch: int, source: str, target: str, ends: int, cut: int, policy: str | None = "identity") -> list[Event]:
+    """Events of a cutover up to the point of no return."""
+    run, given = f"r{epoch}", {"policy": policy} if policy else {}
+    facts = {"ends": {"T": {"0": ends}}, "cut": {"T": {"0": cut}}, "positions": {}}
+    return [
+        event(epoch, 0, "started", run, type="cutoff", **{"from": source, "to": target}, **given),
+        event(epoch, 1, "phase", run, phase="barrier", facts=facts),
+        event(epoch, 2, "pnr", run),
+    ]
+
+
+def armed(epoch: int, resumed: int | None, run: str = "") -> Event:
+    facts = {} if resumed is None else {"resumed": {"T": {"0": resumed}}}
+    return event(epoch, 3, "phase", run or f"r{epoch}", phase="armed", facts=facts)
+
+
+def seam(source: str, target: str, ends: int, cut: int, resumed: int | None = None) -> dict[str, Any]:
+    return {
+        "from": source,
+        "to": target,
+        "ends": {"T": {"0": ends}},
+        "cut": {"T": {"0": cut}},
+        "resumed": None if resumed is None else {"T": {"0": resumed}},
+    }
+
+
+OVER = [*trip(2, "P", "B", 10, 8), armed(2, 12), event(2, 4, "ended", "r2", result="completed")]
+HOME = [*trip(3, "B", "P", 20, 25), armed(3, 20), event(3, 4, "ended", "r3", result="completed")]
+ROUND_TRIP = [ENABLED, *OVER, *HOME]
+
+
+def test_the_cut_is_known_from_the_point_of_no_return_on_and_not_before() -> None:
+    """SOUNDNESS 22."""
+    seen = [fold([ENABLED, *OVER][:length]).seams for length in range(1, 7)]
+    before, after = seam("P", "B", 10, 8), seam("P", "B", 10, 8, 12)
+    assert seen == [[], [], [], [before], [after], [after]]
+
+
+@pytest.mark.parametrize("policy", [None, "default"])
+def test_without_the_policy_identity_there_are_no_cuts(policy: str | None) -> None:
+    """The two sides of such a pair are other topics."""
+    state = fold([ENABLED, *trip(2, "P", "B", 10, 8, policy), armed(2, 12)])
+    assert state.seams == []
+    assert state.left["P"]["ends"] == {"T": {"0": 10}}
+
+
+def test_the_cuts_are_kept_in_order_and_arming_tells_only_of_the_newest() -> None:
+    state = fold(ROUND_TRIP)
+    assert state.seams == [seam("P", "B", 10, 8, 12), seam("B", "P", 20, 25, 20)]
+    assert state.active == "P"
+
+
+def test_a_run_that_goes_on_and_arms_again_says_the_last_word() -> None:
+    again = event(2, 4, "phase", "r2", phase="armed", facts={"resumed": {"T": {"0": 13}}})
+    assert fold([ENABLED, *trip(2, "P", "B", 10, 8), armed(2, 12), again]).seams == [seam("P", "B", 10, 8, 13)]
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        armed(4, 99, "r2"),  # of a run that was overtaken
+        event(4, 0, "phase", "r3", phase="arrival", facts={"resumed": {"T": {"0": 99}}}),
+    ],
+)
+def test_nothing_else_moves_a_cut(late: Event) -> None:
+    assert fold([*ROUND_TRIP, late]).seams == fold(ROUND_TRIP).seams
+
+
+def test_arming_without_a_cut_tells_nothing() -> None:
+    events = trip(2, "P", "B", 10, 8)
+    assert fold([ENABLED, events[0], armed(2, 12)]).seams == []
+
+
+def test_a_run_undone_before_the_point_of_no_return_leaves_no_cut() -> None:
+    undone = event(2, 3, "ended", "r2", result="undone")
+    assert fold([ENABLED, *trip(2, "P", "B", 10, 8)[:2], undone]).seams == []
+
+
+def test_what_the_journal_holds_are_the_stays_of_the_pair() -> None:
+    state = fold(ROUND_TRIP).as_dict()
+    found = stays(state["seams"], state["active"], "B")
+    assert [(stay.source, stay.first("P", ("T", 0)), stay.first("B", ("T", 0))) for stay in found] == [
+        ("P", 0, 0),
+        ("B", 12, 8),
+        ("P", 25, 20),
+    ]
+
+
+def test_folding_changes_no_event() -> None:
+    """What was read is written again to the copy that missed it."""
+    before = [encode("B-P", one) for one in ROUND_TRIP]
+    assert fold(ROUND_TRIP).as_dict() == fold(ROUND_TRIP).as_dict()
+    assert [encode("B-P", one) for one in ROUND_TRIP] == before
+
+
+# ---- the policy identity: a pair that was moved by hand
+
+T = ("T", 0)
+
+BY_HAND = seam("P", "B", 10, 8, 10)
+
+
+def test_an_adopted_pair_lives_where_it_was_moved_and_only_the_end_of_the_stay_before_is_known() -> None:
+    state = fold([ENABLED, event(2, 0, "enabled", active="B", adopted=True, topic_ids=IDS, seam=BY_HAND)])
+    assert state.active == "B"
+    assert state.seams == [{**BY_HAND, "known": False}]
+    assert [T in stay.unknown for stay in stays(state.seams, "B", "P")] == [True, False]
+
+
+def test_an_adopted_pair_whose_flow_knew_where_to_go_on_has_no_new_cut() -> None:
+    state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="B", adopted=True, topic_ids=IDS, seam=None)])
+    assert (state.active, state.seams) == ("B", fold(ROUND_TRIP).seams)
+
+
+def test_adopting_keeps_the_cuts_of_before() -> None:
+    state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="B", adopted=True, topic_ids=IDS, seam=BY_HAND)])
+    assert state.seams == [*fold(ROUND_TRIP).seams, {**BY_HAND, "known": False}]
+
+
+def test_a_cut_that_was_found_by_content_counts_although_the_applications_have_not_moved() -> None:
+    """The first enable of a pair that has a history: what lies below the cut was copied by somebody, who knows how."""
+    found = fold([event(1, 0, "enabled", active="P", adopted=False, topic_ids=IDS, seam=seam("B", "P", 8, 10, 8))])
+    assert found.active == "P"
+    assert [T in stay.unknown for stay in stays(found.seams, "P", "B")] == [True, False]
+
+
+# ---- the policy identity: topics that are not what they were
+
+
+def enabled_again(**topics: str) -> Event:
+    """Enabled after the round trip, with these ids on P; on B nothing has changed."""
+    return event(9, 0, "enabled", active="P", topic_ids={"P": {"T": "id-p", **topics}, "B": IDS["B"]})
+
+
+def test_the_cuts_of_a_topic_that_is_new_to_the_pair_are_forgotten() -> None:
+    """Created again, or back in the inventory: what lay there before, or happened meanwhile, nobody watched."""
+    new = {**seam("B", "P", 3, 4), "joined": ["T"]}
+    state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="P", topic_ids=IDS, seam=new)])
+    assert [one["ends"] for one in state.seams] == [{}, {}, {"T": {"0": 3}}]
+    found = stays(state.seams, "P", "B")
+    assert [(stay.first("P", T), stay.first("B", T), T in stay.unknown) for stay in found] == [
+        (0, 0, False),
+        (0, 0, False),
+        (0, 0, True),
+        (4, 3, False),
+    ]
+
+
+def test_the_cuts_of_other_topics_stay() -> None:
+    """Else their whole logs would be taken for the copy of one flow, and groups that lag behind would skip."""
+    new = {**seam("B", "P", 3, 4), "ends": {"U": {"0": 0}}, "cut": {"U": {"0": 0}}, "resumed": None, "joined": ["U"]}
+    state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="P", topic_ids=IDS, seam=new)])
+    assert state.seams[:2] == fold(ROUND_TRIP).seams
+    found = stays(state.seams, "P", "B")
+    assert [(stay.first("P", T), stay.first("B", T)) for stay in found] == [(0, 0), (12, 8), (25, 20), (25, 20)]
+    assert [T in stay.unknown for stay in found] == [False] * 4
+
+
+def test_a_topic_that_was_not_there_at_a_cutover_has_an_unknown_past() -> None:
+    without = trip(4, "P", "B", 1, 1)
+    without[1].data["facts"].update({"ends": {"U": {"0": 1}}, "cut": {"U": {"0": 1}}})
+    found = stays(fold([*ROUND_TRIP, *without]).seams, "B", "P")
+    assert [T in stay.unknown for stay in found] == [False, False, False, True]
+
+
+@pytest.mark.parametrize("topics", [{}, {"New": "id-new"}])
+def test_a_topic_that_comes_leaves_the_cuts_of_the_others(topics: dict[str, str]) -> None:
+    assert fold([*ROUND_TRIP, enabled_again(**topics)]).seams == fold(ROUND_TRIP).seams
+
+
+def test_a_topic_that_goes_leaves_the_cuts_of_the_others() -> None:
+    both = [enabled_again(Gone="id-gone"), *HOME]
+    assert fold([ENABLED, *OVER, *both, enabled_again()]).seams == fold([ENABLED, *OVER, *both]).seams
+
+
+def test_where_the_offset_syncs_begin_to_be_about_the_present_topics_is_kept() -> None:
+    since = {"P->B": {"T": 7}, "B->P": {"T": 0}}
+    first = event(1, 0, "enabled", active="P", topic_ids=IDS, syncs_since=since)
+    assert fold([first, *OVER, *HOME]).syncs_since == since
+    assert fold([first, *OVER, event(3, 0, "disabled")]).as_dict()["syncs_since"] == since
+    newer = event(3, 0, "enabled", active="P", topic_ids=IDS, syncs_since={"P->B": {"T": 9}})
+    assert fold([first, *OVER, newer]).syncs_since == {"P->B": {"T": 9}}
+    assert fold([ENABLED]).syncs_since == {}
+
+
+def test_the_state_of_a_pair_survives_the_journal_and_json() -> None:
+    read = [decode(encode("B-P", one))[1] for one in ROUND_TRIP]
+    state = fold(read).as_dict()
+    assert json.loads(json.dumps(state)) == state == fold(ROUND_TRIP).as_dict()
+    assert (state["seams"], state["run"]["policy"]) == (fold(ROUND_TRIP).seams, "identity")
 
 
 # ---- copies

@@ -148,6 +148,61 @@ def test_under_identity_there_is_one_name_and_it_is_subscribed_once() -> None:
     assert (found["replicas"], found["subscribe"]) == ([], ["Payments"])
 
 
+# ---- the policy identity: one flow at a time
+
+
+def identity() -> dict[str, Any]:
+    clusters = {alias: {"bootstrap_servers": f"{alias}:9092", "connect_url": f"http://{alias}"} for alias in ("P", "B")}
+    given = {"home": "P", "policy": "identity", "clusters": clusters, "topics": [{"name": "T", "partitions": 3}]}
+    return derive_pair(given)
+
+
+@pytest.mark.parametrize(("active", "away", "toward"), [("P", "P->B", "B->P"), ("B", "B->P", "P->B")])
+def test_under_identity_records_flow_away_from_the_applications_and_nowhere_else(
+    active: str, away: str, toward: str
+) -> None:
+    """Two flows would copy each record round and round. Heartbeats are prefixed under this policy too."""
+    table = layout.connector_states(identity(), active)
+    assert table == {
+        away: {"source": "running", "checkpoint": "running", "heartbeat": "running"},
+        toward: {"source": "stopped", "checkpoint": "stopped", "heartbeat": "running"},
+    }
+    assert layout.laid_out(identity())["live_flows"][active] == [{"source": active, "target": away[-1]}]
+
+
+@pytest.mark.parametrize("active", ["P", "B"])
+def test_under_identity_the_old_direction_stops_before_the_new_one_starts(active: str) -> None:
+    steps = layout.flow_steps(identity(), active)
+    states = [step["state"] for _flow, step in steps]
+    # Over both flows: never, not even for a moment, do both sources run.
+    assert states == sorted(states, reverse=True)
+    said = {(flow, part): step["state"] for flow, step in steps for part in step["parts"]}
+    table = layout.connector_states(identity(), active)
+    assert said == {(flow, part): state for flow, parts in table.items() for part, state in parts.items()}
+    assert [flow for (flow, part), state in said.items() if (part, state) == ("source", "running")] == [
+        next(name for name, flow in identity()["flows"].items() if flow["source"] == active)
+    ]
+
+
+@pytest.mark.parametrize(("active", "away", "toward"), [("P", "P->B", "B->P"), ("B", "B->P", "P->B")])
+@pytest.mark.parametrize("policy", ["default", "identity"])
+def test_before_a_flow_is_armed_the_other_direction_stops_and_its_connector_exists(
+    policy: str, active: str, away: str, toward: str
+) -> None:
+    """SOUNDNESS 22: offsets can be set only on a connector that is there and stopped."""
+    assert layout.laid_out({**identity(), "policy": policy})["arm_steps"][active] == [
+        [toward, {"parts": ["source", "checkpoint"], "state": "stopped"}],
+        [away, {"parts": ["source"], "state": "present"}],
+    ]
+
+
+def test_under_identity_everything_is_taken_down_alike_and_each_side_has_one_name() -> None:
+    laid = layout.laid_out(identity())
+    parts = {"parts": ["source", "checkpoint", "heartbeat"], "state": "absent"}
+    assert laid["flow_steps"]["absent"] == [["P->B", parts], ["B->P", parts]]
+    assert laid["names"] == {"P": ["T"], "B": ["T"]}
+
+
 # ---- clients in batches
 
 

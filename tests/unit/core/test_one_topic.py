@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -186,8 +187,18 @@ def test_positions_are_exact_where_records_can_be_told_apart(tally: Tally) -> No
 # ---- examples, with the widths that are used on clusters
 
 
-def entries(contents: str, begin: int, record: int) -> list[Entry]:
-    return [Entry(begin + at, 1000, content, 0, record + at) for at, content in enumerate(contents)]
+def entries(contents: str, step: int = 1) -> list[Entry]:
+    """A record at every ``step``-th offset."""
+    return [Entry(step * at, 1000, content, 0, at) for at, content in enumerate(contents)]
+
+
+def different(count: int, step: int = 1) -> list[Entry]:
+    return entries("".join(chr(200 + number) for number in range(count)), step)
+
+
+def seam(source: str, target: str, ends: int, cut: int) -> dict[str, Any]:
+    end = {"T": {"0": ends}}
+    return {"from": source, "to": target, "ends": end, "cut": {"T": {"0": cut}}, "resumed": end}
 
 
 def offset(made: StayWorld, commit: int, patch: pytest.MonkeyPatch) -> tuple[int | None, str]:
@@ -202,14 +213,9 @@ def test_a_record_of_an_earlier_stay_is_not_taken_for_a_copy_in_this_one(monkeyp
 
     The group has read B up to "a". Looking back for an offset-sync must not lead out of the stay.
     """
-    log = entries("xbcdefghijklmnopqr" + "ax", 0, 0)
+    log = entries("xbcdefghijklmnopqr" + "ax")
     made = StayWorld(-1, frozenset(), "B", {"P": log, "B": list(log)}, ends={"P": 20, "B": 20}, copied=19)
-    at = {number: {"T": {"0": number}} for number in (18, 20)}
-    made.seams = [
-        {"from": "P", "to": "B", "ends": at[18], "cut": at[18], "resumed": at[18]},
-        {"from": "B", "to": "P", "ends": at[18], "cut": at[18], "resumed": at[18]},
-        {"from": "P", "to": "B", "ends": at[20], "cut": at[20], "resumed": at[20]},
-    ]
+    made.seams = [seam("P", "B", 18, 18), seam("B", "P", 18, 18), seam("P", "B", 20, 20)]
     made.syncs["P", "B"] = [OffsetSync(*KEY, 0, 0), OffsetSync(*KEY, 18, 18)]
     assert offset(made, 19, monkeypatch) == (19, "exact")
 
@@ -218,13 +224,44 @@ def test_an_offset_sync_below_the_log_start_does_not_make_the_reader_begin_there
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Retention took the first 20 records of B; the group stands at 32, the offset-sync below it is at 15."""
-    log = entries("".join(chr(97 + number) for number in range(40)), 0, 0)
+    log = different(40)
     made = StayWorld(-1, frozenset(), "B", {"P": log, "B": log[20:]}, ends={"P": 40, "B": 40})
     made.starts["B"] = 20
-    end = {"T": {"0": 40}}
-    made.seams = [{"from": "P", "to": "B", "ends": end, "cut": end, "resumed": end}]
+    made.seams = [seam("P", "B", 40, 40)]
     made.syncs["P", "B"] = [OffsetSync(*KEY, at, at) for at in (0, 15, 39)]
     assert offset(made, 32, monkeypatch) == (32, "exact")
+
+
+@pytest.mark.parametrize("commit", [1, 2, 3, 4])
+def test_a_record_that_was_sent_twice_in_a_stay_is_read_in_that_stay(
+    commit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B->P copied "ab", died and copied "abc"; home on P came "d". Without the cuts "c" and "d" would be skipped."""
+    home = [replace(one, record=record) for one, record in zip(entries("ababcd"), (0, 1, 0, 1, 2, 3), strict=True)]
+    made = StayWorld(-1, frozenset(), "P", {"P": home, "B": entries("abcd")}, ends={"P": 6, "B": 4}, copied=5)
+    made.seams = [seam("P", "B", 0, 0), seam("B", "P", 3, 5)]
+    made.syncs["B", "P"] = [OffsetSync(*KEY, 0, 0), OffsetSync(*KEY, 0, 2)]
+    made.syncs["P", "B"] = [OffsetSync(*KEY, 5, 3)]
+    assert offset(made, commit, monkeypatch) == (min(commit, 2), "exact")
+
+
+def test_a_marker_at_the_end_of_a_stay_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """300 records and a transaction marker, no offset-sync: the group has read all but two.
+
+    Where the part of the source that was read holds nothing but the marker, nothing is proven yet: not that "start" is
+    exact, which would have 298 records read again, unannounced.
+    """
+    log = different(300)
+    made = StayWorld(-1, frozenset(), "B", {"P": log, "B": list(log)}, ends={"P": 301, "B": 300})
+    made.seams = [seam("P", "B", 301, 300)]
+    assert offset(made, 298, monkeypatch) == (298, "exact")
+
+
+def test_offsets_that_hold_no_record_do_not_hide_those_below_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine aborted records before each of 10, no offset-sync: reading more must reach further down on the source."""
+    made = StayWorld(-1, frozenset(), "B", {"P": different(10, 10), "B": different(10)}, ends={"P": 100, "B": 10})
+    made.seams = [seam("P", "B", 100, 10)]
+    assert offset(made, 3, monkeypatch) == (21, "exact")
 
 
 def test_a_topic_that_was_created_again_is_refused() -> None:

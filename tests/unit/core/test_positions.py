@@ -14,7 +14,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.position
     Side,
     enter_original,
     enter_replica,
+    enter_same,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import Place
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Translated
 
 # ---- the replica
@@ -119,6 +121,81 @@ def test_where_nothing_is_known_there_is_no_position_on_the_original(left: Side,
     assert said in found.reason
 
 
+# ---- the same topic: the policy identity
+
+
+INSIDE, AT_CUT, IN_TAIL = Place(1), Place(1, 22), Place(None)
+
+
+@pytest.mark.parametrize(
+    ("left", "entered", "final", "place", "translated", "expected"),
+    [
+        # A cut is a cut, with or without a barrier.
+        (Side(30, 0, 50, False), LOG, True, AT_CUT, None, ("cut", "exact", 22, 0)),
+        (Side(30, 0, 50, None), LOG, False, AT_CUT, None, ("cut", "exact", 22, 0)),
+        (Side(0, 0, 50, False), LOG, True, Place(0, 0), None, ("cut", "exact", 0, 0)),
+        # Retention went on meanwhile: the log start is the next record that there is. Never behind the end.
+        (Side(30, 0, 50, False), Side(None, 25, 40), True, AT_CUT, None, ("cut", "exact", 25, 0)),
+        (Side(30, 0, 50, False), Side(None, 0, 20), True, AT_CUT, None, ("cut", "exact", 20, 0)),
+        # Read to the end behind the barrier: the end, wherever the position lies.
+        (Side(50, 0, 50, True), LOG, True, INSIDE, None, ("end", "exact", 40, 0)),
+        (Side(50, 0, 50, True), LOG, True, IN_TAIL, None, ("end", "exact", 40, 0)),
+        (Side(30, 0, 50, True), LOG, True, AT_CUT, None, ("end", "exact", 40, 0)),
+        # Without a barrier the end proves nothing.
+        (Side(50, 0, 50, True), LOG, False, INSIDE, Translated(36, "sync", 4), ("sync", "safe", 36, 4)),
+        (Side(50, 0, 50, True), LOG, False, AT_CUT, None, ("cut", "exact", 22, 0)),
+        (Side(31, 0, 50, False), LOG, True, INSIDE, Translated(24, "content", 0), ("content", "exact", 24, 0)),
+        (Side(31, 0, 50, None), LOG, True, INSIDE, Translated(15, "sync", 9), ("sync", "safe", 15, 9)),
+        (
+            Side(31, 0, 50, False),
+            Side(None, 20, 40),
+            True,
+            INSIDE,
+            Translated(15, "start", 9),
+            ("start", "safe", 20, 9),
+        ),
+        # What the group had there before does not count: it is of an earlier stay.
+        (Side(31, 0, 50, False), Side(39, 0, 40), True, INSIDE, Translated(24, "tail", 0), ("tail", "exact", 24, 0)),
+        (Side(None, 0, 0, True), Side(None, 0, 0), True, IN_TAIL, None, ("empty", "exact", 0, 0)),
+        (Side(0, 0, 0, True), Side(None, 0, 0), True, Place(0, 0), None, ("end", "exact", 0, 0)),
+    ],
+)
+def test_enter_same(
+    left: Side,
+    entered: Side,
+    final: bool,
+    place: Place,
+    translated: Translated | None,
+    expected: tuple[str, str, int, int],
+) -> None:
+    """SOUNDNESS 22: a position at a cut is the cut, one inside a stay is translated in it."""
+    found = enter_same(left, entered, final, place, translated)
+    assert (found.method, found.quality, found.offset, found.rereads) == expected
+
+
+@pytest.mark.parametrize(
+    ("left", "entered", "place", "said"),
+    [
+        (Side(30, 0, 50, False), LOG, IN_TAIL, "a tail that was written behind a cut and never copied"),
+        (Side(30, 0, 50, False), LOG, INSIDE, "could not be translated"),
+        (Side(None, 0, 50), LOG, IN_TAIL, "no position on the side being left"),
+        (Side(None, 0, 0), LOG, IN_TAIL, "no position on the side being left"),
+        (Side(70, 0, 50, True), LOG, AT_CUT, "past the log end 50"),
+        (Side(30, None, 50), LOG, AT_CUT, "could not be read"),
+        (Side(30, 0, None), LOG, AT_CUT, "could not be read"),
+        (Side(30, 0, 50, True), Side(None, None, 40), AT_CUT, "could not be read"),
+        (Side(30, 0, 50, True), Side(None, 0, None), AT_CUT, "could not be read"),
+    ],
+)
+def test_where_nothing_is_known_there_is_no_position_on_the_same_topic(
+    left: Side, entered: Side, place: Place, said: str
+) -> None:
+    """SOUNDNESS 8."""
+    found = enter_same(left, entered, True, place, None)
+    assert (found.offset, found.quality, found.rereads) == (None, "none", None)
+    assert said in found.reason
+
+
 OPTIONAL = st.one_of(st.none(), st.integers(0, 20))
 SIDES = st.builds(Side, OPTIONAL, OPTIONAL, OPTIONAL, st.sampled_from([None, True, False]))
 ORDERED = SIDES.filter(lambda side: side.start is None or side.end is None or side.start <= side.end)
@@ -159,3 +236,17 @@ def test_without_the_barrier_no_position_rests_on_the_end_of_the_replica(
 ) -> None:
     """SOUNDNESS 20: the replica's end is final only behind a stop that left no tasks."""
     assert enter_replica(left, replica, False, translated).method != "end"
+
+
+PLACES = st.one_of(
+    st.builds(Place, st.integers(0, 3)), st.builds(Place, st.integers(0, 3), st.integers(0, 25)), st.just(Place(None))
+)
+
+
+@given(ORDERED, ORDERED, st.booleans(), PLACES, TRANSLATED)
+def test_any_position_on_the_same_topic_lies_inside_its_log(
+    left: Side, entered: Side, final: bool, place: Place, translated: Translated | None
+) -> None:
+    """SOUNDNESS 8."""
+    assert _sound(enter_same(left, entered, final, place, translated), entered)
+    assert enter_same(left, entered, False, place, translated).method != "end"

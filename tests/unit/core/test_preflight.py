@@ -103,6 +103,34 @@ def test_at_most_eight_problems_are_shown() -> None:
     assert len(judged["problems"]) == 9
 
 
+@pytest.mark.parametrize(
+    ("active", "run"),
+    [
+        ("P", None),
+        ("B", None),  # not even where nothing is to be done
+        ("P", {**RUN, "type": "continuous"}),
+    ],
+)
+def test_under_identity_a_continuous_cutover_is_refused(active: str, run: dict[str, Any] | None) -> None:
+    """SOUNDNESS 22: flow and producers would write into the same partitions, and no cut tells their records apart."""
+    judged = judge_cutover(status(), journal(active, run), "continuous", "B", "identity")
+    assert (judged["already"], judged["verdict"]) == (False, "UNKNOWN")
+    assert 'The type "continuous" cannot be used with the policy "identity"' in judged["problems"][0]
+    assert judged["problems"][-1] == "Nothing was changed."
+
+
+@pytest.mark.parametrize(("kind", "policy"), [("cutoff", "identity"), ("cutoff", "default"), ("continuous", "default")])
+def test_every_other_combination_is_not(kind: str, policy: str) -> None:
+    judged = judge_cutover(status(group("P", "STABLE", 5, None)), journal(), kind, "B", policy)
+    assert (judged["already"], judged["problems"]) == (False, [])
+
+
+def test_under_identity_everything_else_is_judged_alike() -> None:
+    seen = status(flows=[flow("P", "B", "REFUTED")])
+    assert judge_cutover(seen, journal(), "cutoff", "B", "identity") == judge_cutover(seen, journal(), "cutoff", "B")
+    assert judge_cutover(status(), journal("B"), "cutoff", "B", "identity")["already"] is True
+
+
 # ---- already there
 
 

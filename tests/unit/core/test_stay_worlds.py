@@ -136,7 +136,7 @@ def _other_side(made: StayWorld, seams: list[dict[str, Any]], commit: int) -> in
 
     def at(seam: Mapping[str, Any], alias: str) -> int:
         begin = seam["cut"] if alias == seam["to"] else seam["resumed"] or seam["ends"]
-        return flat(begin).get(KEY, 0)
+        return int(flat(begin).get(KEY, 0))
 
     return next((at(seam, made.idle) for seam in reversed(seams) if at(seam, made.active) == commit), None)
 

@@ -47,7 +47,7 @@ BACK = seam("B", "P", at(_0=20), at(_0=25), at(_0=20))
 def test_without_a_cutover_there_is_one_stay_from_the_beginning_of_both_logs() -> None:
     found = stays([], "P", "B")
     assert found == [Stay("P", "B", {"P": {}, "B": {}}, None)]
-    assert (found[0].first("P", T), found[0].first("B", T), found[0].known) == (0, 0, True)
+    assert (found[0].first("P", T), found[0].first("B", T), found[0].unknown) == (0, 0, frozenset())
 
 
 def test_one_cutover_ends_one_stay_and_begins_the_next_in_the_other_direction() -> None:
@@ -88,7 +88,7 @@ def test_a_side_that_was_not_armed_yet_goes_on_where_it_ended(resumed: Partition
 
 def test_of_a_stay_that_was_found_by_content_only_the_end_is_known() -> None:
     found = stays([{**THERE, "known": False}, BACK], "P", "B")
-    assert [stay.known for stay in found] == [False, True, True]
+    assert [T in stay.unknown for stay in found] == [True, False, False]
     assert (found[1].first("P", T), found[1].first("B", T)) == (12, 8)
 
 

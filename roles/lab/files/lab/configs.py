@@ -76,6 +76,7 @@ def broker(cluster: Cluster) -> dict[str, object]:
         "transaction.state.log.replication.factor": 1,
         "transaction.state.log.min.isr": 1,
         "transaction.state.log.num.partitions": 1,
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms": 1000,
         "share.coordinator.state.topic.replication.factor": 1,
         "share.coordinator.state.topic.min.isr": 1,
         "group.initial.rebalance.delay.ms": 0,
@@ -105,6 +106,8 @@ def connect(cluster: Cluster, settings: Settings) -> dict[str, object]:
         "offset.flush.interval.ms": 1000,
         **{f"{kind}.converter": BYTES for kind in ("key", "value", "header")},
         "exactly.once.source.support": settings.exactly_once,
+        # A killed worker's transaction holds up its own offsets topic, and with it the next start, for as long.
+        **({"producer.transaction.timeout.ms": 5000} if settings.exactly_once == "enabled" else {}),
         "connector.client.config.override.policy": "All",
         # Looking at the service files only: scanning 94 jars for plugins costs a second or two at each start.
         "plugin.discovery": "service_load",

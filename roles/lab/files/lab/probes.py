@@ -50,11 +50,12 @@ def get_json(port: int, path: str) -> Any:
 
 
 def connect_is_ready(cluster: Cluster) -> bool:
-    """The worker of this cluster answers, and its herder too: /connectors is served only after the first rebalance."""
+    """The worker of this cluster answers, and is ready: before it has read its own topics it lists no connector."""
     about = get_json(cluster.connect_port, "/")
     if not isinstance(about, dict) or about.get("kafka_cluster_id") != cluster.cluster_id:
         return False
-    return isinstance(get_json(cluster.connect_port, "/connectors"), list)
+    healthy = get_json(cluster.connect_port, "/health")
+    return isinstance(healthy, dict) and healthy.get("status") == "healthy"
 
 
 READY = {"broker": broker_is_ready, "connect": connect_is_ready}
