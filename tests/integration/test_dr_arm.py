@@ -130,6 +130,11 @@ class Pair:
         """As the journal has them."""
         return {topic: {str(number): end for number, (_start, end) in self.ranges(alias, topic).items()}}
 
+    def ids(self, topic: str) -> dict[str, dict[str, str]]:
+        """As the journal of an enabled pair has them."""
+        states = {alias: describe(self.kafka[alias], [topic])[topic] for alias in (P, B)}
+        return {alias: {topic: state.topic_id} for alias, state in states.items() if state is not None}
+
     def log(self, alias: str, topic: str) -> dict[int, list[object]]:
         """Everything that a reader of committed records gets, without the offsets, by partition."""
         return {
@@ -409,9 +414,7 @@ def test_another_topic_than_the_journaled_one_is_refused(
     pair: Pair, left: tuple[str, Nested, Nested], alias: str
 ) -> None:
     topic, cut, ends = left
-    states = {side: describe(pair.kafka[side], [topic])[topic] for side in (P, B)}
-    ids = {side: {topic: state.topic_id} for side, state in states.items() if state is not None}
-    ids[alias] = {topic: "AAAAAAAAAAAAAAAAAAAAAA"}
+    ids = {**pair.ids(topic), alias: {topic: "AAAAAAAAAAAAAAAAAAAAAA"}}
     error = pair.refused(BACK, topic, cut=cut, ends=ends, topic_ids=ids)
     assert error["code"] == "topic_recreated"
     assert f'"{topic}" on {alias}' in error["message"]
@@ -498,7 +501,7 @@ def test_where_the_target_was_never_written_the_flow_begins_at_0(pair: Pair, sid
     topic = pair.topic(2, sides)
     for partition, count in ((0, 7), (1, 2)):
         pair.send(P, topic, partition, count)
-    result = pair.arm(THERE, topic)
+    result = pair.arm(THERE, topic, topic_ids=pair.ids(topic))
     assert (result["rc"], result["armed"], result["seam"]) == (0, True, None)
     assert {row["partition"]: row["cut"] for row in result["partitions"]} == {0: 0, 1: 0}
     assert pair.offsets(THERE) == {}
@@ -518,7 +521,7 @@ def test_offsets_that_fit_both_logs_stay_and_a_foreign_record_on_the_target_is_r
     pair.transact(P, topic, 1, 2, commit=False)
     kept = pair.offsets(THERE)
     assert kept == known(topic, 4, 1)
-    result = pair.arm(THERE, topic)
+    result = pair.arm(THERE, topic, topic_ids=pair.ids(topic))
     assert (result["rc"], result["changed"], result["armed"], result["seam"]) == (0, False, True, None), result
     assert {row["partition"]: row["cut"] for row in result["partitions"]} == {0: 5, 1: 2, 2: 0}
     assert pair.offsets(THERE) == kept
@@ -566,8 +569,9 @@ def test_a_failover_that_was_done_by_hand_is_found_by_content(pair: Pair) -> Non
     pair.send(P, topic, 1, 2)
     pair.send(P, topic, 2, 4)
     # Alike but for the timestamp, as the records of a meter may be.
+    now = int(time.time() * 1000)
     for number in range(5):
-        pair.send(P, topic, 4, 1, value="same", key=None, headers=[], timestamp=1_700_000_000_000 + number)
+        pair.send(P, topic, 4, 1, value="same", key=None, headers=[], timestamp=now + number)
     pair.flow(THERE, "running", topic, hand=True)
     try:
         looked = wait_until(lambda: pair.log(B, topic), lambda found: found == pair.log(P, topic), Bounds(60, 0.2))
@@ -581,34 +585,51 @@ def test_a_failover_that_was_done_by_hand_is_found_by_content(pair: Pair) -> Non
     rest, name = pair.connector(BACK)
     set_offsets(rest, name, B, {})
 
-    result = pair.arm(BACK, topic)
+    result = pair.arm(BACK, topic, moved=True, topic_ids=pair.ids(topic))
 
     assert (result["rc"], result["changed"], result["armed"]) == (0, True, True), result
     assert cut == {topic: {"0": 6, "1": 5, "2": 4, "3": 0, "4": 5}}
     assert {str(row["partition"]): row["cut"] for row in result["partitions"]} == cut[topic]
     seam = result["seam"]
-    assert (seam["from"], seam["to"], seam["cut"]) == (P, B, cut)
+    assert (seam["from"], seam["to"], seam["cut"], seam["joined"]) == (P, B, cut, [])
     found = {**ends[topic], "2": pair.end(P, topic, 2)}
     assert seam["ends"] == seam["resumed"] == {topic: found}
     pair.copy_while_written(BACK, topic, 0, 1, 2, 3, 4)
     assert pair.log(P, topic) == pair.log(B, topic)
     assert [len(records) for records in pair.log(P, topic).values()] == [12, 8, 6, 4, 10]
     # What the connector knows now fits, and there is nothing to be found any more.
-    again = pair.arm(BACK, topic)
+    again = pair.arm(BACK, topic, topic_ids=pair.ids(topic))
     assert (again["rc"], again["changed"], again["seam"]) == (0, False, None)
+
+
+@pytest.mark.parametrize("journaled", [{}, {P: {"arm-other": "AAAAAAAAAAAAAAAAAAAAAA"}}], ids=["nothing", "another"])
+def test_a_topic_that_the_journal_does_not_know_has_a_cut_too(pair: Pair, journaled: dict[str, dict[str, str]]) -> None:
+    """Whatever it holds was not watched; only of known topics nothing has to be told."""
+    old, new = pair.topic(), pair.topic(2)
+    for topic in (old, new):
+        pair.send_both(topic, 0, 3)
+        pair.send(B, topic, 0, 1)
+    ids = {alias: {**journaled.get(alias, {}), **pair.ids(old)[alias]} for alias in (P, B)}
+    result = pair.arm(BACK, new, topics=[old, new], topic_ids=ids)
+    assert result["rc"] == 0, result["msg"]
+    assert result["seam"]["joined"] == [new]
+    assert result["seam"]["cut"] == {old: {"0": 3}, new: {"0": 3, "1": 0}}
+    # Now the offset of the known topic fits.
+    again = pair.arm(BACK, new, topics=[old, new], topic_ids=ids)
+    assert (again["changed"], again["seam"]["cut"]) == (False, {new: {"0": 3, "1": 0}})
 
 
 @pytest.mark.parametrize("times", [0, 2])
 def test_a_last_record_that_is_not_there_exactly_once_gives_no_cut(pair: Pair, times: int) -> None:
     topic = pair.topic(2)
-    last = {"value": "last", "key": "k", "headers": [("h", b"1")], "timestamp": int(time.time() * 1000)}
+    last: dict[str, Any] = {"value": "last", "key": "k", "headers": [("h", b"1")], "timestamp": int(time.time() * 1000)}
     for alias in (P, B):
         pair.send(alias, topic, 1, 2)
     pair.send(P, topic, 1, 1, **last)
     pair.send(B, topic, 1, times, **last)
     pair.send(B, topic, 1, 3)
     # Nearly alike is another record.
-    others: list[dict[str, Any]] = [{"key": None}, {"headers": []}, {"timestamp": 1_700_000_000_000}]
+    others: list[dict[str, Any]] = [{"key": None}, {"headers": []}, {"timestamp": last["timestamp"] - 1}]
     for near in others:
         pair.send(B, topic, 1, 1, **{**last, **near})
     error = pair.refused(BACK, topic)
