@@ -74,7 +74,8 @@ attributes:
   diff_mode:
     support: full
   idempotent:
-    support: full
+    support: partial
+    details: Offsets that are as wanted are left alone; with O(run) the journal gets an entry each time.
 author:
   - switchback.kafka_dr contributors (@switchback)
 """

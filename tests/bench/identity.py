@@ -5,7 +5,8 @@
 
 B has taken over with all that P had and 20,000 records more. Once for 200,000 records in the topic, once for 2,000,000:
 
-failback  dr_arm, then the connector B->P runs, until P has every record; three times, with new records each time
+failback  dr_arm, then the connector B->P runs, until P has every record; three times, with new records each time,
+          by turns with the other topic
 again     the topic on P is deleted and created again; from there on: forget the connector's offsets, run it, until P
           has every record
 
@@ -79,10 +80,13 @@ class Round:
 def measure(lab: Mapping[str, Any], say: Callable[[str], None] = lambda text: None) -> list[dict[str, Any]]:
     """All figures, as ``{name, value, unit, baseline, ratio}``. ``lab``: what ``Lab.info()`` says."""
     bench = _Bench(lab, say)
-    found = [bench.total(total) for total in TOTALS]
-    seconds = [statistics.median(one.copied.seconds for one in rounds) for rounds, _again in found]
-    whole = [again.seconds for _rounds, again in found]
-    rounds, again = found[-1]
+    topics = [bench.fill(total) for total in TOTALS]
+    # By turns, because other work on the machine would else slow down one size only, and look like growth.
+    found = [[bench.failback(topic, number) for topic in topics] for number in range(1, ROUNDS + 1)]
+    copies = [bench.again(topic) for topic in topics]
+    seconds = [statistics.median(one.copied.seconds for one in rounds) for rounds in zip(*found, strict=True)]
+    whole = [copied.seconds for copied in copies]
+    rounds, again = [line[-1] for line in found], copies[-1]
     delta = statistics.median(one.delta for one in rounds)
     written = statistics.median(one.copied.written / one.delta for one in rounds)
     everything = statistics.median(one.copied.everything / one.delta for one in rounds)
@@ -114,8 +118,8 @@ class _Bench:
             alias: AdminClient({"bootstrap.servers": one["bootstrap_servers"]}) for alias, one in self.clusters.items()
         }
 
-    def total(self, total: int) -> tuple[list[Round], Copied]:
-        """Failbacks until the topic holds ``total`` records, then all of them once more."""
+    def fill(self, total: int) -> str:
+        """A topic that both sides have, and that holds ``total`` records after the last failback."""
         topic = f"Payments-{total}"
         for alias in self.clusters:
             self.create(alias, topic)
@@ -125,14 +129,11 @@ class _Bench:
         module("dr_status_info", {**self.pair(topic), **flows})
         self.flow("P", "B", topic, "stopped")
         self._say(f"{topic}: {sum(self.ends('B', topic).values())} records copied to B")
-        self.flow("B", "P", topic, "present")
-        rounds = [self.failback(topic, number) for number in range(1, ROUNDS + 1)]
-        again = self.again(topic)
-        self._tell(topic, "everything again", again)
-        return rounds, again
+        return topic
 
     def failback(self, topic: str, number: int) -> Round:
         """Both sides hold the same, B gets more, and P is to get that and nothing else."""
+        self.flow("B", "P", topic, "present")
         ends, cut = self.ends("P", topic), self.ends("B", topic)
         before = self.meters("B")
         self.produce("B", topic, f"round-{number}", DELTA)
@@ -151,6 +152,7 @@ class _Bench:
 
     def again(self, topic: str) -> Copied:
         """From the start, into an empty topic."""
+        self.flow("B", "P", topic, "present")
         self.create("P", topic, "absent")
         self.create("P", topic)
 
@@ -160,7 +162,9 @@ class _Bench:
             urllib.request.urlopen(urllib.request.Request(url, method="DELETE"), timeout=60).close()
             self.flow("B", "P", topic, "running")
 
-        return self.copy(topic, steps)
+        copied = self.copy(topic, steps)
+        self._tell(topic, "everything again", copied)
+        return copied
 
     def copy(self, topic: str, steps: Callable[[], None]) -> Copied:
         """Do the steps and look at the log ends of P meanwhile: all may be there before the last step is over."""

@@ -338,7 +338,7 @@ def test_a_fast_flow_is_not_taken_for_an_intruder(prefixed: Pair, same: Pair, po
         for topic in topics:
             pair.send(pair.p, topic, 5)
         pair.wait_copied(*topics)
-        with producing(pair, steady, 20, 0.01) as one, producing(pair, bursts, 2000, 0.1) as many:
+        with producing(pair, steady, 20, 0.01) as one, producing(pair, bursts, 2000, 0.03) as many:
             for _look in range(LOOKS):
                 before = one(), many()
                 looks.append(pair.missing(*topics))

@@ -217,7 +217,7 @@ def _begin(commit: int, copy: Copy) -> tuple[int, int | None, Anchor | None] | N
     """
     source, replica = copy.source, copy.replica
     for anchor in reversed(copy.anchors):
-        if anchor.upstream < commit:
+        if anchor.upstream < commit and _holds_forward(anchor, commit, copy):
             behind = anchor.downstream + 1
             seen = source.begin <= max(anchor.upstream + 1, copy.start) and replica.begin <= behind
             seen = seen and copy.replica_start <= behind
@@ -227,6 +227,17 @@ def _begin(commit: int, copy: Copy) -> tuple[int, int | None, Anchor | None] | N
         # Before the first replica record nothing was copied.
         return source.below(copy.first) - 1, None if copy.replica_compacted else 0, None
     return None
+
+
+def _holds_forward(anchor: Anchor, commit: int, copy: Copy) -> bool:
+    """An anchor whose source record has expired cannot be compared: the first unread record must lie behind it."""
+    if anchor.upstream >= copy.start:
+        return True
+    source, replica = copy.source, copy.replica
+    unread = source.below(commit)
+    if source.begin > commit or unread == len(source.offsets):
+        return False
+    return replica.holds(source.marks[unread], replica.below(anchor.downstream + 1), len(replica.offsets))
 
 
 def _counted(offset: int, method: str, commit: int, copy: Copy, anchor: Anchor | None) -> Translated:
@@ -305,6 +316,8 @@ def _by_anchor(commit: int, copy: Copy) -> Translated | None:
     known = [
         (anchor.upstream + (anchor.downstream < commit), anchor)
         for anchor in copy.anchors[: bisect_right(copy.downstreams, commit)]
+        # One whose replica record has expired cannot be compared, and would be believed in all that lies below it.
+        if anchor.downstream >= copy.replica_start
     ]
     if not known:
         return None

@@ -21,7 +21,7 @@ __all__ = ["circling", "foreign_records"]
 
 Range = tuple[int, int]
 
-# The newest records of a source among which the copy must find its original: the flow goes on meanwhile.
+# How far below that end the original of a copy may lie: markers and aborted records take offsets.
 _RECENT = 500
 # A record goes round in some 15 ms: in this time dozens of its copies appear.
 _CIRCLE_SECONDS = 0.5
@@ -55,18 +55,15 @@ def foreign_records(pair: Pair, look: FlowLook, accepted: Collection[str] = ()) 
         for key, new in known.items()
         if (last := right.get(new)) is not None and left.get(key) is not None and not same_content(left[key], last)
     }
-    recent = _recent(pair, look.source, {key: here[key] for key in suspects}, _RECENT)
+    # Everything was copied up to the end that the look saw; what came since may be much.
+    spans = {key: (max(here[key][0], (look.facts[key].end or 0) - _RECENT), here[key][1]) for key in suspects}
+    recent = _records(pair, look.source, spans)
     return [
         f"{pair.naming.replica(look.source, topic)}-{index} on {look.target} ends in a record at offset {last.offset}"
         f" that {topic} on {look.source} does not have"
         for (topic, index), last in sorted(suspects.items())
         if not any(same_content(record, last) for record in recent.get((topic, index), ()))
     ]
-
-
-def _recent(pair: Pair, alias: str, logs: Mapping[Partition, Range], count: int) -> dict[Partition, list[Record]]:
-    """The records of the last ``count`` offsets of each log."""
-    return _records(pair, alias, {key: (max(start, end - count), end) for key, (start, end) in logs.items()})
 
 
 def _records(pair: Pair, alias: str, spans: Mapping[Partition, Range]) -> dict[Partition, list[Record]]:
@@ -90,7 +87,9 @@ def circling(pair: Pair, source: str, target: str) -> list[str]:
     again = set(grown[:_CIRCLE_PARTITIONS])
     for alias in sides:
         old, new = before[alias], after[alias]
-        spans = {key: (max(new[key][0], old[key][1] - _CIRCLE_TAIL), new[key][1]) for key in again}
+        # As many of before as have arrived: a long circle takes a while to come round.
+        tails = {key: max(_CIRCLE_TAIL, new[key][1] - old[key][1]) for key in again}
+        spans = {key: (max(new[key][0], old[key][1] - tails[key]), new[key][1]) for key in again}
         read = _records(pair, alias, spans)
         again = {key for key in again if _mostly_known(read[key], old[key][1])}
     return [
@@ -105,11 +104,17 @@ def _grown(key: Partition, before: Mapping[Partition, Range], after: Mapping[Par
 
 
 def _mostly_known(records: Sequence[Record], since: int) -> bool:
-    before = {_content(record) for record in records if record.offset < since}
-    arrived = [_content(record) for record in records if record.offset >= since]
-    again = sum(content in before for content in arrived)
-    return again >= _CIRCLE_COPIES and 2 * again >= len(arrived)
+    seen: set[object] = set()
+    again = arrived = 0
+    for record in records:
+        content = _content(record)
+        if record.offset >= since:
+            arrived += 1
+            again += content in seen
+        seen.add(content)
+    return again >= _CIRCLE_COPIES and 2 * again >= arrived
 
 
 def _content(record: Record) -> object:
-    return record.timestamp, record.key, record.value, tuple(record.headers)
+    timestamp = None if record.timestamp_type == "LogAppendTime" else record.timestamp
+    return timestamp, record.key, record.value, tuple(record.headers)
