@@ -144,7 +144,10 @@ class _Arming:
         for key, at in begin.cut.items():
             start, end = self._logs[self.source][key]
             if not start <= at <= end:
-                early, late = f"{start - at} offsets expired before they could be copied", f"{at - end} are missing"
+                early, late = (
+                    f"{start - at} offsets expired before they could be copied",
+                    f"{at - end} offsets are missing",
+                )
                 raise DrError(
                     "cut_outside_log",
                     f"{key[0]}-{key[1]} on {self.source}: the cut is {at}, the log [{start}, {end});"
