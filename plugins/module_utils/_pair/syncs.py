@@ -46,15 +46,14 @@ class Syncs:
     def reach(self, enough: Callable[[Mapping[Partition, list[OffsetSync]]], bool]) -> None:
         """Read on, towards the oldest, until ``enough`` says so or nothing is left."""
         chunk = _FIRST_CHUNK
-        while self._left > self._start and not (self.read and enough(self.of)):
+        while self._place and self._left > self._start and not (self.read and enough(self.of)):
             begin = max(self._start, self._left - chunk)
-            self._take(begin, self._left)
+            self._take(self._place, begin, self._left)
             self._left, chunk = begin, chunk * _GROWTH
 
-    def _take(self, begin: int, end: int) -> None:
-        assert self._place is not None
+    def _take(self, place: Partition, begin: int, end: int) -> None:
         older: dict[Partition, list[OffsetSync]] = {}
-        for record in data_records(self._kafka, self._place, begin, end):
+        for record in data_records(self._kafka, place, begin, end):
             self.read += 1
             sync = self._decoded(record)
             if sync is not None and record.offset >= self._since.get(sync.topic, 0):
