@@ -70,7 +70,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 outcome:
-  description: V(done), or V(skipped) with a O(ignore:reason) if nothing may be written now.
+  description: V(done), V(skipped) with a O(ignore:reason) if nothing may be written now, or V(failed).
   returned: success
   type: str
 reason:
@@ -92,7 +92,8 @@ left_out:
   type: list
   elements: str
 rereads:
-  description: Upper bound of records that all groups together would read again if they moved now.
+  description:
+    - Upper bound of records that all groups together would read again if they moved now; null if a position is missing.
   returned: success
   type: int
 details:

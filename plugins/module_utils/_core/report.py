@@ -150,11 +150,15 @@ def checkpoint_lines(result: Mapping[str, Any], to: str) -> list[str]:
     rows = result["details"]
     exact = sum(row["quality"] == "exact" for row in rows)
     lines = [
-        f"{result['committed']} positions raised on {to}; {exact} of {len(rows)} are exact, at most"
-        f" {result['rereads']} records would be read again if the applications moved now"
+        f"{result['committed']} positions raised on {to}; {exact} of {len(rows)} are exact,"
+        f" {_at_most(result['rereads'])} would be read again if the applications moved now"
     ]
     lines += [f"  already higher: {text}" for text in result["ahead"][:10]]
     return lines + [f"  left out: {text}" for text in result["left_out"][:10]]
+
+
+def _at_most(count: int | None) -> str:
+    return "an unknown number of records" if count is None else f"at most {count} records"
 
 
 def lease_lines(leases: Sequence[Mapping[str, Any]], now: float) -> list[str]:
@@ -165,8 +169,8 @@ def lease_lines(leases: Sequence[Mapping[str, Any]], now: float) -> list[str]:
         if lease["ended"] is None:
             lines.append(f"  {lease['kind']} toward {lease['to']}: began {at} and has not ended")
         elif lease["outcome"] == "done":
-            again = lease["counts"]["rereads"]
-            lines.append(f"  positions on {lease['to']}: as of {at}, at most {again} records read again from then on")
+            again = _at_most(lease["counts"]["rereads"])
+            lines.append(f"  positions on {lease['to']}: as of {at}, {again} read again from then on")
         else:
             lines.append(f"  {lease['kind']} toward {lease['to']}: {lease['outcome']} {at}")
     return lines

@@ -61,7 +61,7 @@ def stays(seams: Sequence[Mapping[str, Any]], active: str, idle: str) -> list[St
     every = {key for seam in seams for key in flat(seam["ends"])}
     for seam in seams:
         source, target, known = seam["from"], seam["to"], seam.get("known", True)
-        ends, cut, resumed = (flat(seam.get(name) or seam["ends"]) for name in ("ends", "cut", "resumed"))
+        ends, cut, resumed = flat(seam["ends"]), flat(seam["cut"]), flat(seam.get("resumed") or seam["ends"])
         # A partition that is not named has nothing in this stay: it begins again where it began.
         end = {
             source: {key: ends.get(key, begin[source].get(key, 0)) for key in every},

@@ -170,9 +170,9 @@ class _Arming:
     def _tails(self, ends: Mapping[Partition, int]) -> dict[Partition, int]:
         """Offsets behind the journaled ends of the side that was left, where data records lie there."""
         spans = {
-            key: (max(ends[key], start), end)
+            key: (max(ends.get(key, 0), start), end)
             for key, (start, end) in self._logs[self.target].items()
-            if key in ends and end > ends[key]
+            if end > ends.get(key, 0)
         }
         data = has_data(self.pair.kafka[self.target], spans, ISOLATION) if spans else {}
         return {key: span[1] - span[0] for key, span in spans.items() if data.get(key) is not False}

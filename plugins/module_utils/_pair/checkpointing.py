@@ -27,7 +27,7 @@ from .translate import find_positions
 
 __all__ = ["checkpoint"]
 
-SKIPPED, DONE = "skipped", "done"
+SKIPPED, DONE, FAILED = "skipped", "done", "failed"
 
 
 def checkpoint(params: Mapping[str, Any], check: bool) -> Result:
@@ -72,7 +72,7 @@ class _Job:
         """The work, announced before and given back afterwards, also when it fails."""
         kafkas, topic, lease = self.pair.kafka, self._params["state_topic"], self._lease(time.time())
         write_lease(kafkas, topic, lease)
-        outcome, counts = "failed", {}
+        outcome, counts = FAILED, {}
         try:
             # A run that began in this moment has either seen the lease, or is seen here.
             refused = self.not_now(self.state())
@@ -136,7 +136,8 @@ class _Job:
             "committed": sum(outcome.status in ("planned", "done") for outcome in committed.outcomes),
             "ahead": _named(ahead),
             "left_out": _named(row for row in rows if row["offset"] is None),
-            "rereads": sum(row["rereads"] for row in usable),
+            # Of a position that is not there nobody knows how much would be read again.
+            "rereads": sum(row["rereads"] for row in usable) if usable and len(usable) == len(rows) else None,
             "details": rows,
             "records_read": read,
         }
@@ -147,6 +148,8 @@ class _Job:
                 "Their positions were left alone; those of the other groups are written. Stop them, or give them"
                 " mode: local in the inventory.",
             )
+        if committed.failure is not None:
+            committed.extra["outcome"] = FAILED
         return committed
 
     def _require_time(self) -> None:

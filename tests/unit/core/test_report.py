@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.report import (
+    checkpoint_lines,
     cutover_report,
+    lease_lines,
     report_lines,
     status_lines,
 )
@@ -205,3 +207,15 @@ def test_what_checkpoints_would_have_re_read_is_unknown_where_there_is_none(
 ) -> None:
     details = [{"offset": ours, "checkpoint": theirs} for ours, theirs in pairs]
     assert cutover_report(facts(details=details))["checkpoint_rereads"] == rereads
+
+
+def test_how_much_would_be_read_again_is_not_said_where_a_position_is_missing() -> None:
+    result = {"outcome": "done", "committed": 1, "rereads": None, "details": [], "ahead": [], "left_out": []}
+    assert "an unknown number of records" in checkpoint_lines(result, "B")[0]
+    lease = {"kind": "checkpoint", "to": "B", "since": 10.0, "ended": 11.0, "outcome": "done"}
+    (known,) = lease_lines([{**lease, "counts": {"rereads": 3}}], 40.0)
+    (unknown,) = lease_lines([{**lease, "counts": {"rereads": None}}], 40.0)
+    assert "at most 3 records" in known
+    assert "an unknown number of records" in unknown
+    (failed,) = lease_lines([{**lease, "outcome": "failed", "counts": {"rereads": 3}}], 40.0)
+    assert "failed 30 s ago" in failed

@@ -246,3 +246,8 @@ def test_offsets_have_one_shape_in_json_and_another_in_memory() -> None:
 @given(st.dictionaries(st.tuples(st.text(min_size=1, max_size=5), st.integers(0, 200)), st.integers(0)))
 def test_what_is_journaled_is_read_back(values: dict[tuple[str, int], int]) -> None:
     assert flat(json.loads(json.dumps(nested(values)))) == values
+
+
+def test_a_cut_that_is_missing_on_the_entered_side_is_not_taken_from_the_other_one() -> None:
+    found = stays([{**THERE, "cut": {}}], "B", "P")
+    assert (found[1].first("P", T), found[1].first("B", T)) == (12, 0)
