@@ -73,9 +73,9 @@ lab-down: run-setup  ## stop the lab
 	@ansible-playbook switchback.kafka_dr.lab_down
 
 .PHONY: demo
-demo: run-setup  ## from nothing to a proven failover and failback, with a short account
+demo: run-setup  ## from nothing to a proven failover and failback, with a short account; ENGINE=srm
 	$(SAY) 'demo: account in build/demo/report.json'
-	@python tests/support/demo.py
+	@python tests/support/demo.py $(if $(ENGINE),'--engine=$(ENGINE)')
 
 # ---- tests --------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,8 @@ options:
       - Each needs C(bootstrap_servers), and C(connect_url) where a flow toward it runs; it may have C(client)
         (librdkafka properties), C(admin_client) (used instead of C(client) by this module), C(connect_client)
         (see the options of M(switchback.kafka_dr.connect_mirror)) and C(cluster_id) (another cluster is refused).
+      - Where Streams Replication Manager runs the flows, each needs C(srm) instead of C(connect_url), a dictionary with
+        C(url), C(client), C(api_version), C(cluster) and C(service).
       - The derived variable C(kafka_dr_pair.clusters) has this shape.
     type: dict
     required: true
@@ -53,7 +55,7 @@ options:
     elements: str
     default: []
   request_timeout:
-    description: Bound of each request to Kafka or Connect, in seconds.
+    description: Bound of each request to Kafka, Connect or Cloudera Manager, in seconds.
     type: float
     default: 15.0
 """

@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import layout, preflight, report, topic_ids
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import layout, preflight, report, srm, topic_ids
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
 
@@ -33,6 +33,9 @@ class FilterModule:
             pair,
             layout.client_batches,
             layout.client_call,
+            srm.srm_addressed,
+            srm.srm_preflight,
+            topic_ids.joined,
             topic_ids.recreated,
             topic_ids.log_ends,
             topic_ids.syncs_since,

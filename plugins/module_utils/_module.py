@@ -18,7 +18,16 @@ from ._core.changes import Outcome, diff_of
 from ._core.errors import DrError
 from ._core.security import is_secret
 
-__all__ = ["ArgumentSpec", "Result", "connect_options", "kafka_options", "run", "secret_values", "wait_options"]
+__all__ = [
+    "ArgumentSpec",
+    "Result",
+    "cm_options",
+    "connect_options",
+    "kafka_options",
+    "run",
+    "secret_values",
+    "wait_options",
+]
 
 _RULES = ("mutually_exclusive", "required_together", "required_one_of", "required_if")
 
@@ -109,12 +118,26 @@ def connect_options() -> ArgumentSpec:
     )
 
 
-def wait_options(timeout: float = 120.0, stall: float = 0.0) -> ArgumentSpec:
-    """Bounds of a wait; documented in the fragment ``wait``."""
+def cm_options() -> ArgumentSpec:
+    """Connection to one service of a Cloudera Manager; documented in the fragment ``cm``."""
+    return ArgumentSpec(
+        {
+            "cm_url": {"type": "str", "required": True},
+            "cm_client": {"type": "dict", "default": {}},
+            "cm_api_version": {"type": "str"},
+            "cluster": {"type": "str", "required": True},
+            "service": {"type": "str"},
+            "request_timeout": {"type": "float", "default": 30.0},
+        }
+    )
+
+
+def wait_options(timeout: float = 120.0, stall: float = 0.0, sleep: float = 0.25) -> ArgumentSpec:
+    """Bounds of a wait; documented in the fragment ``wait``, those of Cloudera Manager in ``cm.bounds``."""
     return ArgumentSpec(
         {
             "wait_timeout": {"type": "float", "default": timeout},
-            "wait_sleep": {"type": "float", "default": 0.25},
+            "wait_sleep": {"type": "float", "default": sleep},
             "stall_timeout": {"type": "float", "default": stall},
         }
     )

@@ -18,7 +18,8 @@ description:
     of earlier rounds, writes the wanted ones, reads them back, and journals them as the phase C(armed) of O(run).
   - Without O(cut), as when a pair is enabled, a partition keeps the offset that the connector has if it fits both logs,
     and begins at 0 if the target was never written. Else its cut is found by content, behind the only record on the
-    source that equals the last one on the target, or the module fails and says what is missing.
+    source that equals the last one on the target, or the module fails and says what is missing. A connector that
+    runs is left alone where the journal knows all topics and nobody has moved the applications by hand.
   - Does not start the connector.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair

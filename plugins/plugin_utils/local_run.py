@@ -23,6 +23,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any, NoReturn
 
 from ansible import constants
+from ansible.module_utils import _internal
 from ansible.module_utils.common.json import Direction, get_module_encoder
 from ansible.plugins.action import ActionBase
 
@@ -106,6 +107,8 @@ def _be_the_module(name: str, given: IO[bytes], out: IO[bytes], err: IO[bytes]) 
             os.fdopen(number, mode, encoding="utf-8", closefd=False) for number, mode in enumerate("rww")
         )
         sys.argv = [name]
+        # Else what a module warns of goes to the display of this fork, which nobody sees, and not into its result.
+        _internal.is_controller = False
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         # Python's own import keeps compiled files; the one of the controller compiles each source again.

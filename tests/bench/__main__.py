@@ -18,6 +18,7 @@ sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "roles" / "lab" / "f
 
 import cutoff  # noqa: E402 - beside this file
 import identity  # noqa: E402
+import srm  # noqa: E402
 import topics  # noqa: E402
 import translate  # noqa: E402
 
@@ -66,11 +67,17 @@ def bench_identity() -> list[dict[str, Any]]:
         lab.down(wipe=True)
 
 
+def bench_srm() -> list[dict[str, Any]]:
+    """Enabling an enabled pair through Cloudera Manager."""
+    return srm.measure(FOLDER / "srm-lab", say)
+
+
 PARTS = {
     "topics": bench_topics,
     "cutoff": bench_cutoff,
     "translate": bench_translate,
     "identity_failback": bench_identity,
+    "srm": bench_srm,
 }
 
 

@@ -357,7 +357,7 @@ def test_what_was_armed_is_journaled(pair: Pair, left: tuple[str, Nested, Nested
 
     assert note("enabled", active=P)["rc"] == 0
     run = note("started", type="cutoff", policy="identity", **{"from": P, "to": B})["run_id"]
-    refused = pair.refused(BACK, topic, cut={topic: {"0": 99}}, run=run, **place)
+    refused = pair.refused(BACK, topic, cut={topic: {**cut[topic], "0": 99}}, run=run, **place)
     assert refused["code"] == "cut_outside_log"
     assert note("read")["state"]["run"]["phases"] == {}
     result = pair.arm(BACK, topic, cut=cut, ends=ends, run=run, **place)
@@ -377,8 +377,11 @@ def test_a_connector_that_runs_is_refused(pair: Pair, left: tuple[str, Nested, N
         error = pair.refused(BACK, topic, cut=cut, ends=ends)
         # Where it began was decided before: an enable that is repeated leaves it alone.
         before = pair.offsets(BACK)
-        again = pair.arm(BACK, topic)
+        again = pair.arm(BACK, topic, topic_ids=pair.ids(topic))
         assert (again["rc"], again["changed"], again["armed"], again["seam"]) == (0, False, False, None)
+        # Where the journal does not know that, it is looked at, and for that the connector has to stand still.
+        for unknown in ({"topic_ids": {}}, {"topic_ids": pair.ids(topic), "moved": True}):
+            assert pair.refused(BACK, topic, **unknown)["code"] == "not_stopped"
         assert pair.offsets(BACK) == before
     finally:
         pair.flow(BACK, "stopped")
@@ -427,6 +430,18 @@ def test_a_cut_beyond_the_end_of_the_log_is_refused(pair: Pair, left: tuple[str,
     assert error["code"] == "cut_outside_log"
     assert f"{topic}-1 on {B}: the cut is {end + 4}, the log [0, {end})" in error["message"]
     assert "4 offsets are missing" in error["message"]
+
+
+def test_a_partition_without_a_cut_begins_at_0_only_if_the_target_never_held_a_record_of_it(pair: Pair) -> None:
+    topic = pair.topic(2)
+    pair.send(B, topic, 1, 3)
+    assert pair.arm(BACK, topic, cut={topic: {"0": 0}})["rc"] == 0
+    assert pair.offsets(BACK) == {}
+    pair.send(P, topic, 1, 2)
+    error = pair.refused(BACK, topic, cut={topic: {"0": 0}}, accept_tail=[topic])
+    assert error["code"] == "cut_missing"
+    assert f"{topic}-1 has no cut" in error["message"]
+    assert f"up to 2 on {P}" in error["message"]
 
 
 def test_a_cut_below_the_start_of_the_log_is_refused(pair: Pair) -> None:

@@ -5,17 +5,21 @@
 
 from __future__ import annotations
 
-import json
+import time
 import urllib.request
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from accounts import read_log
-from kills import kill_in_phase, playbooks_alive
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal
+from kills import kill_at, kill_in_phase
+from lagging import slow
+from modules import run_module
 from scenario import Scenario, totals
 from snapshot import read_inventory, snapshot
 
@@ -106,13 +110,13 @@ def test_round_trips_copy_no_record_twice(pair: Scenario) -> None:
 def test_groups_that_lag_over_several_stays_go_on_with_the_very_next_record(pair: Scenario) -> None:
     """Stopped in the middle of their work, they still stand in an earlier stay when the next cutover comes."""
     wait = {"kafka_dr_drain_groups_timeout": 1}
-    slow(pair, 50)
+    slow(pair, "settlement", 50)
     reports = []
     for name, to in 2 * (("failover_cutoff", "B"), ("failback", "P")):
         behind = 3000 + 3000 * len(reports)
         pair.wait(lambda behind=behind: lag(pair) > behind, 120, "the group falls behind")
         reports.append(pair.move(name, to, **wait))
-    slow(pair, None)
+    slow(pair, "settlement", None)
     pair.wait(lambda: lag(pair) < 2000, 240, "the group catches up")
     harmless(pair)
     for report in reports:
@@ -126,23 +130,11 @@ def lag(pair: Scenario) -> int:
     return pair.count("acknowledged") - pair.slowest_reader()
 
 
-def slow(pair: Scenario, rate: int | None) -> None:
-    """Let one group read at most so many records a second."""
-    definitions = pair.folder / "ledger" / "clients.json"
-    clients = json.loads(definitions.read_text())["clients"]
-    pair.ledger("stop", "settlement")
-    clients["settlement"].pop("limit_rate", None)
-    clients["settlement"] |= {} if rate is None else {"limit_rate": rate}
-    definitions.write_text(json.dumps({"clients": clients}))
-    pair.ledger("start", "settlement")
-
-
 @pytest.mark.parametrize("phase", ["start", "flows"])
 def test_a_killed_run_arms_the_flow_back_once(pair: Scenario, phase: str) -> None:
     to = "B" if phase == "start" else "P"
     pair.traffic(1000)
     kill_in_phase(pair, phase, to)
-    pair.wait(lambda: not playbooks_alive(pair), 30, "the killed run's children end")
     report = pair.move("failover_cutoff" if to == "B" else "failback", to)
     assert report["outcome"] == "completed"
     pair.traffic(1000)
@@ -153,7 +145,6 @@ def test_records_behind_the_cut_keep_the_flow_back_stopped_until_they_are_accept
     """SOUNDNESS 22: a tail that was not copied must not be covered up."""
     pair.traffic(1000)
     kill_in_phase(pair, "arrival", "B")
-    pair.wait(lambda: not playbooks_alive(pair), 30, "the killed run's children end")
     rogue = Producer({"bootstrap.servers": servers(pair)["P"]})
     rogue.produce("Payments", b"written where nobody looks any more", partition=3)
     assert rogue.flush(30) == 0
@@ -200,6 +191,57 @@ def test_a_failover_done_by_hand_is_taken_over_and_only_its_delta_comes_home(pai
     pair.wait(lambda: records(pair, "B") >= counted["acknowledged"], 60, "everything is on B")
     assert (records(pair, "P"), records(pair, "B")) == (counted["acknowledged"] + 1, counted["acknowledged"])
     pair.start()
+
+
+def test_a_topic_joins_a_running_pair_where_its_copy_ends(pair: Scenario) -> None:
+    """SOUNDNESS 22: compared before it is copied, also by a run that repeats one that ended before the journal."""
+    declared = read_inventory(pair.inventory)["kafka_dr_topics"]
+    confirm = {"kafka_dr_confirm": "P"}
+    written = int(time.time() * 1000)
+    for name, foreign in (("Returns", [b"from elsewhere"]), ("Refunds", [])):
+        fill(pair, "P", name, [b"1", b"2", b"3", b"4", b"5"], written)
+        fill(pair, "B", name, [b"1", b"2", b"3", *foreign], written)
+
+    wider = {"kafka_dr_topics": [*declared, {**declared[0], "name": "Returns", "partitions": 1}]}
+    done = pair.playbook("enable", {**confirm, **wider}, expect=2)
+    assert "cut_unknown" in done["output"] or "it is not known up to where P has them" in done["output"]
+    assert connectors(pair)["P->B.MirrorSourceConnector"] == "STOPPED"
+    pair.playbook("enable", {"kafka_dr_confirm": "P"})
+    assert connectors(pair)["P->B.MirrorSourceConnector"] == "RUNNING"
+
+    wider = {"kafka_dr_topics": [*declared, {**declared[0], "name": "Refunds", "partitions": 1}]}
+    kill_at(pair, "Wait until the flows move", "enable", {**confirm, **wider})
+    assert connectors(pair)["P->B.MirrorSourceConnector"] == "RUNNING"
+    assert "Refunds" not in journal(pair)["topic_ids"]["P"]
+    pair.playbook("enable", {**confirm, **wider})
+    cuts = [seam["cut"]["Refunds"] for seam in journal(pair)["seams"] if "Refunds" in seam["cut"]]
+    assert len(cuts) == 1
+    pair.wait(lambda: len(read_log(servers(pair)["B"], "Refunds", 0)) >= 5, 60, "the rest of the topic is copied")
+    before = connectors(pair)
+    assert pair.playbook("enable", {**confirm, **wider})["changed"] == 0
+    assert connectors(pair) == before
+    assert [value for _offset, value in read_log(servers(pair)["B"], "Refunds", 0)] == [b"1", b"2", b"3", b"4", b"5"]
+    pair.playbook("enable", {"kafka_dr_confirm": "P"})
+    harmless(pair)
+
+
+def fill(pair: Scenario, alias: str, topic: str, values: list[bytes], timestamp: int) -> None:
+    """A topic with one partition, equal records on whichever side."""
+    admin = AdminClient({"bootstrap.servers": servers(pair)[alias]})
+    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
+    producer = Producer({"bootstrap.servers": servers(pair)[alias]})
+    for value in values:
+        producer.produce(topic, value, timestamp=timestamp)
+    assert producer.flush(30) == 0
+
+
+def journal(pair: Scenario) -> dict[str, Any]:
+    """The state that the journal of the pair tells."""
+    inventory = read_inventory(pair.inventory)
+    result = run_module(dr_journal, {"clusters": inventory["kafka_dr_clusters"], "pair": "B-P"})
+    assert result["rc"] == 0, result
+    state: dict[str, Any] = result["state"]
+    return state
 
 
 def rest(url: str, connector: str, verb: str) -> None:

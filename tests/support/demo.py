@@ -3,11 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """make demo: a failover and a failback under load, counted record by record.
 
+``--engine srm``: through Streams Replication Manager, as emulators of Cloudera Manager and srm-control show it.
 KAFKA_DR_DEMO_KEEP=1 leaves the lab running to look around.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
@@ -17,13 +19,17 @@ from typing import Any
 from scenario import ROOT, Scenario, ScenarioError, totals
 
 RATE = 1000
+ENGINES = {"connect": "MirrorMaker 2", "srm": "Streams Replication Manager"}
 REPORT = ROOT / "build" / "demo" / "report.json"
 
 
 def main() -> int:
     """Run the demo; 0 when nothing was lost or processed twice, 1 when something was, 2 when it could not be told."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--engine", choices=list(ENGINES), default="connect")
+    engine = options.parse_args().engine
     REPORT.unlink(missing_ok=True)
-    scenario = Scenario(ROOT / "build" / "demo" / "lab", clients=_clients(), say=say)
+    scenario = Scenario(ROOT / "build" / "demo" / "lab", clients=_clients(), engine=engine, say=say)
     try:
         report = round_trip(scenario)
     except ScenarioError as error:
@@ -51,7 +57,7 @@ def _clients() -> list[dict[str, Any]]:
 def round_trip(scenario: Scenario) -> dict[str, Any]:
     """Enable, load, failover, load, failback, load; then compare the ledgers."""
     scenario.lab_up()
-    say("enable: topics on both clusters, MirrorMaker 2 in both directions")
+    say(f"enable: topics on both clusters, {ENGINES[scenario.engine]} in both directions")
     scenario.playbook("enable", {"kafka_dr_confirm": "P"})
     say(f"applications: one producer with {RATE} records/s and two consumer groups start on P")
     scenario.start()

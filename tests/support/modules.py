@@ -16,7 +16,7 @@ import pytest
 from ansible.module_utils.common import warnings
 from ansible.module_utils.testing import patch_module_args
 
-__all__ = ["run_module"]
+__all__ = ["run_module", "warned"]
 
 
 def run_module(
@@ -33,3 +33,8 @@ def run_module(
     result.setdefault("failed", False)
     result["rc"] = end.value.code
     return result
+
+
+def warned(result: Mapping[str, Any], captured: pytest.CaptureFixture[str]) -> str:
+    """All warnings of a run as one text: in its result, or, where Ansible's controller is loaded, shown at once."""
+    return str(result.get("warnings", "")) + " ".join(captured.readouterr().err.split())

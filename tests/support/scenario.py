@@ -33,6 +33,7 @@ class Scenario:
     partitions: int = 12
     clients: list[dict[str, Any]] = field(default_factory=list)
     policy: str = "default"
+    engine: str = "connect"
     exactly_once: bool = False
     say: Callable[[str], None] = lambda text: print(text, flush=True)
 
@@ -89,11 +90,13 @@ class Scenario:
         topics = [{"name": "Payments", "partitions": self.partitions, "replication_factor": 1}]
         old = (self.folder / "lab.json").exists()
         variables = {"lab_dir": str(self.folder), "lab_topics": topics, "lab_fresh": old, "lab_policy": self.policy}
+        variables["lab_engine"] = self.engine
         variables |= {"lab_exactly_once": "enabled"} if self.exactly_once else {}
         if self.clients:
             variables["lab_clients"] = self.clients
         done = self.playbook("lab_up", variables)
-        self.say(f"lab: two Kafka clusters and two Connect workers are up ({done['seconds']:.0f} s)")
+        more = ", emulators of Cloudera Manager in front" if self.engine == "srm" else ""
+        self.say(f"lab: two Kafka clusters and two Connect workers{more} are up ({done['seconds']:.0f} s)")
 
     def lab_down(self) -> None:
         """Stop everything that the lab started."""

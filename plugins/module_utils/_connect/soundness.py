@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 
-__all__ = ["left_open", "risky", "unknown_settings", "unsound"]
+__all__ = ["left_open", "reads_uncommitted", "risky", "unknown_settings", "unsound"]
 
 # Settings that follow from an option of the module.
 _OPTIONS = {
@@ -115,9 +115,14 @@ def left_open(config: Mapping[str, str | None]) -> list[str]:
     missing = [
         f'The setting "{key}" is not set: the worker decides. {_CONTENT}.' for key in _CONVERTERS if not config.get(key)
     ]
-    if not any(config.get(key) for key in _ISOLATION):
-        missing.append(f'The setting "{_ISOLATION[0]}" is not set, so it reads uncommitted records. {_ABORTED}.')
-    return missing
+    return missing + reads_uncommitted(config)
+
+
+def reads_uncommitted(config: Mapping[str, str | None]) -> list[str]:
+    """Says so if nothing says that only committed records are read."""
+    if any(config.get(key) for key in _ISOLATION):
+        return []
+    return [f'The setting "{_ISOLATION[0]}" is not set, so it reads uncommitted records. {_ABORTED}.']
 
 
 def risky(config: Mapping[str, str | None]) -> list[str]:

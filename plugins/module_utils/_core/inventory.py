@@ -16,6 +16,7 @@ from typing import Any
 from .errors import DrError
 from .names import JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, is_internal
 from .schema import Key, check_mapping, nearest
+from .srm import own_settings
 
 __all__ = ["VARIABLES", "cutover_order", "derive_pair"]
 
@@ -48,6 +49,8 @@ RUN_VARIABLES = {
     "drain_timeout": Key("any"),
     "drain_groups_timeout": Key("any"),
     "stop_timeout": Key("any"),
+    "restart_timeout": Key("any"),
+    "reason": Key(),
     "idle_settle": Key("any"),
     "first_write_timeout": Key("any"),
     "enable_timeout": Key("any"),
@@ -67,6 +70,19 @@ _CLUSTER = {
     "admin_client": Key("dict"),
     "connect_url": Key(),
     "connect_client": Key("dict", default={}),
+}
+_SRM_KEYS = {
+    "url": Key(required=True),
+    "client": Key("dict", default={}),
+    "api_version": Key(),
+    "cluster": Key(required=True),
+    "service": Key(),
+    "reverse_checkpointing": Key(default="auto", choices=("auto", "required", "off")),
+    "host": Key(required=True),
+    "command": Key("list", default=["srm-control"]),
+    "config": Key(),
+    "secret_env": Key(default="SECURESTOREPASS"),
+    "secret": Key(),
 }
 _TOPIC_KEYS = {
     "name": Key(required=True),
@@ -140,6 +156,11 @@ def _check_parts(pair: dict[str, Any]) -> list[str]:
         clusters[str(alias)], found = check_mapping(f"kafka_dr_clusters.{alias}", cluster, _CLUSTER)
         problems += found
     pair["clusters"] = clusters
+    sites: dict[str, Any] = {}
+    for alias, site in pair["srm"].items():
+        sites[str(alias)], found = check_mapping(f"kafka_dr_srm.{alias}", site, _SRM_KEYS)
+        problems += found
+    pair["srm"] = sites
     for name, keys in (("topics", _TOPIC_KEYS), ("groups", _GROUP_KEYS), ("clients", _CLIENT_KEYS)):
         items = [{"name": item} if name == "groups" and isinstance(item, str) else item for item in pair[name]]
         checked = [check_mapping(f"kafka_dr_{name}[{index}]", item, keys) for index, item in enumerate(items)]
@@ -172,20 +193,39 @@ def _check_clusters(pair: dict[str, Any]) -> list[str]:
             problems.append(
                 f'Both clusters have the same {key} "{values[0]}": a pair on one cluster would copy its own replicas.'
             )
-    if pair["engine"] == "connect":
-        problems += [
-            f'kafka_dr_clusters.{alias} needs the key "connect_url" with kafka_dr_engine "connect".'
-            for alias, cluster in clusters.items()
-            if not cluster["connect_url"]
-        ]
-    if pair["engine"] == "srm" and pair["policy"] == "identity":
-        problems.append(
+    return problems + (_check_connect(pair) if pair["engine"] == "connect" else _check_srm(pair))
+
+
+def _check_connect(pair: dict[str, Any]) -> list[str]:
+    return [
+        f'kafka_dr_clusters.{alias} needs the key "connect_url" with kafka_dr_engine "connect".'
+        for alias, cluster in pair["clusters"].items()
+        if not cluster["connect_url"]
+    ]
+
+
+def _check_srm(pair: dict[str, Any]) -> list[str]:
+    if pair["policy"] == "identity":
+        return [
             'kafka_dr_policy "identity" cannot be used with kafka_dr_engine "srm": its offsets cannot be set,'
             " so a failback would copy everything again."
-        )
-    elif pair["engine"] == "srm":
-        problems.append('kafka_dr_engine "srm" is not part of this release; "connect" is.')
-    return problems
+        ]
+    missing = [alias for alias in pair["clusters"] if alias not in pair["srm"]]
+    unknown = [alias for alias in pair["srm"] if alias not in pair["clusters"]]
+    problems = [
+        f'kafka_dr_flow sets "{key}", which follows from where the applications live.'
+        for key in own_settings(pair["flow"])
+    ]
+    problems += [
+        f'The group "{group["name"]}" has a comma or a blank in its name, which srm-control cannot take.'
+        for group in pair["groups"]
+        if set(", \t") & set(group["name"])
+    ]
+    problems += [f'kafka_dr_srm needs the site "{alias}" with kafka_dr_engine "srm".' for alias in missing]
+    return problems + [
+        f'kafka_dr_srm names "{alias}", which is not in kafka_dr_clusters.{nearest(alias, pair["clusters"])}'
+        for alias in unknown
+    ]
 
 
 def _check_topics(pair: dict[str, Any]) -> list[str]:
@@ -271,11 +311,21 @@ def _group_topics(pair: dict[str, Any], names: list[str]) -> dict[str, list[str]
     return declared
 
 
-def _syncs(pair: dict[str, Any], name: str) -> dict[str, Any]:
-    """The offset-syncs topic of a flow, on its target, made before MirrorMaker 2 would make it."""
+def _manager(site: Mapping[str, Any]) -> dict[str, Any]:
+    """Where Cloudera Manager is: what a module needs to see and to stop a site's Streams Replication Manager."""
+    return {key: site[key] for key in ("url", "client", "api_version", "cluster", "service")}
+
+
+def _syncs(pair: dict[str, Any], naming: Naming, source: str, target: str) -> dict[str, Any]:
+    """The offset-syncs topic of a flow, and the alias ``on`` which it lies; made before MirrorMaker 2 would make it.
+
+    On the target it survives the loss of the source; Streams Replication Manager has it on the source.
+    """
+    on, other = (source, target) if pair["engine"] == "srm" else (target, source)
     config = {"cleanup.policy": "compact", "min.compaction.lag.ms": pair["flow"]["syncs_compaction_lag_ms"]}
     factor = pair["flow"]["replication_factor"]
-    return {"name": name, "partitions": 1, "replication_factor": factor, "config": config}
+    topic = {"name": naming.offset_syncs(other), "partitions": 1, "replication_factor": factor, "config": config}
+    return {"on": on, "topic": topic}
 
 
 def _journal(pair: dict[str, Any]) -> dict[str, Any]:
@@ -297,7 +347,8 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
     names = [topic["name"] for topic in pair["topics"]]
     order = cutover_order(pair["clients"]) or []
     clients = sorted(pair["clients"], key=lambda client: order.index(client["name"]))
-    for cluster in pair["clusters"].values():
+    for alias, cluster in pair["clusters"].items():
+        cluster["srm"] = _manager(pair["srm"][alias]) if pair["engine"] == "srm" else None
         cluster["admin_client"] = cluster["client"] if cluster["admin_client"] is None else cluster["admin_client"]
     for client in clients:
         client["topics"] = list(client["topics"] or names)
@@ -312,6 +363,7 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         "journal": _journal(pair),
         "state": {**_journal(pair), "name": STATE_TOPIC, "config": {"cleanup.policy": "compact"}},
         "clusters": {alias: {"alias": alias, **cluster} for alias, cluster in pair["clusters"].items()},
+        "srm": {alias: {"alias": alias, **site} for alias, site in pair["srm"].items()},
         "topics": pair["topics"],
         "groups": moved,
         "group_topics": _group_topics(pair, names),
@@ -326,7 +378,7 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
                 "connect_url": pair["clusters"][target]["connect_url"],
                 "connect_client": pair["clusters"][target]["connect_client"],
                 "replicas": {name: naming.replica(source, name) for name in names},
-                "syncs": _syncs(pair, naming.offset_syncs(source)),
+                "syncs": _syncs(pair, naming, source, target),
             }
             for source, target in ((home, away), (away, home))
         },

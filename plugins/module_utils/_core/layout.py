@@ -17,6 +17,7 @@ from typing import Any
 
 from .names import Naming
 from .security import librdkafka_properties
+from .srm import list_rows, site_lines, sync_key
 
 __all__ = [
     "client_batches",
@@ -45,7 +46,12 @@ def connector_states(pair: Mapping[str, Any], active: str) -> dict[str, dict[str
 
 
 def flow_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
-    """The table as steps ``[flow, {parts, state}]``, one for each flow and state; what stops comes first."""
+    """The table as steps ``[flow, {parts, state}]``, one for each flow and state; what stops comes first.
+
+    Engine ``srm``: ``[alias, {lines, service}]`` for each site, which is where a flow ends.
+    """
+    if pair["engine"] == "srm":
+        return [[alias, {"lines": site_lines(pair, active), "service": "started"}] for alias in pair["clusters"]]
     table = connector_states(pair, active)
     wanted = [
         (name, {"parts": [part for part in PARTS if states[part] == state], "state": state})
@@ -61,7 +67,27 @@ def _arm_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
     return [[toward, {"parts": ["source", "checkpoint"], "state": "stopped"}], [away, _PRESENT]]
 
 
+def _hold_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
+    """The flow away from ``active`` stands still, as offsets can be set only then."""
+    return [[_away_and_toward(pair, active)[0], {"parts": ["source"], "state": "stopped"}]]
+
+
 _PRESENT = {"parts": ["source"], "state": "present"}
+
+
+def _absent_steps(pair: Mapping[str, Any]) -> list[list[Any]]:
+    """Nothing copies any more."""
+    if pair["engine"] == "srm":
+        return [[alias, {"lines": site_lines(pair, None), "service": "present"}] for alias in pair["clusters"]]
+    return [[name, {"parts": list(PARTS), "state": "absent"}] for name in pair["flows"]]
+
+
+def _copy_steps(pair: Mapping[str, Any], flow: str) -> list[list[Any]]:
+    """The flow copies records, and writes no positions."""
+    if pair["engine"] == "srm":
+        target = pair["flows"][flow]["target"]
+        return [[target, {"lines": {sync_key(flow): "false"}, "service": "started"}]]
+    return [[flow, {"parts": ["source"], "state": "running"}]]
 
 
 def _away_and_toward(pair: Mapping[str, Any], active: str) -> tuple[str, str]:
@@ -81,19 +107,25 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
 
     ``live_flows``: by active alias, source and target of each flow that copies then. ``flow_clusters``: by alias, one
     end of a flow as ``connect_mirror`` takes it. ``flow_steps``: by active alias, and under ``absent`` the steps that
-    take everything down. ``arm_steps``: by active alias, what comes before the flow away from it is armed.
+    take everything down. ``copy_steps``: by flow. ``arm_steps``: by active alias, what comes before the flow away from
+    it is armed; ``hold_steps``: what comes before that where the flow may run already. ``lists``: of srm-control.
     ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by alias, originals and replicas.
     ``syncs``: by alias, the offset-syncs topics that lie there.
     """
     ends = ("alias", "bootstrap_servers", "client")
-    absent = [[name, {"parts": list(PARTS), "state": "absent"}] for name in pair["flows"]]
     return {
         **pair,
         "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
         "arm_steps": {alias: _arm_steps(pair, alias) for alias in pair["clusters"]},
+        "hold_steps": {alias: _hold_steps(pair, alias) for alias in pair["clusters"]},
         "flow_clusters": {alias: {key: cluster[key] for key in ends} for alias, cluster in pair["clusters"].items()},
-        "flow_steps": {**{alias: flow_steps(pair, alias) for alias in pair["clusters"]}, "absent": absent},
-        "syncs": {flow["target"]: [flow["syncs"]] for flow in pair["flows"].values()},
+        "flow_steps": {
+            **{alias: flow_steps(pair, alias) for alias in pair["clusters"]},
+            "absent": _absent_steps(pair),
+        },
+        "copy_steps": {flow: _copy_steps(pair, flow) for flow in pair["flows"]},
+        "lists": list_rows(pair),
+        "syncs": {flow["syncs"]["on"]: [flow["syncs"]["topic"]] for flow in pair["flows"].values()},
         "names": {alias: _names(pair, alias) for alias in pair["clusters"]},
         "endpoints": {
             alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}

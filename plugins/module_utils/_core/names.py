@@ -12,7 +12,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CONNECTORS", "JOURNAL_TOPIC", "STATE_TOPIC", "Naming", "connector_name", "flow_name", "is_internal"]
+__all__ = [
+    "CONNECTORS",
+    "JOURNAL_TOPIC",
+    "STATE_TOPIC",
+    "Naming",
+    "connector_name",
+    "flow_name",
+    "is_internal",
+    "offsets_topic",
+]
 
 CONNECTORS = {
     "source": "MirrorSourceConnector",
@@ -58,6 +67,11 @@ def flow_name(source: str, target: str) -> str:
 def connector_name(source: str, target: str, part: str) -> str:
     """Connector of a flow, named as Strimzi names it: ``P->B.MirrorSourceConnector``."""
     return f"{flow_name(source, target)}.{CONNECTORS[part]}"
+
+
+def offsets_topic(source: str) -> str:
+    """Where a dedicated MirrorMaker 2 keeps what it copied from ``source``; on the target, whatever the separator."""
+    return f"mm2-offsets.{source}.internal"
 
 
 def is_internal(topic: str) -> bool:

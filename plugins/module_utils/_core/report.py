@@ -40,6 +40,7 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "phases": [_phase(phase) for phase in facts["times"]],
         "rereads": facts["rereads"],
         "checkpoint_rereads": _checkpoint_rereads(facts["details"]),
+        "found_positions": _found_positions(facts["details"]),
         "positions": list(facts["details"]),
         "barrier": dict(facts["barrier"]),
         "failure": facts["failure"],
@@ -51,6 +52,22 @@ def _checkpoint_rereads(details: Sequence[Mapping[str, Any]]) -> int | None:
     both = [(row["offset"], row.get("checkpoint")) for row in details]
     behind = [max(0, ours - theirs) for ours, theirs in both if ours is not None and theirs is not None]
     return sum(behind) if behind else None
+
+
+def _found_positions(details: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """What the flow's own sync, or somebody else, had left on the side being entered, against what was translated.
+
+    ``rereads``: offsets that the lower ones lie behind. A higher one would have skipped (SOUNDNESS 6).
+    """
+    found = {"equal": 0, "lower": 0, "rereads": 0, "higher": 0, "none": 0}
+    for row in details:
+        there, ours = row.get("existing"), row["offset"]
+        if there is None or ours is None:
+            found["none"] += 1
+        else:
+            found["equal" if there == ours else "lower" if there < ours else "higher"] += 1
+            found["rereads"] += max(0, ours - there)
+    return found
 
 
 def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -116,6 +133,12 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
     lines = [f"{head} ({report['seconds']:.1f} s)"]
     lines += [f"  {phase['phase']:<16}{phase['seconds']:>8.1f} s" for phase in report["phases"]]
     lines += [f"  {check['verdict']:<8} {check['name']}: {check['reason']}" for check in report["checks"]]
+    found = report["found_positions"]
+    if found["equal"] or found["lower"] or found["higher"]:
+        lines.append(
+            f"  positions that {report['to']} had already: {found['equal']} equal, {found['lower']} lower by"
+            f" {found['rereads']} offsets, {found['higher']} higher, {found['none']} missing"
+        )
     if report["failure"]:
         lines.append(f"  stopped in '{report['failure']['task']}': {report['failure']['message']}")
     lines += [f"  not checked: {text}" for text in report["not_checked"]]

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["log_ends", "recreated", "syncs_since", "topic_ids"]
+__all__ = ["joined", "log_ends", "recreated", "syncs_since", "topic_ids"]
 
 
 def topic_ids(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     """Topic ids by alias and topic, from the loop of ``kafka_topic_info`` over the clusters."""
     return {
-        result["replication_cluster"]["alias"]: {
+        result["replication_alias"]: {
             topic["name"]: topic["topic_id"] for topic in result["topics"] if topic["topic_id"]
         }
         for result in results
@@ -32,6 +32,18 @@ def recreated(journaled: Mapping[str, Mapping[str, str]], found: Mapping[str, Ma
         for name, known in topics.items()
         if found.get(alias, {}).get(name, known) != known
     ]
+
+
+def joined(journaled: Mapping[str, Mapping[str, str]], found: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Topics that the journal does not know, or knows by another id, on any side: what they hold was not watched."""
+    return sorted(
+        {
+            name
+            for alias, topics in found.items()
+            for name, known in topics.items()
+            if journaled.get(alias, {}).get(name) != known
+        }
+    )
 
 
 def syncs_since(
@@ -65,7 +77,7 @@ def syncs_since(
 def log_ends(results: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """End of the first partition by flow, from the loop of ``kafka_topic_info`` over the flows' offset-syncs topics."""
     return {
-        result["replication_flow"]["name"]: part["end"]
+        result["replication_flow"]: part["end"]
         for result in results
         for topic in result["topics"]
         for part in (topic.get("offsets") or [])[:1]

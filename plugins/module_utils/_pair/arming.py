@@ -18,12 +18,13 @@ from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.names import connector_name, flow_name
 from .._core.stays import flat, nested
-from .._core.topic_ids import recreated
+from .._core.topic_ids import joined, recreated
 from .._core.verdict import PROVEN, REFUTED
 from .._kafka.records import Record, data_records, has_data, last_data_records
 from .._kafka.topics import describe
 from .._module import Result
 from .clusters import on_each
+from .connect_engine import ConnectEngine
 from .journal import note
 from .observe import ISOLATION, Pair, Partition, same_content
 
@@ -52,7 +53,7 @@ def arm(params: Mapping[str, Any], check: bool) -> Result:
     result.extra = {"armed": False, "seam": None, "partitions": [], "behind": []}
     if check:
         return result
-    if params["cut"] is None and arming.running:
+    if params["cut"] is None and arming.watched and arming.running:
         return result
     arming.require_still()
     begin = arming.at_cut(flat(params["cut"])) if params["cut"] is not None else arming.by_content()
@@ -79,7 +80,9 @@ class _Arming:
         self.flow = flow_name(self.source, self.target)
         self._params = params
         self.pair = Pair({**params, "flows": [{"source": self.source, "target": self.target}]})
-        self._rest = self.pair.rest(self.source, self.target)
+        if not isinstance(self.pair.engine, ConnectEngine):
+            raise DrError("no_offsets", f"The offsets of {self.flow} cannot be set: only Kafka Connect lets us.")
+        self._rest = self.pair.engine.rest(self.source, self.target)
         self._name = connector_name(self.source, self.target, "source")
         on_each(self.pair.kafka, self.pair.partitions)
         self._logs = {
@@ -87,8 +90,13 @@ class _Arming:
         }
 
     @property
+    def watched(self) -> bool:
+        """The journal knows where each topic began: nobody moved it by hand, and none is new to the pair."""
+        return not self._params["moved"] and not self._joined
+
+    @property
     def running(self) -> bool:
-        """The connector works already: where it began was decided before."""
+        """The connector works already."""
         found = self._rest.connectors().get(self._name)
         return found is not None and found.state == "RUNNING"
 
@@ -126,20 +134,23 @@ class _Arming:
             for alias, found in states.items()
         }
 
-    def _joined(self) -> set[str]:
-        """Topics that the journal does not know, or knows by another id, on either side."""
-        journaled = self._params["topic_ids"]
-        return {
-            topic
-            for alias, ids in self._ids.items()
-            for topic in ids
-            if journaled.get(alias, {}).get(topic) != ids[topic]
-        }
+    @property
+    def _joined(self) -> list[str]:
+        return joined(self._params["topic_ids"], self._ids)
 
     # ---- where to begin
 
     def at_cut(self, cut: Mapping[Partition, int]) -> Beginning:
         """The cut of a cutover: everything from there on is still on the source, and nothing else on the target."""
+        for topic, index in self._logs[self.source].keys() - cut.keys():
+            held = self._logs[self.target].get((topic, index), (0, 0))[1]
+            if held:
+                raise DrError(
+                    "cut_missing",
+                    f"{topic}-{index} has no cut: it was not there at the barrier, and holds records up to {held} on"
+                    f" {self.target} now.",
+                    f"Whether {self.source} has them is not known. The flow {self.flow} stays stopped.",
+                )
         begin = Beginning({key: cut.get(key, 0) for key in self._logs[self.source]})
         for key, at in begin.cut.items():
             start, end = self._logs[self.source][key]
@@ -192,8 +203,7 @@ class _Arming:
                 begin.cut[key] = self._find(key, last.get(key), (start, end))
                 begin.found.add(key)
         # Moved by hand: every partition has a cut. A topic that is new here: whatever it holds was not watched.
-        moved, joined = self._params["moved"], self._joined()
-        begin.found |= {key for key in begin.cut if moved or key[0] in joined}
+        begin.found |= {key for key in begin.cut if self._params["moved"] or key[0] in self._joined}
         return begin
 
     def _fits(self, key: Partition, copied: int, last: Record | None) -> bool:
@@ -227,8 +237,9 @@ class _Arming:
             "cut_unknown",
             f"{topic}-{index} on {self.target} holds records up to {end}, and it is not known up to where {self.source}"
             f" has them: {why}.",
-            f"Without the cut records would be copied twice or left out. Nothing was changed. If {self.target} may be"
-            f" copied again from the start: delete the topic there and start again.",
+            f"Without the cut records would be copied twice or left out; the flow {self.flow} stays stopped. Take"
+            f" {topic} out of kafka_dr_topics and start again; or, if {self.target} may be copied again from the start,"
+            f" delete the topic there first.",
         )
 
     # ---- setting it
@@ -256,7 +267,7 @@ class _Arming:
         cut = {key: at for key, at in begin.cut.items() if key in there}
         ends = nested(there)
         seam = {"from": self.target, "to": self.source, "ends": ends, "cut": nested(cut), "resumed": ends}
-        return {**seam, "joined": sorted(self._joined())}
+        return {**seam, "joined": self._joined}
 
     def rows(self, begin: Beginning) -> list[dict[str, Any]]:
         """One for each partition, shaped like the rows of a flow's status."""

@@ -11,11 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._connect.flow import reconcile_flow
-from .._connect.mirror import Cluster, FlowSpec
-from .._connect.rest import ConnectClient
-from .._core.errors import DrError
-from .._core.names import Naming
 from .._core.waiting import Bounds
 from .._module import Result
 from .journal import note
@@ -31,32 +26,17 @@ def barrier(params: Mapping[str, Any], check: bool) -> Result:
     there any more (SOUNDNESS 10). The source connector stops too if the barrier is ``final``.
     """
     wanted = {**params, "barrier": params["final"]}
-    if check:
-        return _stop(params, check)
     # Created first: the settle time of the groups runs while the connectors stop.
     translation = Translation(wanted)
-    stopped = _stop(params, check)
-    if stopped.failure is not None:
+    bounds = Bounds(float(params["stop_timeout"]), float(params["wait_sleep"]))
+    stopped = translation.pair.engine.stop(params["leave"], params["enter"], params["final"], bounds, check)
+    if check or stopped.failure is not None:
         return stopped
     found = translation.run()
     found.outcomes = stopped.outcomes
-    found.requests = stopped.requests + found.requests
     if found.failure is None:
         facts = {**found.extra["barrier"], "entered": found.extra["positions"]}
         found.extra["barrier"] = facts
         noted = note({**params, "event": "phase", "data": {"phase": "barrier", "facts": facts}}, check)
         found.outcomes = found.outcomes + noted.outcomes
     return found
-
-
-def _stop(params: Mapping[str, Any], check: bool) -> Result:
-    target = params["clusters"].get(params["enter"])
-    if not target or not target.get("connect_url"):
-        raise DrError("no_connect_url", f'The cluster "{params["enter"]}" needs connect_url: its flow runs there.')
-    rest = ConnectClient(target["connect_url"], target.get("connect_client") or {}, float(params["request_timeout"]))
-    # Stopping needs the names of the connectors, not their settings.
-    leave, enter = (Cluster(params[end], "", {}, None) for end in ("leave", "enter"))
-    spec = FlowSpec(leave, enter, naming=Naming(params["policy"], params["separator"]))
-    parts = ("source", "checkpoint") if params["final"] else ("checkpoint",)
-    bounds = Bounds(float(params["stop_timeout"]), float(params["wait_sleep"]))
-    return reconcile_flow(rest, spec, parts, "stopped", bounds, check)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Connections to both clusters of a pair, opened side by side.
+"""Connections to both clusters of a pair, opened side by side, and to what runs its flows.
 
 Private to this collection: may change in any release.
 """
@@ -13,9 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from .._core.errors import DrError
+from .._core.names import Naming
 from .._kafka.client import Kafka, connect
+from .connect_engine import ConnectEngine
+from .engine import Engine
+from .srm_engine import SrmEngine
 
-__all__ = ["both", "connect_pair", "on_each"]
+__all__ = ["both", "connect_pair", "on_each", "open_engine"]
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -66,3 +70,12 @@ def connect_pair(clusters: Mapping[str, Any], timeout: float) -> dict[str, Kafka
             )
         ids[kafka.cluster_id] = alias
     return opened
+
+
+def open_engine(
+    clusters: Mapping[str, Mapping[str, Any]], naming: Naming, kafka: Mapping[str, Kafka], timeout: float
+) -> Engine:
+    """Whatever the clusters name: ``connect_url``, or ``srm`` for Streams Replication Manager."""
+    if any(cluster.get("srm") for cluster in clusters.values()):
+        return SrmEngine(clusters, kafka, timeout)
+    return ConnectEngine(clusters, naming, timeout)

@@ -13,42 +13,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._connect.offsets import copied_offsets
-from .._connect.rest import ConnectClient
-from .._connect.soundness import left_open, unsound
 from .._core.errors import DrError
 from .._core.formats import decode_heartbeat
 from .._core.gates import PartitionFacts
-from .._core.names import CONNECTORS, Naming, connector_name, flow_name
+from .._core.names import Naming, flow_name
 from .._kafka import groups as kafka_groups
 from .._kafka.client import Kafka
 from .._kafka.records import Record, data_behind, has_data, last_data_records
 from .._kafka.topics import describe, log_ranges
-from .clusters import both, connect_pair, on_each
+from .clusters import both, connect_pair, on_each, open_engine
+from .engine import ConnectorLook
 
-__all__ = ["ConnectorLook", "FlowLook", "GroupLook", "Pair", "same_content"]
+__all__ = ["FlowLook", "GroupLook", "Pair", "same_content"]
 
 ISOLATION = "read_committed"
 Partition = tuple[str, int]
-
-
-@dataclass(frozen=True)
-class ConnectorLook:
-    """A connector as its worker reports it. ``tasks``: state of each; None state: it does not exist.
-
-    ``unsound``: settings of a source connector on which no proof can rest, in words.
-    """
-
-    part: str
-    name: str
-    state: str | None
-    tasks: tuple[str, ...]
-    unsound: tuple[str, ...] = ()
-
-    @property
-    def final(self) -> bool:
-        """Stopped without tasks: only then its offsets are final (SOUNDNESS 20)."""
-        return self.state == "STOPPED" and not self.tasks
 
 
 @dataclass(frozen=True)
@@ -79,7 +58,7 @@ class GroupLook:
 
 
 class Pair:
-    """Open connections to both clusters and to the workers of their flows."""
+    """Open connections to both clusters and to what runs their flows."""
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         self.topics = list(params["topics"])
@@ -95,18 +74,14 @@ class Pair:
                 raise DrError("unknown_alias", f'A flow names the alias "{alias}", the clusters are: {known}.')
         self._timeout = float(params["request_timeout"])
         self.kafka: dict[str, Kafka] = connect_pair(clusters, self._timeout)
-        self._rest = {
-            alias: ConnectClient(cluster["connect_url"], cluster.get("connect_client") or {}, self._timeout)
-            for alias, cluster in clusters.items()
-            if cluster.get("connect_url")
-        }
+        self.engine = open_engine(clusters, self.naming, self.kafka, self._timeout)
         self._partitions: dict[str, dict[str, int | None]] = {}
 
     @property
     def requests(self) -> list[dict[str, Any]]:
         """Every request sent so far, without secrets."""
         calls = [request for kafka in self.kafka.values() for request in kafka.requests]
-        return calls + [request for rest in self._rest.values() for request in rest.requests]
+        return calls + self.engine.requests
 
     # ---- topics
 
@@ -146,9 +121,8 @@ class Pair:
     def look(self, source: str, target: str, tails: bool = False) -> FlowLook:
         """Look at one flow. ``tails``: also compare the last data record of both sides (a hint, never a proof)."""
         replicas = {topic: self.naming.replica(source, topic) for topic in self.topics}
-        (connectors, copied), beat = both(
-            lambda: self._connectors(source, target), lambda: self._heartbeat_age(source, target)
-        )
+        seen, beat = both(lambda: self.engine.look(source, target), lambda: self._heartbeat_age(source, target))
+        copied = seen.copied
         source_log, replica_log = both(
             lambda: self.ranges(source, self.topics), lambda: self.ranges(target, replicas.values())
         )
@@ -177,46 +151,15 @@ class Pair:
                 high=high[key][1] if key in high else None,
             )
         problems = tuple(f'The topic "{topic}" does not exist on {source}.' for topic in self._missing(source))
-        return FlowLook(source, target, connectors, facts, beat, problems)
+        return FlowLook(source, target, seen.connectors, facts, beat, problems)
 
     def _missing(self, alias: str) -> list[str]:
         counts = self.partitions(alias)
         return [topic for topic in self.topics if counts.get(topic) is None]
 
-    def rest(self, source: str, target: str) -> ConnectClient:
-        """The workers of a flow: they stand beside its target."""
-        found = self._rest.get(target)
-        if found is None:
-            raise DrError(
-                "no_connect_url", f'The cluster "{target}" needs connect_url: the flow {source}->{target} runs there.'
-            )
-        return found
-
-    def _connectors(self, source: str, target: str) -> tuple[dict[str, ConnectorLook], dict[Partition, int]]:
-        rest = self.rest(source, target)
-        looks = {}
-        listed = rest.connectors()
-        for part in CONNECTORS:
-            name = connector_name(source, target, part)
-            status = listed.get(name)
-            state = None if status is None else status.state
-            tasks = () if status is None else tuple(task.state for task in status.tasks)
-            config = None if status is None or part != "source" else status.config
-            wrong = () if config is None else (*unsound(config, _brokers(config)), *left_open(config))
-            looks[part] = ConnectorLook(part, name, state, tasks, wrong)
-        return looks, copied_offsets(rest, looks["source"].name, source)
-
     def against(self, source: str, target: str) -> list[str]:
-        """Connectors of whatever name, on either side's workers, that copy ``target`` -> ``source`` and run."""
-        ends = {"source.cluster.alias": target, "target.cluster.alias": source}
-        return sorted(
-            connector.name
-            for rest in self._rest.values()
-            for connector in rest.connectors().values()
-            if connector.part == "source"
-            and not connector.stopped
-            and all(connector.config.get(key) == alias for key, alias in ends.items())
-        )
+        """What copies ``target`` -> ``source`` and runs, whatever it is called."""
+        return self.engine.against(source, target)
 
     def _any_data(self, alias: str, spans: Mapping[Partition, tuple[int, int]]) -> dict[Partition, bool | None]:
         return has_data(self.kafka[alias], spans, ISOLATION) if spans else {}
@@ -312,11 +255,6 @@ class Pair:
             return True
         data = behind.get((key, max(commit, start)))
         return None if data is None else not data
-
-
-def _brokers(config: Mapping[str, str]) -> set[str]:
-    """Where a connector says that its target is."""
-    return {address.strip().lower() for address in config.get("target.cluster.bootstrap.servers", "").split(",")}
 
 
 def _waits(last: Record | None, floor: int, tail_copied: bool | None) -> bool | None:

@@ -78,10 +78,7 @@ class Syncs:
 
 
 def _found(pair: Pair, source: str, target: str) -> tuple[Kafka, Partition | None]:
-    """From the target first: that one survives the loss of the source."""
-    for alias, other in ((target, source), (source, target)):
-        kafka, topic = pair.kafka[alias], pair.naming.offset_syncs(other)
-        state = describe(kafka, [topic])[topic]
-        if state is not None:
-            return kafka, (topic, 0)
-    return pair.kafka[target], None
+    """Where the engine has them, and nowhere else: on the other side a topic of that form is the opposite flow's."""
+    alias, other = (source, target) if pair.engine.syncs_on_source else (target, source)
+    kafka, topic = pair.kafka[alias], pair.naming.offset_syncs(other)
+    return kafka, None if describe(kafka, [topic])[topic] is None else (topic, 0)

@@ -5,21 +5,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.tests.support.scripted import playing
 from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import Worker
 
 
 @pytest.fixture
 def worker() -> Iterator[Worker]:
-    playing = Worker()
-    thread = threading.Thread(target=playing.server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield playing
-    playing.server.shutdown()
-    playing.server.server_close()
-    thread.join()
-    assert playing.answers == [], "answers that nobody asked for"
+    with playing(Worker()) as served:
+        yield served

@@ -67,6 +67,12 @@ def aliases(first: str, second: str) -> dict[str, Any]:
     return {"home": first, "clusters": dict(zip((first, second), GOOD["clusters"].values(), strict=True))}
 
 
+def sites(**sites: Any) -> dict[str, Any]:
+    """Engine srm, with these sites in place of or beside the good ones."""
+    good = {alias: {"url": f"https://cm-{alias}:7183", "cluster": "Cluster 1", "host": "h"} for alias in ("P", "B")}
+    return {"engine": "srm", "srm": {**good, **sites}}
+
+
 BAD: list[tuple[dict[str, Any], str]] = [
     # misspelt or unknown, with the nearest right one
     (changed(topcis=[]), 'variable "kafka_dr_topcis" is unknown. Did you mean "kafka_dr_topics"?'),
@@ -107,8 +113,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ),
     (changed(**cluster("B", connect_url=None)), 'kafka_dr_clusters.B needs the key "connect_url"'),
     (changed(engine="srm", policy="identity"), '"identity" cannot be used with kafka_dr_engine "srm"'),
-    # What is not there yet is refused, not tried.
-    (changed(engine="srm"), 'kafka_dr_engine "srm" is not part of this release'),
+    (changed(engine="srm"), 'kafka_dr_srm needs the site "P" with kafka_dr_engine "srm"'),
+    (changed(**sites(P={"url": "https://cm", "host": "h"})), 'kafka_dr_srm.P needs the key "cluster"'),
+    (changed(**sites(C={"url": "https://cm", "cluster": "c", "host": "h"})), 'kafka_dr_srm names "C", which is not in'),
+    (changed(**sites(P={"url": "u", "cluster": "c", "host": "h", "pasword": 1})), 'has the unknown key "pasword"'),
+    (
+        changed(**sites(P={"url": "u", "cluster": "c", "host": "h", "reverse_checkpointing": True})),
+        "must be of type str",
+    ),
     # topics
     (changed(topics=[], groups=[], clients=[]), "kafka_dr_topics is empty"),
     (changed(topics=GOOD["topics"] + GOOD["topics"][:1]), 'kafka_dr_topics names "Payments" 2 times'),
@@ -158,10 +170,19 @@ def test_what_an_earlier_job_handed_on_is_accepted_and_changes_nothing(name: str
     assert derive_pair(changed(**{name: "B"})) == derive_pair(GOOD)
 
 
-@pytest.mark.parametrize("part", [{"engine": "srm"}, {"engine": "srm", "policy": "identity"}])
-def test_what_this_release_does_not_have_is_told_once(part: dict[str, Any]) -> None:
-    error = refusal(changed(**part))
-    assert error.message.count("kafka_dr_engine") + error.message.count("kafka_dr_policy") == len(part)
+def test_with_streams_replication_manager_the_workers_need_no_address_and_offset_syncs_lie_on_the_source() -> None:
+    """SOUNDNESS 27."""
+    given = changed(**sites())
+    given["clusters"] = {alias: {**one, "connect_url": None} for alias, one in given["clusters"].items()}
+    pair = derive_pair(given)
+    assert {name: (flow["syncs"]["on"], flow["syncs"]["topic"]["name"]) for name, flow in pair["flows"].items()} == {
+        "P->B": ("P", "mm2-offset-syncs.B.internal"),
+        "B->P": ("B", "mm2-offset-syncs.P.internal"),
+    }
+    manager = {"url": "https://cm-P:7183", "client": {}, "api_version": None, "cluster": "Cluster 1", "service": None}
+    assert pair["clusters"]["P"]["srm"] == manager
+    assert pair["srm"]["B"]["command"] == ["srm-control"]
+    assert derive_pair(GOOD)["clusters"]["P"]["srm"] is None
 
 
 def test_variables_of_a_run_and_of_a_role_are_known() -> None:

@@ -62,8 +62,9 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
     }
     assert {alias: list(laid["endpoints"][alias]) for alias in laid["endpoints"]} == {"P": ["settle"], "B": ["settle"]}
     assert laid["endpoints"]["B"]["settle"] == layout.endpoint(derived, derived["clients"][0], "B")
-    new = {"live_flows", "arm_steps", "flow_clusters", "flow_steps", "endpoints", "names", "syncs"}
-    assert set(laid) - set(derived) == new
+    new = {"live_flows", "arm_steps", "hold_steps", "copy_steps", "flow_clusters", "flow_steps", "endpoints", "names"}
+    assert set(laid) - set(derived) == {*new, "syncs", "lists"}
+    assert laid["copy_steps"]["P->B"] == [["P->B", {"parts": ["source"], "state": "running"}]]
 
 
 def test_laying_out_changes_nothing_of_the_pair_that_it_is_given() -> None:
@@ -193,6 +194,9 @@ def test_before_a_flow_is_armed_the_other_direction_stops_and_its_connector_exis
     assert layout.laid_out({**identity(), "policy": policy})["arm_steps"][active] == [
         [toward, {"parts": ["source", "checkpoint"], "state": "stopped"}],
         [away, {"parts": ["source"], "state": "present"}],
+    ]
+    assert layout.laid_out({**identity(), "policy": policy})["hold_steps"][active] == [
+        [away, {"parts": ["source"], "state": "stopped"}]
     ]
 
 

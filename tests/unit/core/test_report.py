@@ -219,3 +219,13 @@ def test_how_much_would_be_read_again_is_not_said_where_a_position_is_missing() 
     assert "an unknown number of records" in unknown
     (failed,) = lease_lines([{**lease, "outcome": "failed", "counts": {"rereads": 3}}], 40.0)
     assert "failed 30 s ago" in failed
+
+
+def test_positions_that_were_there_already_are_compared_with_the_translated_ones() -> None:
+    """What SRM's reverse checkpointing, or MirrorMaker 2's sync, had left."""
+    pairs = [(30, 12), (5, 5), (5, 9), (7, None), (None, 4), (8, 3)]
+    report = cutover_report(facts(details=[{"offset": ours, "existing": theirs} for ours, theirs in pairs]))
+    assert report["found_positions"] == {"equal": 1, "lower": 2, "rereads": 23, "higher": 1, "none": 2}
+    assert "positions that B had already: 1 equal, 2 lower by 23 offsets, 1 higher, 2 missing" in "\n".join(
+        report_lines(report)
+    )

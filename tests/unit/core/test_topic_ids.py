@@ -18,8 +18,8 @@ IDS = {"P": {"T": "1", "B.T": "2"}, "B": {"T": "3", "P.T": "4"}}
 
 def test_ids_by_alias() -> None:
     results = [
-        {"replication_cluster": {"alias": "P"}, "topics": [{"name": "T", "topic_id": "1"}]},
-        {"replication_cluster": {"alias": "B"}, "topics": [{"name": "T", "topic_id": None}]},
+        {"replication_alias": "P", "topics": [{"name": "T", "topic_id": "1"}]},
+        {"replication_alias": "B", "topics": [{"name": "T", "topic_id": None}]},
     ]
     assert topic_ids.topic_ids(results) == {"P": {"T": "1"}, "B": {}}
 
@@ -29,6 +29,16 @@ def test_a_topic_that_was_created_again_is_named_and_one_that_is_gone_or_new_is_
     journaled = {"P": {"T": "1", "U": "2", "gone": "3"}}
     found = {"P": {"T": "1", "U": "9", "new": "4"}, "B": {"T": "7"}}
     assert topic_ids.recreated(journaled, found) == ['"U" on P (id 9, journaled 2)']
+
+
+def test_a_topic_without_its_journaled_id_on_any_side_is_new_to_the_pair() -> None:
+    """SOUNDNESS 22: what it holds was not watched, so its cut is not known."""
+    journaled = {"P": {"T": "1", "U": "2", "gone": "3"}, "B": {"T": "5"}}
+    found = {"P": {"T": "1", "U": "9", "new": "4"}, "B": {"T": "5", "new": "6"}}
+    assert topic_ids.joined(journaled, found) == ["U", "new"]
+    assert topic_ids.joined(journaled, {**found, "B": {"T": "7"}}) == ["T", "U", "new"]
+    assert topic_ids.joined({}, found) == ["T", "U", "new"]
+    assert topic_ids.joined(journaled, journaled) == []
 
 
 def since(known: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
@@ -54,7 +64,7 @@ def test_either_topic_created_again_makes_earlier_offset_syncs_lies() -> None:
 
 def test_ends_by_flow_leave_out_a_topic_that_does_not_exist() -> None:
     results = [
-        {"replication_flow": {"name": "P->B"}, "topics": [{"offsets": [{"partition": 0, "start": 0, "end": 5}]}]},
-        {"replication_flow": {"name": "B->P"}, "topics": [{"offsets": None}]},
+        {"replication_flow": "P->B", "topics": [{"offsets": [{"partition": 0, "start": 0, "end": 5}]}]},
+        {"replication_flow": "B->P", "topics": [{"offsets": None}]},
     ]
     assert topic_ids.log_ends(results) == {"P->B": 5}

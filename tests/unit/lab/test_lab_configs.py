@@ -66,3 +66,13 @@ def test_the_jvm_writes_below_the_folder_of_the_lab_only() -> None:
     paths = [option.split("=", 1)[1] for option in options if "=/" in option]
     assert len(paths) == 3
     assert all(path.startswith("/srv/lab/") for path in paths)
+
+
+def test_with_the_engine_srm_the_worker_is_named_as_dedicated_mirrormaker_of_the_other_side() -> None:
+    values = connect(CLUSTER, Settings(engine="srm"))
+    assert values["group.id"] == "B-mm2"
+    assert [values[f"{kind}.storage.topic"] for kind in ("config", "offset", "status")] == [
+        "mm2-configs.B.internal",
+        "mm2-offsets.B.internal",
+        "mm2-status.B.internal",
+    ]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import cli, java, layout
+from lab import cli, java, layout, srm
 from lab.configs import Settings
 from lab.errors import LabError
 from lab.files import read_json, write_atomically
@@ -200,3 +200,30 @@ def test_check_only_says_what_would_start(
     assert found["changed"] is True
     assert found["started"] == ["P broker", "P connect", "B broker", "B connect"]
     assert not (tmp_path / "lab").exists()
+
+
+# ---- the engine srm
+
+
+def test_the_engine_srm_has_an_emulator_on_each_side_and_says_where(tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "lab", engine="srm", quiet=True)
+    assert [part for _alias, part in lab.wanted()] == ["broker", "connect", "cm"] * 2
+    clusters = layout.new_clusters(lab.paths, "srm")
+    assert len({port for cluster in clusters.values() for port in cluster.ports}) == 8
+    pids = dict.fromkeys(lab.paths.parts())
+    found = layout.state_document(lab.paths, clusters, Settings(engine="srm"), pids)["clusters"]["P"]
+    assert found["cm_url"] == found["srm"]["url"] == clusters["P"].cm_url
+    assert found["srm"]["command"] == [found["srm_control"]]
+    again = layout.clusters_of(lab.paths, {"clusters": {"P": found, "B": {**found}}})
+    assert again["P"].ports == clusters["P"].ports
+
+
+def test_an_emulator_begins_with_what_a_customer_has(tmp_path: Path) -> None:
+    clusters = layout.new_clusters(layout.layout(tmp_path), "srm")
+    found = json.loads(srm.document(clusters["P"], clusters, Settings(engine="srm")))
+    (site,) = found["sites"]
+    assert set(site["bootstrap_servers"]) == {"P", "B"}
+    assert "enabled" not in site["config"]["streams.replication.manager.config"]
+    assert not [name for name in site["config"] if name.startswith("refresh.")], "SRM's own intervals unless asked"
+    fast = json.loads(srm.document(clusters["P"], clusters, Settings(engine="srm", srm_refresh_seconds=2)))
+    assert fast["sites"][0]["config"]["refresh.topics.interval.seconds"] == "2"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import archives, jars, java
-from .configs import ALIASES, PARTS, Settings
+from .configs import ALIASES, ENGINES, EVERY_PART, Settings
 from .errors import LabError
 from .lab import Lab
 from .progress import Progress
@@ -28,6 +28,8 @@ def parser() -> argparse.ArgumentParser:
     up.add_argument("--cache", type=Path, help="where jars are kept, default KAFKA_DR_CACHE or ~/.cache/...")
     up.add_argument("--heap-mb", type=int, help="heap of each of the four processes, default 384")
     up.add_argument("--exactly-once", choices=["disabled", "preparing", "enabled"], help="exactly.once.source.support")
+    up.add_argument("--engine", choices=ENGINES, help="srm: with emulators of Cloudera Manager and srm-control")
+    up.add_argument("--srm-refresh-seconds", type=int, help="refresh intervals of the engine srm, default 600")
     up.add_argument("--fresh", action="store_true", help="stop, remove all data, then start")
     up.add_argument("--check", action="store_true", help="only say what would be started")
     down = _command(commands, "down", "stop everything")
@@ -40,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
     for name in ON_A_PART:
         part = _command(commands, name, f"{name} one process")
         part.add_argument("cluster", choices=ALIASES)
-        part.add_argument("part", choices=PARTS)
+        part.add_argument("part", choices=EVERY_PART)
         part.add_argument("--cache", type=Path)
     return result
 
@@ -60,6 +62,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         cache=getattr(options, "cache", None),
         heap_mb=getattr(options, "heap_mb", None),
         exactly_once=getattr(options, "exactly_once", None),
+        engine=getattr(options, "engine", None),
+        srm_refresh_seconds=getattr(options, "srm_refresh_seconds", None),
     )
     if options.command == "status":
         return lab.status()
@@ -72,7 +76,7 @@ def _whole(lab: Lab, options: argparse.Namespace) -> dict[str, Any]:
     up = options.command == "up"
     if options.check:
         missing = lab.missing()
-        names = [f"{alias} {part}" for alias in ALIASES for part in PARTS if ((alias, part) in missing) == up]
+        names = [f"{alias} {part}" for alias, part in lab.wanted() if ((alias, part) in missing) == up]
     else:
         names = lab.up(fresh=options.fresh) if up else lab.down(wipe=options.wipe)
     clusters = lab.status()["clusters"]

@@ -10,8 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ALIASES = ("P", "B")
+ENGINES = ("connect", "srm")
+# In the order of their start. Only the engine srm has a part cm, the emulator of Cloudera Manager.
 PARTS = ("broker", "connect")
-MAINS = {"broker": "kafka.Kafka", "connect": "org.apache.kafka.connect.cli.ConnectDistributed"}
+EVERY_PART = (*PARTS, "cm")
+MAINS = {
+    "broker": "kafka.Kafka",
+    "connect": "org.apache.kafka.connect.cli.ConnectDistributed",
+    "cm": str(Path(__file__).resolve().parent.parent / "cm"),
+}
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 LOG4J2 = """rootLogger.level=INFO
 rootLogger.appenderRef.c.ref=C
@@ -28,6 +35,13 @@ class Settings:
 
     heap_mb: int = 384
     exactly_once: str = "disabled"
+    engine: str = "connect"
+    # Intervals at which the engine srm looks at its lists; 0: its own default, 600.
+    srm_refresh_seconds: int = 0
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return EVERY_PART if self.engine == "srm" else PARTS
 
 
 @dataclass(frozen=True)
@@ -40,6 +54,8 @@ class Cluster:
     broker_port: int
     controller_port: int
     connect_port: int
+    # 0 where the engine is not srm.
+    cm_port: int = 0
 
     @property
     def bootstrap_servers(self) -> str:
@@ -49,12 +65,21 @@ class Cluster:
     def connect_url(self) -> str:
         return f"http://127.0.0.1:{self.connect_port}"
 
+    @property
+    def cm_url(self) -> str:
+        return f"http://127.0.0.1:{self.cm_port}"
+
     def config_file(self, part: str) -> Path:
-        return self.folder / f"{part}.properties"
+        return self.folder / file_name(part)
 
     @property
-    def ports(self) -> tuple[int, int, int]:
-        return self.broker_port, self.controller_port, self.connect_port
+    def ports(self) -> tuple[int, ...]:
+        found = (self.broker_port, self.controller_port, self.connect_port)
+        return (*found, self.cm_port) if self.cm_port else found
+
+
+def file_name(part: str) -> str:
+    return "cm.json" if part == "cm" else f"{part}.properties"
 
 
 def broker(cluster: Cluster) -> dict[str, object]:
@@ -91,15 +116,12 @@ def broker(cluster: Cluster) -> dict[str, object]:
 
 
 def connect(cluster: Cluster, settings: Settings) -> dict[str, object]:
-    name = f"connect-{cluster.alias}"
-    storage = {f"{kind}.storage.topic": f"{name}-{kind}s" for kind in ("config", "offset")}
+    names = _srm_names(cluster) if settings.engine == "srm" else _connect_names(cluster)
     return {
         "bootstrap.servers": cluster.bootstrap_servers,
-        "group.id": name,
+        **names,
         "listeners": cluster.connect_url,
         "rest.advertised.host.name": "127.0.0.1",
-        **storage,
-        "status.storage.topic": f"{name}-status",
         **{f"{kind}.storage.replication.factor": 1 for kind in ("config", "offset", "status")},
         "offset.storage.partitions": 1,
         "status.storage.partitions": 1,
@@ -116,6 +138,20 @@ def connect(cluster: Cluster, settings: Settings) -> dict[str, object]:
         "heartbeat.interval.ms": 1000,
         "scheduled.rebalance.max.delay.ms": 0,
     }
+
+
+def _connect_names(cluster: Cluster) -> dict[str, object]:
+    name = f"connect-{cluster.alias}"
+    storage = {f"{kind}.storage.topic": f"{name}-{kind}s" for kind in ("config", "offset")}
+    return {"group.id": name, **storage, "status.storage.topic": f"{name}-status"}
+
+
+def _srm_names(cluster: Cluster) -> dict[str, object]:
+    """Those of dedicated MirrorMaker 2 for the flow to this cluster, so that copied offsets lie where its would."""
+    source = next(alias for alias in ALIASES if alias != cluster.alias)
+    topics = {"config": "configs", "offset": "offsets", "status": "status"}
+    storage = {f"{kind}.storage.topic": f"mm2-{name}.{source}.internal" for kind, name in topics.items()}
+    return {"group.id": f"{source}-mm2", **storage}
 
 
 def properties(values: Mapping[str, object]) -> str:

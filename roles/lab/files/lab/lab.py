@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import archives, jars, java, layout, ports, processes
-from .configs import ALIASES, PARTS, Cluster, Settings
+from .configs import ALIASES, EVERY_PART, Cluster, Settings
 from .errors import LabError
 from .files import locked, to_json, write_atomically
 from .progress import Progress
@@ -20,7 +20,7 @@ from .starter import Starter
 
 Key = tuple[str, str]
 # Connect leaves its group and stops its tasks, which takes seconds; a worker whose broker is gone would try for longer.
-STOP_SECONDS = {"connect": 10.0, "broker": 15.0}
+STOP_SECONDS = {"cm": 5.0, "connect": 10.0, "broker": 15.0}
 
 
 class Lab:
@@ -32,11 +32,18 @@ class Lab:
         cache: Path | str | None = None,
         heap_mb: int | None = None,
         exactly_once: str | None = None,
+        engine: str | None = None,
+        srm_refresh_seconds: int | None = None,
         quiet: bool = False,
     ) -> None:
         self.paths = layout.layout(folder)
         self._cache = Path(cache).expanduser().absolute() if cache else jars.default_cache()
-        self._chosen: dict[str, Any] = {"heap_mb": heap_mb, "exactly_once": exactly_once}
+        self._chosen: dict[str, Any] = {
+            "heap_mb": heap_mb,
+            "exactly_once": exactly_once,
+            "engine": engine,
+            "srm_refresh_seconds": srm_refresh_seconds,
+        }
         self._progress = Progress(quiet)
         self._parts = self.paths.parts()
 
@@ -51,23 +58,28 @@ class Lab:
             missing = self.missing()
             if not missing:
                 self._progress.say(f"the lab in {self.paths.root} runs already: nothing to start")
-            return self._start(missing, list(self._parts))
+            return self._start(missing, self.wanted())
 
     def down(self, wipe: bool = False) -> list[str]:
         """Stop what runs, Connect first. Returns the names of the parts that were stopped."""
-        if len(self.missing()) == len(self._parts) and not any(path.exists() for path in self.paths.data):
+        if not self._running() and not any(path.exists() for path in self.paths.data):
             return []
         with locked(self.paths.lock_file, self._progress):
-            stopped = [name for part in reversed(PARTS) for name in self._stop([(alias, part) for alias in ALIASES])]
+            stopped = [
+                name for part in reversed(EVERY_PART) for name in self._stop([(alias, part) for alias in ALIASES])
+            ]
             self._remember()
             if wipe:
                 self._wipe()
         return stopped
 
+    def wanted(self) -> list[Key]:
+        """The parts of this lab's engine."""
+        return [(alias, part) for alias in ALIASES for part in self._settings().parts]
+
     def missing(self) -> list[Key]:
-        for part in self._parts.values():
-            processes.adopt_strays(part)
-        return [key for key, part in self._parts.items() if processes.pid_of(part) is None]
+        running = self._running()
+        return [key for key in self.wanted() if key not in running]
 
     def info(self) -> dict[str, Any]:
         """The content of lab.json with the pids of this moment."""
@@ -81,7 +93,7 @@ class Lab:
         """info() with the state and the memory of every part; also for a folder without a lab."""
         known = bool(layout.clusters_of(self.paths, layout.load_state(self.paths)))
         found: dict[str, Any] = self.info() if known else {"dir": str(self.paths.root), "clusters": {}}
-        parts = {key: self._part_status(part) for key, part in self._parts.items()}
+        parts = {key: self._part_status(self._parts[key]) for key in self.wanted()}
         found["parts"] = {f"{alias} {name}": parts[alias, name] for alias, name in parts}
         found["running"] = all(part["state"] == "running" for part in parts.values())
         sizes = [part["rss_mib"] for part in parts.values() if part["rss_mib"] is not None]
@@ -118,13 +130,18 @@ class Lab:
 
     # ---- inside ---------------------------------------------------------------------------------------------
 
+    def _running(self) -> list[Key]:
+        for part in self._parts.values():
+            processes.adopt_strays(part)
+        return [key for key, part in self._parts.items() if processes.pid_of(part) is not None]
+
     def _start(self, missing: list[Key], wanted: list[Key]) -> list[str]:
         """Start the missing parts; all wanted ones answer when it returns, those that ran before too."""
         self._refuse_paused()
         program = java.find_java()
         folder, _downloaded = jars.ensure_jars(self._cache, program, self._progress)
         settings = self._settings()
-        clusters = self._clusters(nothing_runs=len(missing) == len(self._parts))
+        clusters = self._clusters(settings.engine, nothing_runs=not self._running())
         names = [self._parts[key].name for key in missing]
         if names:
             self._progress.say(f"starting {', '.join(names)} in {self.paths.root}")
@@ -134,7 +151,7 @@ class Lab:
         self._remember(clusters, settings)
         return names
 
-    def _clusters(self, nothing_runs: bool) -> dict[str, Cluster]:
+    def _clusters(self, engine: str, nothing_runs: bool) -> dict[str, Cluster]:
         """Those of the last start, so that addresses stay the same; new ports if a stranger took one."""
         clusters = layout.clusters_of(self.paths, layout.load_state(self.paths))
         wanted = [port for cluster in clusters.values() for port in cluster.ports]
@@ -142,11 +159,14 @@ class Lab:
             raise LabError(
                 f"{self.paths.state_file} is lost while parts of the lab run. First: down --dir ..., then up."
             )
-        if not clusters:
-            return layout.new_clusters(self.paths)
+        stored = layout.stored_settings(layout.load_state(self.paths)).engine
+        if clusters and engine != stored and not nothing_runs:
+            raise LabError(f"The lab runs with the engine {stored}, not {engine}. First: down --dir ..., then up.")
+        if not clusters or (engine == "srm") != all(cluster.cm_port for cluster in clusters.values()):
+            return layout.new_clusters(self.paths, engine)
         if nothing_runs and not ports.all_free(wanted):
             self._progress.say("a port of the last start is taken by another program: choosing new ones")
-            return layout.new_clusters(self.paths)
+            return layout.new_clusters(self.paths, engine)
         return clusters
 
     def _settings(self) -> Settings:
@@ -182,7 +202,7 @@ class Lab:
 
     def _key(self, alias: str, part: str) -> Key:
         if (alias, part) not in self._parts:
-            known = ", ".join(f"{alias} {part}" for alias, part in self._parts)
+            known = ", ".join(f"{alias} {part}" for alias, part in self.wanted())
             raise LabError(f"There is no part {alias!r} {part!r} in a lab; there are: {known}.")
         return alias, part
 

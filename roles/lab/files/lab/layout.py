@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .configs import ALIASES, MAINS, PARTS, Cluster, Settings
+from . import srm
+from .configs import ALIASES, EVERY_PART, MAINS, Cluster, Settings, file_name
 from .errors import LabError
 from .files import read_json
 from .ports import choose
 from .processes import Part
 
-PORTS_EACH = 3
+PORTS_EACH = {"connect": 3, "srm": 4}
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,14 @@ class Layout:
         return Part(
             name=f"{alias} {name}",
             main=MAINS[name],
-            config=self.root / alias / f"{name}.properties",
+            config=self.root / alias / file_name(name),
             pid_file=self.root / "run" / f"{alias}-{name}.pid",
             log=self.root / "logs" / f"{alias}-{name}.log",
         )
 
     def parts(self) -> dict[tuple[str, str], Part]:
-        return {(alias, name): self.part(alias, name) for alias in ALIASES for name in PARTS}
+        """Of every engine: what an earlier start left is found too."""
+        return {(alias, name): self.part(alias, name) for alias in ALIASES for name in EVERY_PART}
 
 
 def layout(folder: Path | str) -> Layout:
@@ -101,14 +103,15 @@ def stored_cluster_id(paths: Layout, alias: str) -> str | None:
         return None
 
 
-def new_clusters(paths: Layout) -> dict[str, Cluster]:
-    ports = choose(paths.root, PORTS_EACH * len(ALIASES))
+def new_clusters(paths: Layout, engine: str = "connect") -> dict[str, Cluster]:
+    each = PORTS_EACH[engine]
+    ports = choose(paths.root, each * len(ALIASES))
     return {
         alias: Cluster(
             alias,
             paths.root / alias,
             stored_cluster_id(paths, alias) or new_cluster_id(),
-            *ports[index * PORTS_EACH : (index + 1) * PORTS_EACH],
+            *ports[index * each : (index + 1) * each],
         )
         for index, alias in enumerate(ALIASES)
     }
@@ -127,11 +130,16 @@ def state_document(
                 "connect_url": cluster.connect_url,
                 "cluster_id": cluster.cluster_id,
                 "ports": list(cluster.ports),
-                "pids": {name: pids[alias, name] for name in PARTS},
+                "pids": {name: pids[alias, name] for name in settings.parts},
+                **(_srm(cluster) if settings.engine == "srm" else {}),
             }
             for alias, cluster in clusters.items()
         },
     }
+
+
+def _srm(cluster: Cluster) -> dict[str, Any]:
+    return {"cm_url": cluster.cm_url, "srm_control": str(srm.control(cluster)), "srm": srm.access(cluster)}
 
 
 def load_state(paths: Layout) -> dict[str, Any]:

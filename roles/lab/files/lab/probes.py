@@ -58,4 +58,10 @@ def connect_is_ready(cluster: Cluster) -> bool:
     return isinstance(healthy, dict) and healthy.get("status") == "healthy"
 
 
-READY = {"broker": broker_is_ready, "connect": connect_is_ready}
+def cm_is_ready(cluster: Cluster) -> bool:
+    """The emulator answers and manages this cluster; its Driver may still wait for the worker."""
+    engine = get_json(cluster.cm_port, "/emulator/engine")
+    return isinstance(engine, dict) and [site.get("alias") for site in engine.values()] == [cluster.alias]
+
+
+READY = {"broker": broker_is_ready, "connect": connect_is_ready, "cm": cm_is_ready}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import probes, processes
+from . import probes, processes, srm
 from .configs import LOG4J2, MAINS, Cluster, Settings, jvm_options, render
 from .errors import LabError
 from .files import write_atomically
@@ -64,8 +64,13 @@ class Starter:
 
     def _spawn(self, alias: str, name: str) -> None:
         part, cluster = self.paths.part(alias, name), self.clusters[alias]
-        write_atomically(part.config, render(cluster, name, self.settings))
         self.started.append((alias, name))
+        if name == "cm":
+            write_atomically(part.config, srm.document(cluster, self.clusters, self.settings))
+            srm.write_launcher(cluster)
+            processes.spawn(part, srm.command(part.config))
+            return
+        write_atomically(part.config, render(cluster, name, self.settings))
         processes.spawn(part, self._command(name, MAINS[name], str(part.config)))
 
     def _command(self, name: str, main: str, *arguments: str) -> list[str]:

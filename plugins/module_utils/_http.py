@@ -1,0 +1,195 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""HTTP for every room that needs it: addresses, credentials and TLS are checked, every call is bounded and noted.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, urlsplit
+
+from ansible.module_utils.urls import ConnectionError as TlsSetupError
+from ansible.module_utils.urls import Request
+
+from ._core.errors import DrError, Unreachable
+from ._core.schema import Key, check_mapping
+
+__all__ = ["Answer", "HttpClient", "NoAnswer", "Peer", "checked_url", "one_line", "quoted"]
+
+CLIENT_KEYS = {
+    "url_username": Key(),
+    "url_password": Key(),
+    "ca_path": Key(),
+    "client_cert": Key(),
+    "client_key": Key(),
+    "validate_certs": Key("bool", default=True),
+    "use_proxy": Key("bool"),
+}
+PAUSE = 0.25
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Who is called, in the words of its errors. ``prefix`` begins the names of its options and error codes."""
+
+    name: str
+    prefix: str
+    what: str
+    example: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back, whatever it says. ``headers`` have lower-case names."""
+
+    status: int
+    text: str
+    headers: Mapping[str, str]
+
+    @property
+    def ok(self) -> bool:
+        """Any 2xx."""
+        return 200 <= self.status < 300
+
+    @property
+    def content_type(self) -> str:
+        """Without its parameters, lower case; "" if none was said."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+class NoAnswer(Unreachable):
+    """Nobody answered. ``kind``: ``refused`` (nothing was sent), ``dropped`` or ``silent`` (it may have arrived)."""
+
+    def __init__(self, kind: str, code: str, message: str, hint: str, endpoint: str) -> None:
+        super().__init__(code, message, hint, endpoint)
+        self.kind = kind
+
+
+class HttpClient:
+    """Sends calls to one base URL. ``requests`` lists them, method and path only."""
+
+    def __init__(
+        self,
+        peer: Peer,
+        url: str,
+        client: Mapping[str, Any],
+        timeout: float,
+        clock: tuple[Callable[[], float], Callable[[float], None]] = (time.monotonic, time.sleep),
+        follow_redirects: str = "urllib2",
+    ) -> None:
+        self.peer = peer
+        self.url = checked_url(peer, url)
+        self.timeout = timeout
+        self.requests: list[dict[str, Any]] = []
+        self._now, self._sleep = clock
+        self._request = _request(peer, self.url, client, follow_redirects)
+
+    def exchange(
+        self, method: str, path: str, body: Any, again: Callable[[Answer | NoAnswer], float]
+    ) -> Answer | NoAnswer:
+        """The last answer, or that there was none. All attempts together end within ``timeout``.
+
+        ``again`` tells for how many seconds, counted from the first attempt, such an outcome is a reason to repeat the
+        call; 0: not at all. An answer that never comes (``silent``) has used up the time.
+        """
+        note: dict[str, Any] = {"method": method, "path": path}
+        self.requests.append(note)
+        start = self._now()
+        attempt = 1
+        while True:
+            left = self.timeout - (self._now() - start)
+            outcome = self._attempt(method, path, body, max(left, 0.5))
+            if self._now() - start + PAUSE >= min(again(outcome), self.timeout):
+                return outcome
+            self._sleep(PAUSE)
+            attempt += 1
+            note["attempts"] = attempt
+
+    def _attempt(self, method: str, path: str, body: Any, timeout: float) -> Answer | NoAnswer:
+        """One attempt. What no repetition can cure, such as a certificate that is not trusted, is raised."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Accept": "application/json"} | ({} if data is None else {"Content-Type": "application/json"})
+        try:
+            with self._request.open(method, self.url + path, data=data, headers=headers, timeout=timeout) as answer:
+                return _answer(answer.status, answer)
+        except HTTPError as error:
+            with error:
+                return _answer(error.code, error)
+        except (URLError, OSError, http.client.HTTPException, TlsSetupError) as error:
+            cause = error.reason if isinstance(error, URLError) and isinstance(error.reason, OSError) else error
+            return self._no_answer(cause, f"{method} {path}", timeout)
+
+    def _no_answer(self, cause: BaseException, doing: str, timeout: float) -> NoAnswer:
+        prefix, name = self.peer.prefix, self.peer.name
+        if isinstance(cause, (ssl.SSLError, TlsSetupError)):
+            hint = f"Correct ca_path, client_cert and client_key in {prefix}_client, or the address."
+            raise DrError(f"{prefix}_tls", f'No TLS connection to "{self.url}": {cause}.', hint, self.url) from cause
+        what = f"no answer within {timeout:.3g} s" if isinstance(cause, TimeoutError) else str(cause)
+        hint = "Check that it runs and that this host may reach it."
+        text = f'{name} at "{self.url}": {doing}: {what}.'
+        if isinstance(cause, ConnectionRefusedError):
+            return NoAnswer("refused", f"{prefix}_unreachable", text, hint, self.url)
+        # RemoteDisconnected is a ConnectionError too: it went down while we asked, or a proxy lost it.
+        if isinstance(cause, ConnectionError):
+            return NoAnswer("dropped", f"{prefix}_unreachable", text, hint, self.url)
+        return NoAnswer("silent", f"{prefix}_unreachable", text, hint, self.url)
+
+
+def quoted(*segments: str) -> str:
+    """A path of names; ``P->B.x`` becomes ``P-%3EB.x``, a blank ``%20``."""
+    return "/" + "/".join(quote(segment, safe="") for segment in segments)
+
+
+def one_line(text: str) -> str:
+    """``text`` for a message: one line, 500 characters at most."""
+    line = " ".join(text.split())
+    return line if len(line) <= 500 else line[:497] + "..."
+
+
+def checked_url(peer: Peer, url: str) -> str:
+    """A base URL without a slash at its end; anything else than scheme, host, port and path is refused."""
+    option, code = f"{peer.prefix}_url", f"{peer.prefix}_url_invalid"
+    try:
+        parts = urlsplit(url)
+        wrong = parts.port == 0 or parts.scheme not in ("http", "https") or not parts.hostname
+    except ValueError:  # a port that is no number
+        raise DrError(code, f"{option} has a port that is no number.", f"Give it as {peer.example}.") from None
+    if wrong or parts.query or parts.fragment:
+        shown = parts.hostname or url
+        raise DrError(code, f'{option} is no address of {peer.what}: "{shown}".', f"Give it as {peer.example}.")
+    if parts.username or parts.password:
+        hint = f"Give them as url_username and url_password in {peer.prefix}_client: an address is shown in messages."
+        raise DrError(code, f"{option} contains a user name or a password.", hint)
+    return url.rstrip("/")
+
+
+def _answer(status: int, source: Any) -> Answer:
+    raw: bytes = source.read()
+    headers = {str(name).lower(): str(value) for name, value in source.headers.items()}
+    return Answer(status, raw.decode("utf-8", "replace").strip(), headers)
+
+
+def _request(peer: Peer, url: str, client: Mapping[str, Any], follow_redirects: str) -> Request:
+    given, problems = check_mapping(f"{peer.prefix}_client", client, CLIENT_KEYS)
+    if problems:
+        raise DrError(f"{peer.prefix}_client_invalid", " ".join(problems), f"Known keys: {', '.join(CLIENT_KEYS)}.")
+    proxy = given.pop("use_proxy")
+    return Request(
+        **given,
+        use_proxy=urlsplit(url).hostname not in _LOOPBACK if proxy is None else proxy,
+        force_basic_auth=given["url_username"] is not None,
+        follow_redirects=follow_redirects,
+        # Credentials come from the task only: a .netrc of whoever runs it would be a surprise.
+        use_netrc=False,
+    )

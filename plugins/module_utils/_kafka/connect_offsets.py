@@ -1,0 +1,94 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a MirrorMaker 2 has copied, read from the offsets topic of its workers, where no REST interface tells.
+
+Source: org.apache.kafka.connect.storage.OffsetStorageWriter (key ``[connector, partition]``, value ``{"offset": N}``),
+MirrorUtils.wrapPartition, MirrorMakerConfig (the connector of a dedicated MirrorMaker 2 is MirrorSourceConnector).
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .._core.errors import DrError
+from .client import Kafka
+from .records import BLOCKED, EXHAUSTED, Reading, Record, read_ranges
+from .topics import describe, log_ranges
+
+__all__ = ["ConnectOffsets"]
+
+Partition = tuple[str, int]
+
+
+class ConnectOffsets:
+    """The last copied source offset by partition, of one connector and one source alias.
+
+    Reads on from where the last look ended. A lower bound as old as the worker's last flush (offset.flush.interval.ms).
+    """
+
+    def __init__(self, kafka: Kafka, topic: str, connector: str, source_alias: str) -> None:
+        self._kafka, self._topic = kafka, topic
+        self._connector, self._alias = connector, source_alias
+        self._reached: dict[Partition, int] = {}
+        self._found: dict[Partition, int] = {}
+
+    def copied(self) -> dict[Partition, int]:
+        """By (source topic, partition); what is not there is unknown, also where the topic does not exist."""
+        state = describe(self._kafka, [self._topic])[self._topic]
+        if state is None:
+            return {}
+        log = log_ranges(self._kafka, {(self._topic, index) for index in range(state.partitions)})
+        if any(end < self._reached.get(key, 0) for key, (_start, end) in log.items()):
+            self._reached, self._found = {}, {}  # the topic was created again
+        new = {key: (max(start, self._reached.get(key, 0)), end) for key, (start, end) in log.items()}
+        for key, read in read_ranges(self._kafka, new, Reading("read_committed")).items():
+            if read.ended not in (EXHAUSTED, BLOCKED):
+                raise DrError(
+                    "offsets_unreadable",
+                    f"{key[0]}-{key[1]} could not be read from {read.start} to {read.end}: {read.ended}.",
+                    "Without it nothing is known about what was copied.",
+                    self._kafka.bootstrap_servers,
+                )
+            self._reached[key] = max(read.reached, new[key][0])
+            for record in read.records:
+                self._take(record)
+        return dict(self._found)
+
+    def _take(self, record: Record) -> None:
+        place = _place(record.key, self._connector, self._alias)
+        if place is None:
+            return
+        offset = _offset(record.value)
+        if offset is None:
+            self._found.pop(place, None)
+        else:
+            self._found[place] = offset
+
+
+def _place(key: bytes | None, connector: str, alias: str) -> Partition | None:
+    """The source partition that a record is about; None: it is about another connector or alias."""
+    decoded = _json(key)
+    if not isinstance(decoded, list) or len(decoded) != 2 or decoded[0] != connector:
+        return None
+    place = decoded[1] if isinstance(decoded[1], dict) else {}
+    topic, index = place.get("topic"), place.get("partition")
+    if place.get("cluster") != alias or not isinstance(topic, str) or not isinstance(index, int):
+        return None
+    return topic, index
+
+
+def _offset(value: bytes | None) -> int | None:
+    decoded = _json(value)
+    offset = decoded.get("offset") if isinstance(decoded, dict) else None
+    return offset if isinstance(offset, int) else None
+
+
+def _json(raw: bytes | None) -> Any:
+    try:
+        return json.loads(raw) if raw else None
+    except ValueError:
+        return None

@@ -1,0 +1,92 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The flows as MirrorMaker 2 connectors on Kafka Connect.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._connect.flow import reconcile_flow
+from .._connect.mirror import Cluster, FlowSpec
+from .._connect.offsets import copied_offsets
+from .._connect.rest import ConnectClient
+from .._connect.soundness import left_open, unsound
+from .._core.errors import DrError
+from .._core.names import CONNECTORS, Naming, connector_name
+from .._core.waiting import Bounds
+from .._module import Result
+from .engine import ConnectorLook, EngineLook
+
+__all__ = ["ConnectEngine"]
+
+
+class ConnectEngine:
+    """MirrorMaker 2 connectors on Kafka Connect: the workers of a flow stand beside its target."""
+
+    syncs_on_source = False
+
+    def __init__(self, clusters: Mapping[str, Mapping[str, Any]], naming: Naming, timeout: float) -> None:
+        self._naming = naming
+        self._rest = {
+            alias: ConnectClient(cluster["connect_url"], cluster.get("connect_client") or {}, timeout)
+            for alias, cluster in clusters.items()
+            if cluster.get("connect_url")
+        }
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """Every request sent so far, without secrets."""
+        return [request for rest in self._rest.values() for request in rest.requests]
+
+    def rest(self, source: str, target: str) -> ConnectClient:
+        """The workers of a flow."""
+        found = self._rest.get(target)
+        if found is None:
+            raise DrError(
+                "no_connect_url", f'The cluster "{target}" needs connect_url: the flow {source}->{target} runs there.'
+            )
+        return found
+
+    def look(self, source: str, target: str) -> EngineLook:
+        """The three connectors as the worker lists them, and the source connector's stored offsets."""
+        rest = self.rest(source, target)
+        looks = {}
+        listed = rest.connectors()
+        for part in CONNECTORS:
+            name = connector_name(source, target, part)
+            status = listed.get(name)
+            state = None if status is None else status.state
+            tasks = () if status is None else tuple(task.state for task in status.tasks)
+            config = None if status is None or part != "source" else status.config
+            wrong = () if config is None else (*unsound(config, _brokers(config)), *left_open(config))
+            looks[part] = ConnectorLook(part, name, state, tasks, wrong)
+        return EngineLook(looks, copied_offsets(rest, looks["source"].name, source))
+
+    def against(self, source: str, target: str) -> list[str]:
+        """Connectors of whatever name, on either side's workers, that copy ``target`` -> ``source`` and run."""
+        ends = {"source.cluster.alias": target, "target.cluster.alias": source}
+        return sorted(
+            connector.name
+            for rest in self._rest.values()
+            for connector in rest.connectors().values()
+            if connector.part == "source"
+            and not connector.stopped
+            and all(connector.config.get(key) == alias for key, alias in ends.items())
+        )
+
+    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool) -> Result:
+        """Stop the checkpoint connector; ``final``: the source connector too. Waits until they have no tasks."""
+        # Stopping needs the names of the connectors, not their settings.
+        spec = FlowSpec(Cluster(source, "", {}, None), Cluster(target, "", {}, None), naming=self._naming)
+        parts = ("source", "checkpoint") if final else ("checkpoint",)
+        return reconcile_flow(self.rest(source, target), spec, parts, "stopped", bounds, check)
+
+
+def _brokers(config: Mapping[str, str]) -> set[str]:
+    """Where a connector says that its target is."""
+    return {address.strip().lower() for address in config.get("target.cluster.bootstrap.servers", "").split(",")}

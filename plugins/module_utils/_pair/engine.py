@@ -1,0 +1,65 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What runs the flows of a pair, seen alike whatever it is: what it reports, what it has copied, how it stops.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .._core.waiting import Bounds
+from .._module import Result
+
+__all__ = ["ConnectorLook", "Engine", "EngineLook"]
+
+Partition = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class ConnectorLook:
+    """A connector as its engine reports it. ``tasks``: state of each; None state: it does not exist.
+
+    ``unsound``: settings of a source connector on which no proof can rest, in words.
+    """
+
+    part: str
+    name: str
+    state: str | None
+    tasks: tuple[str, ...]
+    unsound: tuple[str, ...] = ()
+
+    @property
+    def final(self) -> bool:
+        """Stopped without tasks: only then its offsets are final (SOUNDNESS 20)."""
+        return self.state == "STOPPED" and not self.tasks
+
+
+@dataclass(frozen=True)
+class EngineLook:
+    """One flow: its connectors by part, and the last copied source offset by partition (absent: unknown)."""
+
+    connectors: dict[str, ConnectorLook]
+    copied: dict[Partition, int]
+
+
+class Engine(Protocol):
+    """What a pair asks of its engine. ``syncs_on_source``: where its offset-syncs lie, else on the target."""
+
+    syncs_on_source: bool
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """Every request sent so far, without secrets."""
+
+    def look(self, source: str, target: str) -> EngineLook:
+        """One look at one flow."""
+
+    def against(self, source: str, target: str) -> list[str]:
+        """What copies ``target`` -> ``source`` and runs, whatever it is called."""
+
+    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool) -> Result:
+        """End the flow's group sync; ``final``: the copying too, so that its progress is final."""

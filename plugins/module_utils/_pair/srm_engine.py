@@ -1,0 +1,160 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The flows as Streams Replication Manager runs them: one service beside each target, told by properties.
+
+There are no connectors to look at. Of a flow ``A->B``, the service of B tells whether anything runs, the line
+``A->B.enabled`` whether it is to copy, ``A->B.sync.group.offsets.enabled`` whether it writes positions, and the offsets
+topic on B what was copied.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from .._cm.commands import Reader
+from .._cm.config import Declared, reconcile_config
+from .._cm.control import Wish, reconcile_service
+from .._cm.service import CmService, open_service
+from .._cm.shapes import Service
+from .._connect.soundness import reads_uncommitted, unsound
+from .._core.errors import DrError
+from .._core.names import CONNECTORS, connector_name, flow_name, offsets_topic
+from .._core.replication_config import parse
+from .._core.srm import REPLICATION_CONFIGS, foreign_policy, is_on, of_flow, sync_key
+from .._core.waiting import Bounds
+from .._kafka.client import Kafka
+from .._kafka.connect_offsets import ConnectOffsets
+from .._module import Result
+from .engine import ConnectorLook, EngineLook
+
+__all__ = ["SrmEngine"]
+
+_LOOK_SECONDS = 5.0
+_Seen = tuple[float, Service]
+
+
+class SrmEngine:
+    """``clusters``: alias -> {srm: {url, client, api_version, cluster, service}}; ``kafka``: the same aliases."""
+
+    syncs_on_source = True
+
+    def __init__(self, clusters: Mapping[str, Mapping[str, Any]], kafka: Mapping[str, Kafka], timeout: float) -> None:
+        self._sites = {
+            alias: _service(cluster["srm"], timeout) for alias, cluster in clusters.items() if cluster["srm"]
+        }
+        self._kafka = kafka
+        self._offsets: dict[str, ConnectOffsets] = {}
+        self._lines: dict[str, dict[str, str]] = {}
+        self._seen: dict[str, Reader[_Seen]] = {}
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """Every request sent so far, without secrets."""
+        return [request for site in self._sites.values() for request in site.client.requests]
+
+    def look(self, source: str, target: str) -> EngineLook:
+        """The service of the target's site, the lines of the flow, and what the offsets topic says."""
+        flow, service = flow_name(source, target), self._service_of(target)
+        lines = self._lines_of(target)
+        enabled = is_on(lines, flow, "enabled")
+        syncs = enabled and is_on(lines, flow, "sync.group.offsets.enabled")
+        runs = service.state == "STARTED"
+        wrong = _unsound(of_flow(lines, source, target)) if enabled else []
+        if runs and not service.fresh:
+            found = service.staleness or "unknown"
+            wrong.append(f"its site on {target} was changed and not restarted since (configuration {found})")
+        states: dict[str, str | None] = {
+            "source": service.state if enabled or not runs else None,
+            "checkpoint": service.state if syncs or not runs else "STOPPED",
+            "heartbeat": service.state,
+        }
+        looks = {
+            part: _look(part, connector_name(source, target, part), states[part], tuple(wrong)) for part in CONNECTORS
+        }
+        return EngineLook(looks, self._copied(source, target))
+
+    def against(self, source: str, target: str) -> list[str]:
+        """The opposite flow, if it is enabled and its site runs."""
+        back = self.look(source=target, target=source).connectors["source"]
+        return [back.name] if back.state not in (None, "STOPPED") else []
+
+    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool) -> Result:
+        """No group positions toward ``target`` any more; ``final``: its service stops, else it restarts without them.
+
+        There is no stop for one flow (SOUNDNESS 10 and 20): progress read after the stop is a lower bound.
+        """
+        site, lines = self._site(target), {sync_key(flow_name(source, target)): "false"}
+        wanted = Declared(lines={REPLICATION_CONFIGS: lines}, aliases=sorted(self._sites))
+        result = reconcile_config(site, wanted, check, lambda _secret: None)
+        self._lines.pop(target, None)
+        self._seen.pop(target, None)
+        if result.failure is None:
+            wish = Wish("stopped") if final else Wish("started", changed=result.changed, join=not result.changed)
+            acted = reconcile_service(site, wish, bounds, check)
+            result.outcomes += acted.outcomes
+            result.warnings += acted.warnings
+            result.failure = acted.failure
+        return result
+
+    # ---- reading
+
+    def _site(self, alias: str) -> CmService:
+        found = self._sites.get(alias)
+        if found is None:
+            raise DrError("no_srm_site", f'"{alias}" needs its Streams Replication Manager: a flow runs there.')
+        return found
+
+    def _service_of(self, alias: str) -> Service:
+        """None fails for a hiccup, and a wait that looks several times a second asks only now and then.
+
+        What moves is seen in Kafka; the service's state says no more than that it was not stopped.
+        """
+        if alias not in self._seen:
+            site = self._site(alias)
+            first = site.read_service()
+            self._seen[alias] = Reader(lambda: (time.monotonic(), site.read_service()), (time.monotonic(), first))
+        seen = self._seen[alias].last
+        return (self._seen[alias]() if time.monotonic() - seen[0] >= _LOOK_SECONDS else seen)[1]
+
+    def _lines_of(self, alias: str) -> dict[str, str]:
+        """Replication Configs of a site, read once: only a stop of ours changes them meanwhile."""
+        if alias not in self._lines:
+            found = [one for one in self._site(alias).read_config() if one.name == REPLICATION_CONFIGS]
+            if not found:
+                text = f'The site of "{alias}" has no property "{REPLICATION_CONFIGS}".'
+                raise DrError("no_replication_configs", text, "Is it a Streams Replication Manager?")
+            if found[0].hidden:
+                text = f'Cloudera Manager hides "{REPLICATION_CONFIGS}" of the site of "{alias}" from this account.'
+                raise DrError("no_replication_configs", text, "Use an account that may see it.")
+            self._lines[alias] = parse(found[0].effective or "")
+        return self._lines[alias]
+
+    def _copied(self, source: str, target: str) -> dict[tuple[str, int], int]:
+        flow = flow_name(source, target)
+        if flow not in self._offsets:
+            topic, connector = offsets_topic(source), CONNECTORS["source"]
+            self._offsets[flow] = ConnectOffsets(self._kafka[target], topic, connector, source)
+        return self._offsets[flow].copied()
+
+
+def _service(site: Mapping[str, Any], timeout: float) -> CmService:
+    reach = {f"cm_{key}": site.get(key) for key in ("url", "client", "api_version")}
+    place = {key: site.get(key) for key in ("cluster", "service")}
+    return open_service({**reach, **place, "request_timeout": timeout})
+
+
+def _unsound(config: Mapping[str, str]) -> list[str]:
+    return [*unsound(config, ()), *reads_uncommitted(config), *foreign_policy(config)]
+
+
+def _look(part: str, name: str, state: str | None, wrong: tuple[str, ...]) -> ConnectorLook:
+    """In the words of Kafka Connect, which gates and reports use; STARTED is RUNNING with one task."""
+    shown = "RUNNING" if state == "STARTED" else state or None
+    return ConnectorLook(
+        part, name, shown, ("RUNNING",) if shown == "RUNNING" else (), wrong if part == "source" else ()
+    )

@@ -1,0 +1,65 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What ``srm-control offsets --export`` prints, read tolerantly. Pure.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import Any
+
+from .._core.errors import DrError
+
+__all__ = ["parse_export"]
+
+_COLUMNS = ("topic", "partition", "offset")
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+def parse_export(output: str, group: str) -> list[dict[str, Any]]:
+    """Rows ``{topic, partition, offset}`` in the order given; no row at all is what an unknown group has.
+
+    A header, a leading column with the group and lines that are no CSV are accepted. What looks like a row and is
+    none, two offsets of one partition and another group's row raise ``srm_export_unreadable``.
+    """
+    found: dict[tuple[str, int], int] = {}
+    for line in (raw.strip().lstrip("\ufeff") for raw in output.splitlines()):
+        cells = _cells(line)
+        if cells is None or [cell.lower() for cell in cells[-3:]] == list(_COLUMNS):
+            continue
+        topic, partition, offset = _row(cells, line, group)
+        if found.setdefault((topic, partition), offset) != offset:
+            raise _unreadable(line, f"another offset of {topic}-{partition} came before")
+    return [{"topic": key[0], "partition": key[1], "offset": offset} for key, offset in found.items()]
+
+
+def _cells(line: str) -> list[str] | None:
+    """The cells of a line that has commas and, outside quotes, no blank; a log line has both."""
+    if "," not in line or re.search(r"\s", re.sub(r'"[^"]*"', "", line)):
+        return None
+    return next(csv.reader([line]))
+
+
+def _row(cells: list[str], line: str, group: str) -> tuple[str, int, int]:
+    if len(cells) < 3 or not all(re.fullmatch(r"[0-9]{1,19}", cell) for cell in cells[-2:]):
+        raise _unreadable(line, "wanted topic,partition,offset")
+    topic, partition, offset = cells[-3:]
+    # A group's name may have commas of its own.
+    before = ",".join(cells[:-3])
+    if len(cells) > 3 and before != group:
+        raise _unreadable(line, f'it is of the group "{before}"')
+    if not _TOPIC.fullmatch(topic):
+        raise _unreadable(line, f'"{topic}" is no topic')
+    return topic, int(partition), int(offset)
+
+
+def _unreadable(line: str, reason: str) -> DrError:
+    return DrError(
+        "srm_export_unreadable",
+        f'The offsets that srm-control exports cannot be read: "{line}": {reason}.',
+        "Run the same command by hand; its arguments are in the result.",
+    )

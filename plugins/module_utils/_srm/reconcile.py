@@ -1,0 +1,265 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes lists be as wished: list, change, list again, until the tool itself shows it.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from .._core.changes import Outcome
+from .._core.errors import DrError
+from .._core.waiting import Bounds, wait_until
+from .._module import Result
+from .control import RETRIED, UNSUPPORTED, SrmControl, Tool
+from .entries import warnings_of
+from .listing import FlowList, Listing
+from .planning import FLAGS, Plan, Step, Wish, check_wish, plan, result_of
+
+__all__ = ["doubts", "read_list", "reconcile", "shown"]
+
+# The tool takes seconds to start; more at the same time would only fight for the same processors.
+_AT_ONCE = 3
+
+# What may be wrong with a reverse list only because nobody has seen the output of its --list.
+_UNSHOWN = (RETRIED, UNSUPPORTED, "srm_list_unreadable")
+
+
+def read_list(control: SrmControl, where: FlowList) -> tuple[Listing | None, DrError | None]:
+    """The list, or why it is unknown: a reverse list need not be shown, that is announced but nowhere documented."""
+    try:
+        return control.list(where), None
+    except DrError as error:
+        if where.is_reverse and error.code in _UNSHOWN:
+            return None, error
+        raise
+
+
+def reconcile(tool: Tool, wishes: Sequence[Wish], bounds: Bounds, check: bool) -> Result:
+    """Make several lists be as wished, some at the same time: one row each, an error hides no other row."""
+    _check(wishes)
+    controls = [SrmControl(tool) for _wish in wishes]
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        results = list(pool.map(lambda control, wish: _one(control, wish, bounds, check), controls, wishes))
+    rows = [_row(wish, one) for wish, one in zip(wishes, results)]  # noqa: B905 - hosts may have an older Python
+    result = Result(
+        outcomes=[outcome for one in results for outcome in one.outcomes],
+        extra={"verified": all(row["verified"] for row in rows), "lists": rows},
+        requests=[request for control in controls for request in control.requests],
+        warnings=list(dict.fromkeys(text for one in results for text in one.warnings)),
+    )
+    failed = [one.failure for one in results if one.failure is not None]
+    if failed:
+        more = f" {len(failed) - 1} more of {len(rows)} lists failed." if len(failed) > 1 else ""
+        result.failure = DrError(failed[0].code, failed[0].message + more, failed[0].hint, failed[0].endpoint)
+    return result
+
+
+def _check(wishes: Sequence[Wish]) -> None:
+    """Refuse all before a call, with every reason."""
+    problems = []
+    for wish in wishes:
+        try:
+            check_wish(wish)
+        except DrError as error:
+            problems.append(error.message)
+    if not wishes:
+        problems.append("No list is named, so nothing could be verified.")
+    named = [wish.where for wish in wishes]
+    problems += [f"The {where} is named twice." for where in dict.fromkeys(named) if named.count(where) > 1]
+    if problems:
+        raise DrError("srm_entries_invalid", " ".join(problems), "Nothing was changed.")
+
+
+def _row(wish: Wish, result: Result) -> dict[str, Any]:
+    where = wish.where
+    unread = {"before": None, "after": None, "covered": [], "kept": [], "verified": False, **_names((), ())}
+    error = None if result.failure is None else result.failure.as_dict()
+    place = {"kind": where.kind, "source": where.source, "target": where.target}
+    return {**place, **unread, **result.extra, "error": error}
+
+
+def _one(control: SrmControl, wish: Wish, bounds: Bounds, check: bool) -> Result:
+    """Send what differs and wait until it is listed. ``check``: only list."""
+    try:
+        before, unknown = read_list(control, wish.where)
+        planned = plan(wish, before)
+    except DrError as error:
+        return Result(failure=error)
+    result = Result(warnings=_warnings(wish, before, planned, unknown))
+    after = before
+    if check or not planned.steps:
+        result.outcomes = [Outcome(step.change(wish.where), "planned") for step in planned.steps]
+        verified = before is not None and not planned.steps
+        if before is not None:
+            after = result_of(before, planned.steps)
+    else:
+        sender = _Sender(control, wish, planned.steps, before)
+        result.outcomes, result.failure = sender.send_until_listed(bounds)
+        after, verified = sender.listing, sender.verified
+    result.extra = {
+        "before": shown(before),
+        "after": shown(after),
+        "covered": [{"entry": entry, "by": other} for entry, other in sorted(planned.covered.items())],
+        "kept": list(planned.kept),
+        "verified": verified,
+        **_names(planned.steps, result.outcomes),
+    }
+    return result
+
+
+class _Sender:
+    """Sends steps, again and again within the bounds: a new topic is accepted only after SRM has discovered it."""
+
+    def __init__(self, control: SrmControl, wish: Wish, steps: tuple[Step, ...], before: Listing | None) -> None:
+        self._control = control
+        self._wish = wish
+        self._planned = steps
+        self._is_blind = before is None
+        self.listing = before
+        # Whether the list itself, read after the last change, shows what was wished.
+        self.verified = False
+        self._sent: set[Step] = set()
+        self._refused: dict[Step, DrError] = {}
+        self._unread: DrError | None = None
+        self._fatal: DrError | None = None
+        self._looks = 0
+
+    def send_until_listed(self, bounds: Bounds) -> tuple[list[Outcome], DrError | None]:
+        """One outcome for each step, and what is missing."""
+        waited = wait_until(self._attempt, self._is_over, bounds)
+        left = waited.state
+        failure = self._failure(left, waited.seconds)
+        self.verified = failure is None and not self._is_blind
+        return [self._outcome(step, step in left) for step in self._planned], failure
+
+    def _is_over(self, left: tuple[Step, ...]) -> bool:
+        return self._fatal is not None or (not left and self._unread is None)
+
+    def _outcome(self, step: Step, is_left: bool) -> Outcome:
+        if not is_left:
+            return Outcome(step.change(self._wish.where), "done")
+        error = self._refused.get(step) or self._fatal or self._unread
+        text = error.sentence() if error else "The tool ended with 0, but the list does not show it."
+        return Outcome(step.change(self._wish.where), "failed", text)
+
+    def _attempt(self) -> tuple[Step, ...]:
+        """List, send what is missing, list again; what is still missing. A fatal error is noted and ends the wait."""
+        try:
+            left = self._left() if self._looks else self._planned
+            self._looks += 1
+            if left and self._unread is None:
+                self._send(left)
+                left = self._left()
+        except DrError as error:
+            self._fatal = error
+            return self._unsent()
+        return left
+
+    def _left(self) -> tuple[Step, ...]:
+        if self._is_blind:
+            return self._unsent()
+        try:
+            self.listing = self._control.list(self._wish.where)
+        except DrError as error:
+            if error.code not in (RETRIED, "srm_list_unreadable"):
+                raise
+            self._unread = error
+            return self._unsent()
+        self._unread = None
+        return plan(self._wish, self.listing).steps
+
+    def _unsent(self) -> tuple[Step, ...]:
+        return tuple(step for step in self._planned if step not in self._sent)
+
+    def _send(self, steps: Sequence[Step]) -> None:
+        for (half, action), flag in FLAGS.items():
+            batch = [step for step in steps if (step.half, step.action) == (half, action)]
+            if batch and not self._accepts(flag, batch) and len(batch) > 1:
+                # One name that SRM does not know may keep the others out: each for itself.
+                for step in batch:
+                    self._accepts(flag, [step])
+
+    def _accepts(self, flag: str, batch: Sequence[Step]) -> bool:
+        try:
+            self._control.change(self._wish.where, flag, [step.entry for step in batch])
+        except DrError as error:
+            if error.code != RETRIED:
+                raise
+            self._refused.update(dict.fromkeys(batch, error))
+            return False
+        for step in batch:
+            self._refused.pop(step, None)
+            self._sent.add(step)
+        return True
+
+    def _failure(self, left: Sequence[Step], seconds: float) -> DrError | None:
+        where = self._wish.where
+        if self._fatal is not None:
+            return self._fatal
+        if self._unread is not None:
+            text = f"Whether the {where} is as wanted is unknown after {seconds:.0f} s: {self._unread.message}"
+            return DrError(self._unread.code, text, self._unread.hint, where.flow)
+        if not left:
+            return None
+        missing = "; ".join(f"{action} {', '.join(names)}" for action, names in _by_flag(left).items())
+        done = [step for step in self._planned if step not in left]
+        changed = "; ".join(f"{action} {', '.join(names)}" for action, names in _by_flag(done).items()) or "nothing"
+        said = next(iter(self._refused.values()), None)
+        return DrError(
+            "srm_list_differs",
+            f"The {where} is not as wanted after {seconds:.0f} s. Missing: {missing}. Done: {changed}."
+            + (f" The tool said: {said.message}" if said else " The tool ended with 0 each time."),
+            "A topic must exist on the source and be discovered by SRM (refresh.topics.interval.seconds, 10 minutes by "
+            "default) before it can be added. Then start the same task again.",
+            where.flow,
+        )
+
+
+def _by_flag(steps: Sequence[Step]) -> dict[str, list[str]]:
+    return {
+        flag: [step.entry for step in steps if (step.half, step.action) == key]
+        for key, flag in FLAGS.items()
+        if any((step.half, step.action) == key for step in steps)
+    }
+
+
+def _names(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> dict[str, list[str]]:
+    """Entries that were, or in check mode would be, added and removed, for each half."""
+    names: dict[str, list[str]] = {"added": [], "removed": [], "denied_added": [], "denied_removed": []}
+    for step, outcome in zip(steps, outcomes):  # noqa: B905 - hosts with SRM may have an older Python
+        if outcome.status != "failed":
+            key = {"add": "added", "remove": "removed"}[step.action]
+            names[key if step.half == "allowed" else f"denied_{key}"].append(step.entry)
+    return names
+
+
+def shown(listing: Listing | None) -> dict[str, list[str] | None] | None:
+    if listing is None:
+        return None
+    return {"allowed": list(listing.allowed), "denied": None if listing.denied is None else list(listing.denied)}
+
+
+def _warnings(wish: Wish, before: Listing | None, planned: Plan, unknown: DrError | None) -> list[str]:
+    entries = wish.entries if wish.entries is not None and wish.state != "absent" else ()
+    texts = warnings_of(wish.where, entries, wish.separator)
+    texts += doubts(wish.where, before, unknown)
+    if planned.kept:
+        names = ", ".join(planned.kept)
+        texts.append(f"Entries that keep internal names out stay on the denylist: {names}")
+    return texts
+
+
+def doubts(where: FlowList, listing: Listing | None, unknown: DrError | None) -> list[str]:
+    """What a reader of the list should know about the reading."""
+    if unknown is not None:
+        return [f"What the {where} holds is unknown: {unknown.message}"]
+    if listing is None or not listing.skipped:
+        return []
+    lines = "; ".join(listing.skipped[:3])
+    return [f"The {where} was printed with lines that were taken for no entries: {lines}"]

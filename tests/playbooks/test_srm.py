@@ -1,0 +1,259 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The engine srm: the same playbooks through Cloudera Manager and srm-control, as the lab's emulators show them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kills import kill_in_phase
+from lagging import slow
+from managers import Site, sites
+from scenario import Scenario, totals
+from snapshot import read_inventory
+
+CLIENTS = [
+    {"name": "payments-api", "role": "producer", "rate": 500},
+    {"name": "settlement", "role": "consumer", "group": "settlement"},
+    {"name": "fraud", "role": "consumer", "group": "fraud"},
+]
+REQUESTS = 12
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+    """A pair before anything is set up; each test goes on where the one before ended."""
+    clients = [dict(client) for client in CLIENTS]
+    made = Scenario(tmp_path_factory.mktemp("srm"), partitions=4, clients=clients, engine="srm")
+    try:
+        made.lab_up()
+        yield made
+    finally:
+        made.lab_down()
+
+
+# ---- what must not be changed
+
+
+BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    # what the site says, variables of the run, what is told
+    ({"runtime": "7.3.1"}, {"reverse": "required"}, 'it needs Runtime 7.3.2, found "7.3.1'),
+    ({}, {"service": "srm"}, 'There is no service "srm" in cluster "Cluster 1". Services there:'),
+    ({}, {"cluster": "Cluster 7"}, 'There is no cluster "Cluster 7"'),
+    ({}, {"client": {"url_username": "admin", "url_password": "wrong"}}, "refused these credentials"),
+    ({}, {"client": {"url_username": "reader", "url_password": "admin"}}, "403"),
+    ({"faults": [{"kind": "login_page", "times": None}]}, {}, "HTML"),
+]
+
+
+@pytest.mark.parametrize(("switches", "site", "said"), BAD, ids=[said[:40] for _switches, _site, said in BAD])
+def test_what_cannot_work_is_refused_and_nothing_is_written(
+    pair: Scenario, switches: dict[str, Any], site: dict[str, Any], said: str
+) -> None:
+    manager = Site(pair, "B")
+    declared = read_inventory(pair.inventory)["kafka_dr_srm"]
+    declared["B"] |= {"reverse_checkpointing" if key == "reverse" else key: value for key, value in site.items()}
+    before = manager.lines()
+    for one in sites(pair).values():
+        one.forget()
+    manager.switch(**switches)
+    try:
+        done = pair.playbook("enable", {"kafka_dr_confirm": "P", "kafka_dr_srm": declared}, expect=2)
+    finally:
+        manager.behave()
+    assert said in done["output"]
+    assert manager.lines() == before
+    assert all(row["status"] >= 400 for row in manager.requests() if row["method"] != "GET")
+
+
+def test_a_driver_that_writes_to_all_clusters_is_refused(pair: Scenario) -> None:
+    """Both sites would run both flows then, and stopping one site would stop nothing."""
+    manager = Site(pair, "P")
+    group = (
+        f"{manager.service}/roleConfigGroups/streams_replication_manager-STREAMS_REPLICATION_MANAGER_DRIVER-BASE/config"
+    )
+    name = "streams.replication.manager.driver.target.cluster"
+    manager.call(group, "PUT", {"items": [{"name": name, "value": "P,B"}]})
+    try:
+        done = pair.playbook("enable", {"kafka_dr_confirm": "P"}, expect=2)
+    finally:
+        manager.call(group, "PUT", {"items": [{"name": name, "value": "P"}]})
+    assert "The Driver of P must write to P only" in done["output"]
+
+
+def test_passwords_are_not_printed_where_a_task_fails(pair: Scenario) -> None:
+    """Ansible prints the variable of a loop after the module has masked its own result."""
+    declared = read_inventory(pair.inventory)["kafka_dr_srm"]
+    declared["B"]["client"]["url_password"] = "not-the-right-one"
+    done = pair.playbook("enable", {"kafka_dr_confirm": "P", "kafka_dr_srm": declared}, ("-vv",), expect=2)
+    assert "refused these credentials" in done["output"]
+    assert "not-the-right-one" not in done["output"]
+    assert "lab-secure-store" not in done["output"]
+
+
+def test_prefixless_replication_is_refused(pair: Scenario) -> None:
+    manager = Site(pair, "P")
+    everything = manager.call(f"{manager.service}/config?view=full")["items"]
+    name = next(item["name"] for item in everything if item.get("displayName") == "Enable Prefixless Replication")
+    manager.put(name, "true")
+    try:
+        done = pair.playbook("enable", {"kafka_dr_confirm": "P"}, expect=2)
+    finally:
+        manager.put(name, None)
+    assert '"Enable Prefixless Replication" is on at P' in done["output"].replace('\\"', '"')
+
+
+# ---- enabling
+
+
+def test_check_mode_says_what_enabling_would_write_line_by_line_and_writes_nothing(pair: Scenario) -> None:
+    before = {alias: site.lines() for alias, site in sites(pair).items()}
+    for site in sites(pair).values():
+        site.forget()
+    done = pair.playbook("enable", {"kafka_dr_confirm": "P"}, ("--check", "--diff"))
+    assert "P->B.enabled" in done["output"]
+    assert done["changed"] > 0
+    assert {alias: site.lines() for alias, site in sites(pair).items()} == before
+    assert {row["method"] for site in sites(pair).values() for row in site.requests()} == {"GET"}
+
+
+def test_enabling_explains_what_was_pasted_from_the_documents_and_writes_what_works(pair: Scenario) -> None:
+    """Seed 002 prints P->B=true, which every MirrorMaker 2 takes without a word and ignores."""
+    pasted = Site(pair, "B")
+    pasted.set_lines([*pasted.lines(), "P->B=true"])
+    done = pair.playbook("enable", {"kafka_dr_confirm": "P"})
+    assert 'The line "P->B" is ignored: "P->B.enabled" switches a flow on.' in done["output"]
+    for site in sites(pair).values():
+        assert {"P->B.enabled=true", "B->P.enabled=true"} <= set(site.lines())
+        assert "B->P.sync.group.offsets.enabled=false" in site.lines()
+    assert "P->B=true" in Site(pair, "B").lines()  # somebody's own line
+    assert "replication.factor=1" in Site(pair, "B").lines()
+    pair.start()
+    pair.traffic(1000)
+
+
+def test_enabling_again_changes_nothing_and_asks_little(pair: Scenario) -> None:
+    for site in sites(pair).values():
+        site.forget()
+    done = pair.playbook("enable", {"kafka_dr_confirm": "P"})
+    assert done["changed"] == 0
+    asked = {alias: site.requests() for alias, site in sites(pair).items()}
+    assert {row["method"] for rows in asked.values() for row in rows} == {"GET"}
+    counts = {alias: len(rows) for alias, rows in asked.items()}
+    assert max(counts.values()) <= REQUESTS, {alias: [row["path"] for row in rows] for alias, rows in asked.items()}
+    print(f"enable again: {done['seconds']:.1f} s, requests {counts}")
+
+
+def test_status_sees_a_changed_site_that_was_not_restarted(pair: Scenario) -> None:
+    site = Site(pair, "B")
+    before = site.lines()
+    site.set_lines([*before, "P->B.source.consumer.isolation.level=read_uncommitted"])
+    try:
+        done = pair.playbook("status", expect=None)
+        assert "was changed and not restarted since" in done["output"]
+        assert "Aborted records would become real ones" in done["output"]
+    finally:
+        site.set_lines(before)
+        pair.playbook("enable", {"kafka_dr_confirm": "P"})
+
+
+# ---- moving
+
+
+def counted(pair: Scenario) -> dict[str, int]:
+    pair.stop()
+    found = totals(pair.check())
+    pair.start()
+    return found
+
+
+def harmless(found: dict[str, int], rereads: int) -> None:
+    harm = {key: found[key] for key in ("lost", "phantom", "unknown")}
+    assert harm == dict.fromkeys(harm, 0)
+    assert found["processed_twice"] <= rereads
+
+
+def test_there_and_back_with_a_group_that_lags(pair: Scenario) -> None:
+    """Nothing is skipped or read again; SRM's own positions would have re-read."""
+    slow(pair, "settlement", 50)
+    reports = []
+    for playbook, to in (("failover_cutoff", "B"), ("failback", "P")):
+        behind = 2000 + 2000 * len(reports)
+        pair.wait(
+            lambda behind=behind: pair.count("acknowledged") - pair.slowest_reader() > behind, 120, "it falls behind"
+        )
+        reports.append(pair.move(playbook, to, kafka_dr_drain_groups_timeout=1))
+        for site in sites(pair).values():
+            assert f"{'B->P' if to == 'B' else 'P->B'}.sync.group.offsets.enabled=true" in site.lines()
+            assert f"{'P->B' if to == 'B' else 'B->P'}.sync.group.offsets.enabled=false" in site.lines()
+    slow(pair, "settlement", None)
+    pair.wait(lambda: pair.count("acknowledged") - pair.slowest_reader() < 1500, 240, "it catches up")
+    for report in reports:
+        verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
+        assert {verdicts[name] for name in ("drained", "positions", "first_write", "groups")} == {"PROVEN"}
+        assert report["rereads"] == 0
+        assert report["found_positions"]["higher"] == 0
+    harmless(counted(pair), sum(report["rereads"] for report in reports))
+    assert reports[1]["found_positions"]["equal"] + reports[1]["found_positions"]["lower"] > 0
+    # The flow's own offset-syncs were found, which lie on its source here.
+    assert any(row["anchor"] for report in reports for row in report["positions"])
+    assert any(row["checkpoint"] is not None for report in reports for row in report["positions"])
+
+
+def test_positions_are_kept_ready_on_the_other_side(pair: Scenario) -> None:
+    pair.traffic(500)
+    pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
+    report = json.loads((pair.reports / "checkpoint-B.json").read_text())
+    assert report["outcome"] == "done"
+    assert {row["quality"] for row in report["positions"]} == {"exact"}
+
+
+def test_continuous_there_and_back(pair: Scenario) -> None:
+    reports = []
+    for playbook, to in (("failover_continuous", "B"), ("failback", "P")):
+        pair.traffic(1000)
+        reports.append(pair.move(playbook, to, **({"kafka_dr_type": "continuous"} if to == "P" else {})))
+        assert reports[-1]["outcome"] == "completed"
+    pair.traffic(1000)
+    harmless(counted(pair), sum(report["rereads"] for report in reports))
+
+
+def test_a_run_that_was_killed_at_the_barrier_goes_on(pair: Scenario) -> None:
+    """The site stands still then; the second run starts it again, without group sync."""
+    pair.traffic(500)
+    kill_in_phase(pair, "positions", "B")
+    assert pair.move("failover_cutoff", "B")["outcome"] == "completed"
+    pair.traffic(500)
+    assert pair.move("failback", "P")["outcome"] == "completed"
+    pair.traffic(500)
+    harmless(counted(pair), 0)
+
+
+def test_a_restart_that_fails_is_told_with_its_reason_and_the_same_run_goes_on_later(pair: Scenario) -> None:
+    """Neither the run nor its undo can do without: nothing is claimed, and nothing is lost."""
+    pair.traffic(500)
+    Site(pair, "B").switch(restart="failure")
+    try:
+        pair.playbook("failover_continuous", {"kafka_dr_confirm": "B"}, expect=2)
+    finally:
+        Site(pair, "B").behave()
+    report = json.loads((pair.reports / "continuous-B.json").read_text())
+    assert report["failure"]["error"]["code"] == "cm_command_failed"
+    assert report["outcome"] == "undo_failed"
+    reports = [pair.move("failover_continuous", "B"), pair.move("failback", "P")]
+    assert {one["outcome"] for one in reports} == {"completed"}
+    pair.traffic(500)
+    harmless(counted(pair), sum(one["rereads"] for one in reports))
+
+
+def test_disabling_ends_both_flows(pair: Scenario) -> None:
+    pair.stop()
+    pair.playbook("disable", {"kafka_dr_confirm": "P"})
+    for site in sites(pair).values():
+        assert {"P->B.enabled=false", "B->P.enabled=false"} <= set(site.lines())
+    assert pair.playbook("disable", {"kafka_dr_confirm": "P"})["changed"] <= 1

@@ -1,0 +1,101 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is done to a service: every case of the plan, and the names of commands."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.commands import verb_of
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.control import Wish, plan
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.shapes import Command, Service
+
+
+def seen(state: str = "STARTED", config: str = "FRESH", client: str = "FRESH") -> Service:
+    return Service("srm", "STREAMS_REPLICATION_MANAGER", state, config, client)
+
+
+@pytest.mark.parametrize(
+    ("wish", "service", "steps"),
+    [
+        (Wish(), seen(), []),
+        (Wish(), seen(config="STALE"), ["restart"]),
+        (Wish(), seen(config="STALE_REFRESHABLE"), ["restart"]),
+        (Wish(), seen(client="STALE"), ["deploy"]),
+        (Wish(), seen(config="STALE", client="STALE"), ["deploy", "restart"]),
+        # Not told is not fresh.
+        (Wish(), seen(config="", client=""), ["deploy", "restart"]),
+        (Wish(changed=True), seen(), ["deploy", "restart"]),
+        (Wish(changed=True, deploy="never"), seen(), ["restart"]),
+        (Wish(changed=True, restart="never"), seen(), ["deploy"]),
+        (Wish(deploy="always"), seen(), ["deploy"]),
+        (Wish(restart="always"), seen(), ["restart"]),
+        (Wish(deploy="never", restart="never"), seen(config="STALE", client="STALE"), []),
+        (Wish("restarted", restart="never"), seen(), ["restart"]),
+        (Wish("restarted"), seen("STOPPED"), ["start"]),
+        (Wish(), seen("STOPPED", config="STALE"), ["start"]),
+        (Wish(changed=True), seen("STOPPED"), ["deploy", "start"]),
+        (Wish("present", changed=True), seen("STOPPED"), ["deploy"]),
+        (Wish("present"), seen(config="STALE"), ["restart"]),
+        (Wish("present"), seen("NA", config="STALE", client="STALE"), ["deploy"]),
+        (Wish("stopped", changed=True), seen(config="STALE", client="STALE"), ["stop"]),
+        (Wish("stopped", changed=True), seen("STOPPED", config="STALE"), []),
+        (Wish("stopped"), seen("STARTING"), ["stop"]),
+    ],
+)
+def test_the_steps_of_a_service(wish: Wish, service: Service, steps: list[str]) -> None:
+    assert plan(wish, service) == steps
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        Wish(state, deploy, restart, changed)
+        for state, deploy, restart, changed in product(
+            ("present", "started", "restarted", "stopped"),
+            ("stale", "always", "never"),
+            ("stale", "always", "never"),
+            (False, True),
+        )
+    ],
+)
+@pytest.mark.parametrize("state", ["STARTED", "STOPPED"])
+@pytest.mark.parametrize("config", ["FRESH", "STALE"])
+def test_what_was_done_is_not_planned_again(wish: Wish, state: str, config: str) -> None:
+    first = plan(wish, seen(state, config, config))
+    after = state
+    if "stop" in first:
+        after = "STOPPED"
+    elif set(first) & {"start", "restart"}:
+        after = "STARTED"
+    fresh = "FRESH" if set(first) & {"start", "restart"} else config
+    client = "FRESH" if "deploy" in first else config
+    assert plan(wish, seen(after, fresh, client), frozenset(first)) == []
+
+
+def test_a_restart_that_left_the_service_stale_is_planned_again() -> None:
+    assert plan(Wish(), seen(config="STALE"), frozenset({"restart"})) == ["restart"]
+
+
+@pytest.mark.parametrize(
+    ("name", "verb"),
+    [
+        ("Restart", "restart"),
+        ("RollingRestart", "restart"),
+        ("DeployClusterClientConfig", "deploy"),
+        ("deployClientConfig", "deploy"),
+        ("Stop", "stop"),
+        ("Start", "start"),
+        ("RefreshCluster", None),
+    ],
+)
+def test_commands_are_known_by_their_names(name: str, verb: str | None) -> None:
+    assert verb_of(Command.parse({"id": 1, "name": name})) == verb
+
+
+def test_a_command_that_tells_nothing_is_neither_active_nor_successful() -> None:
+    odd = Command.parse({"id": "abc", "active": "false", "success": "true", "children": None, "serviceRef": None})
+    assert (odd.id, odd.active, odd.success, odd.children, odd.service) == (-1, False, None, (), None)

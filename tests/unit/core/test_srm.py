@@ -1,0 +1,240 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Streams Replication Manager is told in each state of the pair."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import layout, srm
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
+
+
+def pair(**more: Any) -> dict[str, Any]:
+    site = {"url": "https://cm", "cluster": "c", "host": "h"}
+    given = {
+        "engine": "srm",
+        "home": "P",
+        "clusters": {alias: {"bootstrap_servers": f"{alias}:9092"} for alias in ("P", "B")},
+        "srm": {"P": site, "B": site},
+        "topics": [{"name": "Payments", "partitions": 3}],
+        "groups": ["settlement"],
+    }
+    return derive_pair({**given, **more})
+
+
+@pytest.mark.parametrize(("active", "toward", "away"), [("P", "B->P", "P->B"), ("B", "P->B", "B->P")])
+def test_both_flows_copy_and_positions_are_written_only_where_nobody_lives(active: str, toward: str, away: str) -> None:
+    """SOUNDNESS 5 and 10."""
+    lines = srm.site_lines(pair(), active)
+    assert {lines[f"{flow}.enabled"] for flow in (toward, away)} == {"true"}
+    assert lines[f"{toward}.sync.group.offsets.enabled"] == "false"
+    assert lines[f"{away}.sync.group.offsets.enabled"] == "true"
+    assert {lines[f"{flow}.source.consumer.isolation.level"] for flow in (toward, away)} == {"read_committed"}
+
+
+def test_the_users_settings_are_lines_of_each_flow_and_numbers_and_booleans_texts() -> None:
+    flow = {
+        "replication_factor": 1,
+        "settings": {"offset.lag.max": 10},
+        "source_settings": {"sync.topic.acls.enabled": False},
+    }
+    lines = srm.site_lines(pair(flow=flow), "P")
+    for name in ("P->B", "B->P"):
+        assert lines[f"{name}.replication.factor"] == "1"
+        assert lines[f"{name}.offset.lag.max"] == "10"
+        assert lines[f"{name}.sync.topic.acls.enabled"] == "false"
+
+
+def test_steps_are_sites_and_each_gets_the_same_lines() -> None:
+    laid = layout.laid_out(pair())
+    lines = srm.site_lines(pair(), "B")
+    assert laid["flow_steps"]["B"] == [[alias, {"lines": lines, "service": "started"}] for alias in ("P", "B")]
+    off = {"P->B.enabled": "false", "B->P.enabled": "false"}
+    # A service that its owner has stopped stays so.
+    assert laid["flow_steps"]["absent"] == [[alias, {"lines": off, "service": "present"}] for alias in ("P", "B")]
+    # The flow copies, and does not yet write positions where applications are about to live.
+    step = {"lines": {"P->B.sync.group.offsets.enabled": "false"}, "service": "started"}
+    assert laid["copy_steps"]["P->B"] == [["B", step]]
+
+
+def test_the_lists_make_the_four_topics_each_kept_beside_the_flows_target() -> None:
+    lists = layout.laid_out(pair())["lists"]
+    there, back = {"source": "P", "target": "B"}, {"source": "B", "target": "P"}
+    for alias, flow, replica in (("B", there, "B.Payments"), ("P", back, "P.Payments")):
+        assert lists[alias] == {
+            "always": [
+                {**flow, "kind": "topics", "entries": ["Payments"]},
+                {**flow, "kind": "groups", "entries": ["settlement"]},
+            ],
+            "reverse": [{**flow, "kind": "reverse_checkpointed_topics", "entries": [replica]}],
+        }
+    without = layout.laid_out(pair(groups=[]))["lists"]["B"]["always"]
+    assert [row["kind"] for row in without] == ["topics"]
+
+
+def test_a_group_that_works_on_both_sides_is_denied_whatever_else_is_on_the_list() -> None:
+    """SOUNDNESS 8: SRM would give it positions of the other side when it is empty for a moment."""
+    groups = ["settlement", {"name": "probe", "mode": "local"}]
+    lists = layout.laid_out(pair(groups=groups))["lists"]
+    assert [lists[alias]["always"][1]["denied"] for alias in ("P", "B")] == [["probe"], ["probe"]]
+
+
+@pytest.mark.parametrize("key", ["sync.group.offsets.enabled", "enabled", "source.consumer.isolation.level"])
+def test_no_setting_overrides_what_the_proof_rests_on(key: str) -> None:
+    """SOUNDNESS 5 and 10."""
+    with pytest.raises(DrError, match=f'kafka_dr_flow sets "{key}"'):
+        pair(flow={"checkpoint_settings": {key: "true"}})
+    given = {**pair(), "flow": {"settings": {key: "x"}}}
+    assert srm.site_lines(given, "P") == srm.site_lines(pair(), "P")
+
+
+def test_a_group_name_that_srm_control_cannot_take_is_refused_before_anything_is_written() -> None:
+    with pytest.raises(DrError, match='The group "a b" has a comma or a blank'):
+        pair(groups=["a b"])
+
+
+def shown(asked: str, value: str | None, **more: Any) -> dict[str, Any]:
+    return {"asked": asked, "exists": True, "effective": value, **more}
+
+
+def looked(runtime: str = "7.3.2", **other: dict[str, Any]) -> Any:
+    """Results of the loop: B as it should be, P with the ``other`` rows."""
+    rows = {
+        alias: {
+            "reverse": shown(srm.REVERSE, "false"),
+            "prefixless": shown(srm.PREFIXLESS, "false"),
+            "lines": shown(srm.REPLICATION_CONFIGS, "a=b", lines={"a": "b"}),
+            "target": shown(srm.DRIVER_TARGET, alias),
+        }
+        for alias in ("B", "P")
+    }
+    for name, row in other.items():
+        rows["P"][name] |= row
+    return [
+        {
+            "replication_site": alias,
+            "runtime_version": "7.3.2" if alias == "B" else runtime,
+            "url": f"https://cm-{alias}/api/v54",
+            "properties": list(rows[alias].values()),
+        }
+        for alias in ("B", "P")
+    ]
+
+
+def sites(reverse: str) -> Any:
+    made = pair()
+    return {**made, "srm": {alias: {**one, "reverse_checkpointing": reverse} for alias, one in made["srm"].items()}}
+
+
+def test_where_both_sites_can_reverse_checkpointing_is_switched_on() -> None:
+    found = srm.srm_preflight(sites("auto"), looked())
+    on = {"P": {srm.REVERSE: True}, "B": {srm.REVERSE: True}}
+    assert found == {"problems": [], "notes": [], "properties": on, "reverse": ["B", "P"]}
+
+
+def test_each_cloudera_manager_is_asked_once_which_api_it_speaks() -> None:
+    known = srm.srm_addressed(sites("auto"), looked())
+    for alias in ("P", "B"):
+        assert known["srm"][alias]["url"] == known["clusters"][alias]["srm"]["url"] == f"https://cm-{alias}/api/v54"
+    assert {**known, "srm": None, "clusters": None} == {**sites("auto"), "srm": None, "clusters": None}
+
+
+@pytest.mark.parametrize("old", [{"runtime": "7.3.1"}, {"reverse": {"exists": False}}])
+def test_where_a_site_cannot_ours_replaces_it_unless_it_is_required(old: dict[str, Any]) -> None:
+    found = srm.srm_preflight(sites("auto"), looked(**old))
+    assert (found["problems"], found["reverse"], found["properties"]["P"]) == ([], ["B"], {})
+    assert found["notes"][0].startswith("P: no reverse checkpointing by SRM")
+    (problem,) = srm.srm_preflight(sites("required"), looked(**old))["problems"]
+    assert "it needs Runtime 7.3.2, found" in problem
+
+
+def test_reverse_checkpointing_that_is_off_in_the_inventory_is_left_alone() -> None:
+    found = srm.srm_preflight(sites("off"), looked())
+    assert (found["problems"], found["reverse"], found["properties"]) == ([], [], {"P": {}, "B": {}})
+    assert len(found["notes"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("misfit", "said"),
+    [
+        ({"prefixless": {"effective": "true"}}, '"Enable Prefixless Replication" is on at P'),
+        ({"prefixless": {"effective": "True "}}, '"Enable Prefixless Replication" is on at P'),
+        ({"prefixless": {"effective": True}}, '"Enable Prefixless Replication" is on at P'),
+        (
+            {"lines": {"lines": {"replication.policy.class": "x.IdentityReplicationPolicy"}}},
+            "replicas need the prefixes",
+        ),
+        ({"lines": {"lines": {"P->B.replication.policy.class": "own.Policy"}}}, "replicas need the prefixes"),
+        ({"lines": {"lines": {"replication.policy.separator": "__"}}}, 'is "__", kafka_dr_separator is "."'),
+        # Unknown is not fine.
+        ({"lines": {"lines": None}}, "cannot be read"),
+        ({"lines": {"lines": None, "exists": False}}, "cannot be read"),
+        # All clusters by default: both sites would run both flows, and stopping one would stop nothing.
+        ({"target": {"effective": ""}}, "The Driver of P must write to P only"),
+        ({"target": {"effective": None, "exists": False}}, "The Driver of P must write to P only"),
+        ({"target": {"effective": "P,B"}}, 'is "P,B"'),
+        ({"target": {"effective": "B"}}, 'is "B"'),
+    ],
+)
+def test_a_site_that_does_not_fit_is_refused(misfit: dict[str, Any], said: str) -> None:
+    (problem,) = srm.srm_preflight(sites("auto"), looked(**misfit))["problems"]
+    assert said in problem
+
+
+def test_a_runtime_without_the_prefixless_property_and_with_the_default_policy_by_name_fits() -> None:
+    policy = "org.apache.kafka.connect.mirror.DefaultReplicationPolicy"
+    lines = {"lines": {"lines": {"replication.policy.class": policy, "replication.policy.separator": "."}}}
+    unknown = {"prefixless": {"exists": False, "effective": None}}
+    assert srm.srm_preflight(sites("auto"), looked(**lines, **unknown))["problems"] == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ({}, False),
+        ({"x": "true"}, True),
+        ({"x": " True "}, True),
+        ({"x": "true", "P->B.x": " false "}, False),
+        ({"B->P.x": "true"}, False),
+    ],
+)
+def test_a_flows_own_line_wins(lines: dict[str, str], found: bool) -> None:
+    assert srm.is_on(lines, "P->B", "x") is found
+
+
+def test_a_flow_gets_the_lines_for_all_and_its_own_on_top() -> None:
+    lines = {"a": "1", "b": "2", "P->B.b": "3", "B->P.b": "4", "P->B.enabled": "true"}
+    assert srm.of_flow(lines, "P", "B") == {"a": "1", "b": "3", "enabled": "true"}
+
+
+def test_client_settings_reach_a_flow_through_its_source_cluster_or_its_own_lines_only() -> None:
+    """MirrorMaker 2 drops unprefixed ones: a read_committed there proves nothing."""
+    key = "consumer.isolation.level"
+    assert srm.of_flow({key: "read_committed", f"source.{key}": "x", f"B.{key}": "x"}, "P", "B") == {f"B.{key}": "x"}
+    assert srm.of_flow({f"P.{key}": "a"}, "P", "B") == {f"P.{key}": "a", f"source.{key}": "a"}
+    assert srm.of_flow({f"P.{key}": "a", f"P->B.source.{key}": "b"}, "P", "B")[f"source.{key}"] == "b"
+
+
+@pytest.mark.parametrize(
+    ("runtime", "able"),
+    [
+        ("7.3.2", True),
+        ("7.3.1", False),
+        ("7.3.2.1000-12", True),
+        ("7.2.18", False),
+        ("7.10.0", True),
+        ("8.0", True),
+        ("7.3.2-1.cdh7.3.2.p0.123", True),
+        ("", None),
+        (None, None),
+        ("CDH", None),
+        ("7", None),
+    ],
+)
+def test_reverse_checkpointing_came_with_runtime_7_3_2(runtime: str | None, able: bool | None) -> None:
+    assert srm.reverse_supported(runtime) is able
