@@ -1,0 +1,141 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which parts of two sequences are the same: common ends, then elements that occur once on each side (patience diff).
+
+Linear in what is equal and n log n in what is not; no table of all pairs is ever built over long sequences.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Words = npt.NDArray[np.uint64]
+
+SMALL = 2_000  # elements a side up to which a gap without unique elements is compared pair by pair
+
+
+@dataclass(frozen=True)
+class Same:
+    """``length`` elements from ``left`` on one side equal those from ``right`` on the other."""
+
+    left: int
+    right: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What lies between two equal parts: [left, left_end) has no place in [right, right_end)."""
+
+    left: int
+    left_end: int
+    right: int
+    right_end: int
+
+
+def align(left: Words, right: Words) -> list[Same]:
+    """Equal parts in rising order on both sides. Parts that touch are one."""
+    joined: list[Same] = []
+    for part in _parts(left, right, 0, 0):
+        before = joined[-1] if joined else None
+        if before and before.left + before.length == part.left and before.right + before.length == part.right:
+            joined[-1] = Same(before.left, before.right, before.length + part.length)
+        else:
+            joined.append(part)
+    return joined
+
+
+def gaps(same: list[Same], left: int, right: int) -> list[Gap]:
+    """What ``align`` left over of two sequences of these lengths."""
+    found, at_left, at_right = [], 0, 0
+    for part in [*same, Same(left, right, 0)]:
+        if part.left > at_left or part.right > at_right:
+            found.append(Gap(at_left, part.left, at_right, part.right))
+        at_left, at_right = part.left + part.length, part.right + part.length
+    return found
+
+
+def _parts(left: Words, right: Words, at_left: int, at_right: int) -> Iterator[Same]:
+    # Iterative: the stack holds pieces still to be compared, the next one last.
+    stack: list[Any] = [(left, right, at_left, at_right)]
+    while stack:
+        piece = stack.pop()
+        if isinstance(piece, Same):
+            yield piece
+            continue
+        left, right, at_left, at_right = piece
+        head = _common(left, right)
+        if head:
+            yield Same(at_left, at_right, head)
+        left, right, at_left, at_right = left[head:], right[head:], at_left + head, at_right + head
+        tail = _common(left[::-1], right[::-1])
+        if tail:
+            stack.append(Same(at_left + len(left) - tail, at_right + len(right) - tail, tail))
+            left, right = left[: len(left) - tail], right[: len(right) - tail]
+        if not len(left) or not len(right):
+            continue
+        anchors = _anchors(left, right)
+        if anchors:
+            stack.extend(reversed(_between(left, right, at_left, at_right, anchors)))
+        elif len(left) <= SMALL and len(right) <= SMALL:
+            matcher = SequenceMatcher(None, left.tolist(), right.tolist(), autojunk=False)
+            yield from (Same(at_left + i, at_right + j, n) for i, j, n in matcher.get_matching_blocks() if n)
+
+
+def _between(
+    left: Words, right: Words, at_left: int, at_right: int, anchors: list[tuple[int, int]]
+) -> list[tuple[Words, Words, int, int]]:
+    """The pieces that begin at the start and at each anchor, so that each but the first begins with a match."""
+    begins = [(0, 0), *anchors]
+    ends = [*anchors, (len(left), len(right))]
+    return [
+        (left[i:k], right[j:m], at_left + i, at_right + j) for (i, j), (k, m) in zip(begins, ends, strict=True)
+    ]
+
+
+def _common(left: Words, right: Words) -> int:
+    """Length of the common prefix."""
+    length = min(len(left), len(right))
+    differing = np.flatnonzero(left[:length] != right[:length])
+    return int(differing[0]) if len(differing) else length
+
+
+def _anchors(left: Words, right: Words) -> list[tuple[int, int]]:
+    """Elements that occur once on each side, the longest chain of them that rises on both."""
+    left_values, left_at, left_counts = np.unique(left, return_index=True, return_counts=True)
+    right_values, right_at, right_counts = np.unique(right, return_index=True, return_counts=True)
+    _, in_left, in_right = np.intersect1d(
+        left_values[left_counts == 1], right_values[right_counts == 1], assume_unique=True, return_indices=True
+    )
+    pairs = sorted(
+        zip(left_at[left_counts == 1][in_left].tolist(), right_at[right_counts == 1][in_right].tolist(), strict=True)
+    )
+    return _rising(pairs)
+
+
+def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Longest subsequence whose second parts rise; the first parts do already."""
+    tops: list[int] = []  # the smallest end of a chain of each length
+    ends: list[int] = []  # the index of that end
+    before: list[int] = []
+    for index, (_, right) in enumerate(pairs):
+        length = bisect_left(tops, right)
+        before.append(ends[length - 1] if length else -1)
+        if length == len(tops):
+            tops.append(right)
+            ends.append(index)
+        else:
+            tops[length], ends[length] = right, index
+    chain, index = [], ends[-1] if ends else -1
+    while index >= 0:
+        chain.append(pairs[index])
+        index = before[index]
+    return chain[::-1]

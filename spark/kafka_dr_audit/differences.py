@@ -1,0 +1,356 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a difference is called: every record that has no counterpart at its place gets exactly one class.
+
+Pure: takes the records of the differing parts of one topic pair, gives differences. Payloads never come here, only
+fingerprints of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from .alignment import Gap, Same, align, gaps
+
+Longs = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+LOST = "LOST"
+NOT_YET = "NOT_YET"
+ERRANT = "ERRANT"
+EXPIRED = "EXPIRED"
+COMPACTED = "COMPACTED"
+DUPLICATE = "DUPLICATE"
+REORDERED = "REORDERED"
+CORRUPT = "CORRUPT"
+MISPLACED = "MISPLACED"
+ABORTED = "ABORTED"
+FOREIGN = "FOREIGN"
+
+PARTS = ("key", "value", "headers", "timestamp")
+
+
+@dataclass(frozen=True)
+class Records:
+    """Columns of one side of one region, in the order of the log. Fingerprints are of one run and one seed."""
+
+    offset: Longs
+    stamp: Longs  # milliseconds since 1970
+    whole: Words
+    key: Words
+    value: Words
+    headers: Words
+    tombstone: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.offset)
+
+    @staticmethod
+    def none() -> Records:
+        words, longs = np.empty(0, np.uint64), np.empty(0, np.int64)
+        return Records(longs, longs, words, words, words, words, np.empty(0, np.bool_))
+
+    def take(self, chosen: npt.NDArray[np.bool_]) -> Records:
+        return Records(*(getattr(self, item.name)[chosen] for item in fields(Records)))
+
+
+@dataclass(frozen=True)
+class Edge:
+    """What is known of one side of a partition: decides what may rightly be missing there."""
+
+    start: int = 0  # log start
+    expires: bool = False  # its own retention explains a start above 0
+    compacts: bool = False
+
+
+@dataclass(frozen=True)
+class Region:
+    """A differing part of a partition; what lies around it is equal on both sides.
+
+    ``at_left``, ``at_right``: visible records of the compared range before the region. ``head``: nothing equal lies
+    before it; ``tail``: nothing equal lies behind it.
+    """
+
+    partition: int
+    left: Records
+    right: Records
+    at_left: int = 0
+    at_right: int = 0
+    head: bool = False
+    tail: bool = False
+    source: Edge = field(default_factory=Edge)
+    target: Edge = field(default_factory=Edge)
+    replicated: int | None = None  # source offset below which the flow says that it has copied everything
+    aborted: Set[int] = frozenset()  # fingerprints of the source that only a read_uncommitted reader sees
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What holds for the topic pair."""
+
+    timestamps: bool = True  # both sides keep the producer's
+    mode: str = "complete"  # complete | online | disaster
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One record. Offsets are None on the side that has no part in it; ranks count from the compared range's start."""
+
+    kind: str
+    partition: int
+    source_offset: int | None = None
+    source_stamp: int | None = None
+    source_rank: int | None = None
+    target_offset: int | None = None
+    target_stamp: int | None = None
+    target_rank: int | None = None
+    target_partition: int | None = None  # where it is another one
+    parts: tuple[str, ...] = ()  # of CORRUPT: what differs
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Equal parts of one region, as ranks of the compared range."""
+
+    partition: int
+    same: tuple[Same, ...]
+
+
+@dataclass(frozen=True)
+class _One:
+    """A record without counterpart at its place."""
+
+    region: Region
+    index: int
+    gap: int  # index of the gap within the region
+    gaps: int  # of the region
+
+    @property
+    def at_head(self) -> bool:
+        return self.region.head and self.gap == 0 and self.opens
+
+    @property
+    def at_tail(self) -> bool:
+        return self.region.tail and self.gap == self.gaps - 1 and self.closes
+
+    opens: bool = False  # nothing equal before this gap in the region
+    closes: bool = False
+
+
+def classify(regions: Sequence[Region], rules: Rules) -> tuple[list[Difference], list[Aligned]]:
+    """All differences of one topic pair, and what was found equal inside of its regions."""
+    missing: list[_One] = []
+    extra: list[_One] = []
+    aligned: list[Aligned] = []
+    for region in regions:
+        same = align(region.left.whole, region.right.whole)
+        left_only, right_only = _unmatched(region, same)
+        missing += left_only
+        extra += right_only
+        ranks = tuple(Same(s.left + region.at_left, s.right + region.at_right, s.length) for s in same)
+        aligned.append(Aligned(region.partition, ranks))
+    found: list[Difference] = []
+    for step in (_moved, _resent, _aborted, _compacted, _changed):
+        more, missing, extra = step(missing, extra, regions, rules)
+        found += more
+    found += [_left_over(one, rules) for one in missing]
+    found += [_added(one) for one in extra]
+    return found, aligned
+
+
+Step = tuple[list[Difference], list[_One], list[_One]]
+
+
+def _unmatched(region: Region, same: list[Same]) -> tuple[list[_One], list[_One]]:
+    between = gaps(same, len(region.left), len(region.right))
+    left: list[_One] = []
+    right: list[_One] = []
+    for number, gap in enumerate(between):
+        opens = gap.left == 0 and gap.right == 0
+        closes = gap.left_end == len(region.left) and gap.right_end == len(region.right)
+        common = {"gap": number, "gaps": len(between), "opens": opens, "closes": closes}
+        left += [_One(region, index, **common) for index in range(gap.left, gap.left_end)]
+        right += [_One(region, index, **common) for index in range(gap.right, gap.right_end)]
+    return left, right
+
+
+def _moved(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> Step:
+    """Gone from one place and found at another: within the partition first, then in any other."""
+    waiting: dict[tuple[int | None, int], list[_One]] = defaultdict(list)
+    for one in reversed(extra):
+        waiting[one.region.partition, _whole(one, "right")].append(one)
+    found, used, kept = [], set(), []
+    for one in missing:
+        twins = waiting.get((one.region.partition, _whole(one, "left")))
+        if twins:
+            twin = twins.pop()
+            used.add(id(twin))
+            found.append(_difference(REORDERED, one, twin))
+        else:
+            kept.append(one)
+    elsewhere: dict[int, list[_One]] = defaultdict(list)
+    for one in reversed(extra):
+        if id(one) not in used:
+            elsewhere[_whole(one, "right")].append(one)
+    still = []
+    for one in kept:
+        twins = elsewhere.get(_whole(one, "left"))
+        if twins:
+            twin = twins.pop()
+            used.add(id(twin))
+            found.append(replace(_difference(MISPLACED, one, twin), target_partition=twin.region.partition))
+        else:
+            still.append(one)
+    return found, still, [one for one in extra if id(one) not in used]
+
+
+def _resent(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> Step:
+    """The source has this record, and its copy has its place already: sent again."""
+    wanted: dict[int, set[int]] = defaultdict(set)
+    for one in extra:
+        wanted[one.region.partition].add(_whole(one, "right"))
+    known: dict[tuple[int, int], tuple[Region, int]] = {}
+    for region in regions:
+        for index, word in enumerate(region.left.whole.tolist()):
+            if word in wanted[region.partition]:
+                known.setdefault((region.partition, word), (region, index))
+    found, still = [], []
+    for one in extra:
+        origin = known.get((one.region.partition, _whole(one, "right")))
+        if origin is None:
+            still.append(one)
+            continue
+        first = _One(*origin, 0, 0)
+        found.append(_difference(DUPLICATE, first, one))
+    return found, missing, still
+
+
+def _aborted(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> Step:
+    found = [_difference(ABORTED, None, one) for one in extra if _whole(one, "right") in one.region.aborted]
+    return found, missing, [one for one in extra if _whole(one, "right") not in one.region.aborted]
+
+
+def _compacted(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> Step:
+    """Superseded by a later record of the same key on the side that lacks it, or on the side that still has it."""
+    if not any(region.source.compacts or region.target.compacts for region in regions):
+        return [], missing, extra
+    last: dict[tuple[int, str, int], tuple[int, bool]] = {}
+    for region in regions:
+        for side in ("left", "right"):
+            records: Records = getattr(region, side)
+            rows = zip(records.key.tolist(), records.offset.tolist(), records.tombstone.tolist(), strict=True)
+            for key, offset, tombstone in rows:
+                last[region.partition, side, key] = (offset, tombstone)
+    found: list[Difference] = []
+    still: dict[str, list[_One]] = {"left": [], "right": []}
+    for side, ones in (("left", missing), ("right", extra)):
+        for one in ones:
+            lacks = one.region.target if side == "left" else one.region.source
+            if lacks.compacts and _superseded(one, side, last):
+                pair = (one, None) if side == "left" else (None, one)
+                found.append(_difference(COMPACTED, *pair))
+            else:
+                still[side].append(one)
+    return found, still["left"], still["right"]
+
+
+def _superseded(one: _One, side: str, last: Mapping[tuple[int, str, int], tuple[int, bool]]) -> bool:
+    records: Records = getattr(one.region, side)
+    key, offset = int(records.key[one.index]), int(records.offset[one.index])
+    newest, is_tombstone = last[one.region.partition, side, key]
+    other = last.get((one.region.partition, "right" if side == "left" else "left", key))
+    if newest > offset:
+        # The key's newest record must be there on the other side too; a tombstone may have been cleaned away there.
+        return other is not None or is_tombstone
+    return bool(records.tombstone[one.index]) and other is None
+
+
+def _changed(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> Step:
+    """A record is missing and another one stands at its place: the same record, altered."""
+    places: dict[tuple[int, int], tuple[list[_One], list[_One]]] = defaultdict(lambda: ([], []))
+    for side, ones in enumerate((missing, extra)):
+        for one in ones:
+            places[id(one.region), one.gap][side].append(one)
+    found, used = [], set()
+    for left, right in places.values():
+        for one, twin in _counterparts(left, right, rules):
+            used |= {id(one), id(twin)}
+            found.append(replace(_difference(CORRUPT, one, twin), parts=_differing(one, twin, rules)))
+    return found, [one for one in missing if id(one) not in used], [one for one in extra if id(one) not in used]
+
+
+def _counterparts(left: list[_One], right: list[_One], rules: Rules) -> Iterator[tuple[_One, _One]]:
+    if len(left) == len(right):
+        yield from zip(left, right, strict=True)
+        return
+    if left and right and left[0].at_head and (right[0].region.source.start or right[0].region.target.start):
+        # Retention took the head of one side: what stands last before the first equal record belongs together.
+        length = min(len(left), len(right))
+        yield from zip(left[-length:], right[-length:], strict=True)
+        return
+    begin = 0
+    for one in left:
+        for index in range(begin, len(right)):
+            differing = _differing(one, right[index], rules)
+            if not {"key", "value"} <= set(differing):
+                yield one, right[index]
+                begin = index + 1
+                break
+
+
+def _differing(one: _One, twin: _One, rules: Rules) -> tuple[str, ...]:
+    left, right = one.region.left, twin.region.right
+    parts = [name for name in PARTS[:3] if getattr(left, name)[one.index] != getattr(right, name)[twin.index]]
+    if rules.timestamps and left.stamp[one.index] != right.stamp[twin.index]:
+        parts.append(PARTS[3])
+    return tuple(parts)
+
+
+def _left_over(one: _One, rules: Rules) -> Difference:
+    """On the source, not on the target."""
+    offset = int(one.region.left.offset[one.index])
+    region = one.region
+    beyond = region.replicated is not None and offset >= region.replicated
+    if rules.mode == "disaster" and beyond:
+        return _difference(ERRANT, one, None)
+    if beyond or (rules.mode == "online" and one.at_tail):
+        return _difference(NOT_YET, one, None)
+    if one.at_head and region.target.start > one.index:
+        why = "its retention" if region.target.expires else "not its retention: deleted by somebody"
+        return _difference(EXPIRED, one, None, f"the target's log begins at {region.target.start}; {why}")
+    return _difference(LOST, one, None)
+
+
+def _added(one: _One) -> Difference:
+    """On the target, not on the source."""
+    region = one.region
+    if one.at_head and region.source.start > 0:
+        return _difference(EXPIRED, None, one, f"the source's log begins at {region.source.start}")
+    return _difference(FOREIGN, None, one)
+
+
+def _whole(one: _One, side: str) -> int:
+    return int(getattr(one.region, side).whole[one.index])
+
+
+def _difference(kind: str, one: _One | None, twin: _One | None, detail: str = "") -> Difference:
+    some = one or twin
+    assert some is not None
+    source = target = (None, None, None)
+    if one:
+        left = one.region.left
+        source = int(left.offset[one.index]), int(left.stamp[one.index]), one.region.at_left + one.index
+    if twin:
+        right = twin.region.right
+        target = int(right.offset[twin.index]), int(right.stamp[twin.index]), twin.region.at_right + twin.index
+    return Difference(kind, some.region.partition, *source, *target, detail=detail)
+
+
+__all__ = ["Aligned", "Difference", "Edge", "Gap", "Records", "Region", "Rules", "classify"]
