@@ -96,9 +96,7 @@ def _between(
     """The pieces that begin at the start and at each anchor, so that each but the first begins with a match."""
     begins = [(0, 0), *anchors]
     ends = [*anchors, (len(left), len(right))]
-    return [
-        (left[i:k], right[j:m], at_left + i, at_right + j) for (i, j), (k, m) in zip(begins, ends, strict=True)
-    ]
+    return [(left[i:k], right[j:m], at_left + i, at_right + j) for (i, j), (k, m) in zip(begins, ends, strict=True)]
 
 
 def _common(left: Words, right: Words) -> int:

@@ -54,7 +54,8 @@ class Chunks:
     @staticmethod
     def of(rows: Sequence[tuple[Any, ...]]) -> Chunks:
         columns = list(zip(*rows, strict=True)) if rows else [() for _ in fields(Chunks)]
-        return Chunks(*(np.asarray(column, dtype=_TYPES[n]) for n, column in enumerate(columns)))
+        made: list[Any] = [np.asarray(column, dtype=kind) for column, kind in zip(columns, _TYPES, strict=True)]
+        return Chunks(*made)
 
     def __len__(self) -> int:
         return len(self.first)
@@ -81,7 +82,7 @@ class Chunker:
         self._smallest, self._largest = size // 4, size * 8
         self._watched = list(watched)
         self._border = border
-        self._total = 0  # records of all batches before
+        self.total = 0  # records of all batches before
         self._open: tuple[int, int, int, int, int, int] | None = None
         self.rows: list[tuple[int, int, int, int, int, int]] = []
         self.ranks: list[tuple[int, int]] = []
@@ -98,19 +99,19 @@ class Chunker:
             begin = end
         if begin < len(offsets):
             self._add(offsets[begin:], stamps[begin:], hashes[begin:])
-        self._total += len(offsets)
+        self.total += len(offsets)
 
     def finish(self) -> None:
         """The end of the partition's range."""
         self._close()
-        self.ranks += [(offset, self._total) for offset in self._watched]
+        self.ranks += [(offset, self.total) for offset in self._watched]
         self._watched = []
 
     def _rank(self, offsets: Longs) -> None:
         last = int(offsets[-1])
         while self._watched and self._watched[0] <= last:
             offset = self._watched.pop(0)
-            self.ranks.append((offset, self._total + int(np.searchsorted(offsets, offset))))
+            self.ranks.append((offset, self.total + int(np.searchsorted(offsets, offset))))
 
     def _ends(self, offsets: Longs, hashes: Words) -> list[int]:
         """Where chunks end within this batch: behind record end - 1."""

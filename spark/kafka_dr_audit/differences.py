@@ -16,13 +16,14 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 import numpy.typing as npt
 
-from .alignment import Gap, Same, align, gaps
+from .alignment import Same, align, gaps
 
 Longs = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 LOST = "LOST"
 NOT_YET = "NOT_YET"
+NEWER = "NEWER"
 ERRANT = "ERRANT"
 EXPIRED = "EXPIRED"
 COMPACTED = "COMPACTED"
@@ -33,6 +34,10 @@ MISPLACED = "MISPLACED"
 ABORTED = "ABORTED"
 FOREIGN = "FOREIGN"
 
+KINDS = (
+    *(LOST, CORRUPT, REORDERED, MISPLACED, ABORTED, FOREIGN, DUPLICATE),
+    *(ERRANT, NOT_YET, NEWER, EXPIRED, COMPACTED),
+)
 PARTS = ("key", "value", "headers", "timestamp")
 
 
@@ -40,6 +45,7 @@ PARTS = ("key", "value", "headers", "timestamp")
 class Records:
     """Columns of one side of one region, in the order of the log. Fingerprints are of one run and one seed."""
 
+    rank: Longs  # visible records of the compared range before it; jumps where a part was not read
     offset: Longs
     stamp: Longs  # milliseconds since 1970
     whole: Words
@@ -54,7 +60,7 @@ class Records:
     @staticmethod
     def none() -> Records:
         words, longs = np.empty(0, np.uint64), np.empty(0, np.int64)
-        return Records(longs, longs, words, words, words, words, np.empty(0, np.bool_))
+        return Records(longs, longs, longs, words, words, words, words, np.empty(0, np.bool_))
 
     def take(self, chosen: npt.NDArray[np.bool_]) -> Records:
         return Records(*(getattr(self, item.name)[chosen] for item in fields(Records)))
@@ -73,21 +79,19 @@ class Edge:
 class Region:
     """A differing part of a partition; what lies around it is equal on both sides.
 
-    ``at_left``, ``at_right``: visible records of the compared range before the region. ``head``: nothing equal lies
-    before it; ``tail``: nothing equal lies behind it.
+    ``head``: nothing equal lies before it; ``tail``: nothing equal lies behind it.
     """
 
     partition: int
     left: Records
     right: Records
-    at_left: int = 0
-    at_right: int = 0
     head: bool = False
     tail: bool = False
     source: Edge = field(default_factory=Edge)
     target: Edge = field(default_factory=Edge)
     replicated: int | None = None  # source offset below which the flow says that it has copied everything
     aborted: Set[int] = frozenset()  # fingerprints of the source that only a read_uncommitted reader sees
+    origins: Mapping[int, tuple[int, int]] = field(default_factory=dict)  # fingerprint -> offset, stamp elsewhere there
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,8 @@ class _One:
     index: int
     gap: int  # index of the gap within the region
     gaps: int  # of the region
+    opens: bool = False  # nothing equal lies before this gap in the region
+    closes: bool = False
 
     @property
     def at_head(self) -> bool:
@@ -139,9 +145,6 @@ class _One:
     @property
     def at_tail(self) -> bool:
         return self.region.tail and self.gap == self.gaps - 1 and self.closes
-
-    opens: bool = False  # nothing equal before this gap in the region
-    closes: bool = False
 
 
 def classify(regions: Sequence[Region], rules: Rules) -> tuple[list[Difference], list[Aligned]]:
@@ -154,15 +157,24 @@ def classify(regions: Sequence[Region], rules: Rules) -> tuple[list[Difference],
         left_only, right_only = _unmatched(region, same)
         missing += left_only
         extra += right_only
-        ranks = tuple(Same(s.left + region.at_left, s.right + region.at_right, s.length) for s in same)
-        aligned.append(Aligned(region.partition, ranks))
+        aligned.append(Aligned(region.partition, tuple(_by_rank(region, same))))
     found: list[Difference] = []
     for step in (_moved, _resent, _aborted, _compacted, _changed):
         more, missing, extra = step(missing, extra, regions, rules)
         found += more
     found += [_left_over(one, rules) for one in missing]
-    found += [_added(one) for one in extra]
+    found += [_added(one, rules) for one in extra]
     return found, aligned
+
+
+def _by_rank(region: Region, same: list[Same]) -> Iterator[Same]:
+    """Equal parts as ranks; one that goes on behind a part that was not read is two."""
+    for part in same:
+        left = region.left.rank[part.left : part.left + part.length]
+        right = region.right.rank[part.right : part.right + part.length]
+        breaks = np.flatnonzero((np.diff(left) != 1) | (np.diff(right) != 1)) + 1
+        for begin, end in zip([0, *breaks.tolist()], [*breaks.tolist(), part.length], strict=True):
+            yield Same(int(left[begin]), int(right[begin]), end - begin)
 
 
 Step = tuple[list[Difference], list[_One], list[_One]]
@@ -175,9 +187,9 @@ def _unmatched(region: Region, same: list[Same]) -> tuple[list[_One], list[_One]
     for number, gap in enumerate(between):
         opens = gap.left == 0 and gap.right == 0
         closes = gap.left_end == len(region.left) and gap.right_end == len(region.right)
-        common = {"gap": number, "gaps": len(between), "opens": opens, "closes": closes}
-        left += [_One(region, index, **common) for index in range(gap.left, gap.left_end)]
-        right += [_One(region, index, **common) for index in range(gap.right, gap.right_end)]
+        place = (number, len(between), opens, closes)
+        left += [_One(region, index, *place) for index in range(gap.left, gap.left_end)]
+        right += [_One(region, index, *place) for index in range(gap.right, gap.right_end)]
     return left, right
 
 
@@ -223,12 +235,15 @@ def _resent(missing: list[_One], extra: list[_One], regions: Sequence[Region], r
                 known.setdefault((region.partition, word), (region, index))
     found, still = [], []
     for one in extra:
-        origin = known.get((one.region.partition, _whole(one, "right")))
-        if origin is None:
+        word = _whole(one, "right")
+        origin = known.get((one.region.partition, word))
+        if origin is not None:
+            found.append(_difference(DUPLICATE, _One(*origin, 0, 0), one))
+        elif word in one.region.origins:
+            offset, stamp = one.region.origins[word]
+            found.append(replace(_difference(DUPLICATE, None, one), source_offset=offset, source_stamp=stamp))
+        else:
             still.append(one)
-            continue
-        first = _One(*origin, 0, 0)
-        found.append(_difference(DUPLICATE, first, one))
     return found, missing, still
 
 
@@ -328,9 +343,11 @@ def _left_over(one: _One, rules: Rules) -> Difference:
     return _difference(LOST, one, None)
 
 
-def _added(one: _One) -> Difference:
+def _added(one: _One, rules: Rules) -> Difference:
     """On the target, not on the source."""
     region = one.region
+    if rules.mode == "online" and one.at_tail:
+        return _difference(NEWER, None, one)
     if one.at_head and region.source.start > 0:
         return _difference(EXPIRED, None, one, f"the source's log begins at {region.source.start}")
     return _difference(FOREIGN, None, one)
@@ -343,14 +360,22 @@ def _whole(one: _One, side: str) -> int:
 def _difference(kind: str, one: _One | None, twin: _One | None, detail: str = "") -> Difference:
     some = one or twin
     assert some is not None
-    source = target = (None, None, None)
+    source: tuple[int | None, ...] = (None, None, None)
+    target: tuple[int | None, ...] = (None, None, None)
     if one:
         left = one.region.left
-        source = int(left.offset[one.index]), int(left.stamp[one.index]), one.region.at_left + one.index
+        source = int(left.offset[one.index]), int(left.stamp[one.index]), int(left.rank[one.index])
     if twin:
         right = twin.region.right
-        target = int(right.offset[twin.index]), int(right.stamp[twin.index]), twin.region.at_right + twin.index
-    return Difference(kind, some.region.partition, *source, *target, detail=detail)
-
-
-__all__ = ["Aligned", "Difference", "Edge", "Gap", "Records", "Region", "Rules", "classify"]
+        target = int(right.offset[twin.index]), int(right.stamp[twin.index]), int(right.rank[twin.index])
+    return Difference(
+        kind,
+        some.region.partition,
+        source_offset=source[0],
+        source_stamp=source[1],
+        source_rank=source[2],
+        target_offset=target[0],
+        target_stamp=target[1],
+        target_rank=target[2],
+        detail=detail,
+    )

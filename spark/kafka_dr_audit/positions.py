@@ -10,6 +10,7 @@ which ranks hold the same record. Rules: SOUNDNESS 4 and 6 to 8.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,13 +65,20 @@ def judge(place: Map, stands: int | None, goes_on: int | None) -> Judged:
     if goes_on is None:
         return Judged(NONE, reason="the group has no position here: auto.offset.reset decides")
     image = _image(place, stands)
-    # The replica itself brings these once more, whatever the position (SOUNDNESS 4).
-    resent = sum(copy.source < stands and copy.target >= max(goes_on, image) for copy in place.copies)
+    resent = _resent(place, stands, max(goes_on, image))
     again = _told(place, goes_on, image)
     if again:
         return Judged(REREAD, again, resent, image)
     skipped = _skipped(place, stands, goes_on)
     return Judged(SKIP if skipped else EXACT, skipped, resent, image)
+
+
+def _resent(place: Map, stands: int, begin: int) -> int:
+    """Records that the replica itself brings once more, whatever the position (SOUNDNESS 4)."""
+    times = Counter(copy.source for copy in place.copies if copy.target >= begin)
+    # One delivery of an unread record is the right one.
+    wanted = sum(source >= stands and _copied(place, source) < begin for source in times)
+    return sum(times.values()) - wanted
 
 
 def _image(place: Map, stands: int) -> int:

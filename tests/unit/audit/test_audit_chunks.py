@@ -1,9 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chunks follow the content, not the batches; equal parts of two sequences are found, and nothing is called equal that is not."""
+"""Chunks follow the content, not the batches; equal parts of two sequences are found, and nothing else is."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 import pytest
@@ -20,12 +22,14 @@ def prints(values: list[int]) -> np.ndarray:
     return mixed(np.asarray(values, dtype=np.uint64) + np.uint64(7))
 
 
-def chunks(values: list[int], cuts: list[int] = (), border: int | None = None, watched: list[int] = (), gap: int = 1) -> Chunker:
+def chunks(
+    values: list[int], cuts: list[int] = (), border: int | None = None, watched: list[int] = (), gap: int = 1
+) -> Chunker:
     chunker = Chunker(SIZE, watched, border)
     offsets = np.arange(len(values), dtype=np.int64) * gap
     words = prints(values)
     edges = [0, *sorted(cuts), len(values)]
-    for begin, end in zip(edges, edges[1:], strict=False):
+    for begin, end in itertools.pairwise(edges):
         chunker.feed(offsets[begin:end], offsets[begin:end], words[begin:end])
     chunker.finish()
     return chunker

@@ -30,6 +30,7 @@ def side(log: list[Record], first: int = 0, timestamps: bool = True) -> Records:
         return mixed(np.asarray(values, dtype=np.uint64))
 
     return Records(
+        np.arange(len(log), dtype=np.int64),
         np.arange(first, first + len(log), dtype=np.int64),
         np.asarray([record[3] for record in log], dtype=np.int64),
         words([word(*record[: 4 if timestamps else 3]) for record in log]),
@@ -110,7 +111,12 @@ def test_a_record_in_another_partition_is_misplaced() -> None:
         ({"target": Edge(start=10)}, LOG, LOG[10:20] + LOG[21:], {"EXPIRED": 10, "LOST": 1}),
         ({"source": Edge(start=10)}, LOG[10:], LOG, {"EXPIRED": 10}),
         ({"source": Edge(start=0)}, LOG[10:], LOG, {"FOREIGN": 10}),
-        ({"source": Edge(start=10)}, LOG[10:], [*LOG[:10], ("x", "y", None, 1), *LOG[11:]], {"EXPIRED": 10, "CORRUPT": 1}),
+        (
+            {"source": Edge(start=10)},
+            LOG[10:],
+            [*LOG[:10], ("x", "y", None, 1), *LOG[11:]],
+            {"EXPIRED": 10, "CORRUPT": 1},
+        ),
         ({"source": Edge(start=40)}, [], LOG, {"EXPIRED": 40}),
     ],
 )
@@ -135,7 +141,13 @@ def test_a_copied_aborted_record_is_named() -> None:
 
 
 def test_compaction_explains_only_superseded_records() -> None:
-    keyed: list[Record] = [("a", 1, None, 1), ("b", 1, None, 2), ("a", 2, None, 3), ("b", None, None, 4), ("c", 1, None, 5)]
+    keyed: list[Record] = [
+        ("a", 1, None, 1),
+        ("b", 1, None, 2),
+        ("a", 2, None, 3),
+        ("b", None, None, 4),
+        ("c", 1, None, 5),
+    ]
     a2, b0, c1 = keyed[2], keyed[3], keyed[4]
     compacts = {"target": Edge(compacts=True)}
     assert kinds(whole(keyed, [a2, b0, c1], **compacts)) == {"COMPACTED": 2}
@@ -195,7 +207,8 @@ def test_second_copies_are_counted_apart_from_the_position() -> None:
     assert judge(place, 5, 5) == Judged("REREAD", 3, 0, 8)
     assert judge(place, 3, 6) == Judged("EXACT", 0, 0, 6)  # the second copies of 3, 4 and 5 are still ahead
     assert judge(place, 3, 7) == Judged("SKIP", 1, 0, 6)
-    assert judge(place, 2, 2) == Judged("EXACT", 0, 0, 2)
+    assert judge(place, 2, 2) == Judged("EXACT", 0, 3, 2)
+    assert judge(place, 4, 7) == Judged("EXACT", 0, 0, 7)
     lone = Map([Same(0, 0, 4), Same(4, 5, 6)], [Copy(1, 4)], 10, 11)
     assert judge(lone, 3, 3) == Judged("EXACT", 0, 1, 3)  # the replica brings 1 once more, whatever the position
     assert judge(lone, 4, 5) == Judged("EXACT", 0, 0, 5)

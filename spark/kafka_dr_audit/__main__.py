@@ -1,0 +1,114 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Command line: ``python -m kafka_dr_audit PLAN --output DIR``. Exit code 0 PROVEN, 1 REFUTED, 2 UNKNOWN."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+# Submitted as a file, its package is known by no name yet.
+if not __package__:
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+from kafka_dr_audit import audit, plan
+from kafka_dr_audit.errors import AuditError
+from kafka_dr_audit.progress import Progress
+from kafka_dr_audit.session import Resources
+
+EXIT_CODES = {"PROVEN": 0, "REFUTED": 1, "UNKNOWN": 2}
+FREE_BYTES = 64 << 20
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    progress = Progress(options.quiet)
+    try:
+        found = plan.load(options.plan)
+        output = _output(options.output)
+        resources = Resources(options.master, options.driver_memory, options.jars, _conf(options.conf))
+        settings = audit.Options(output, resources, options.settle, options.sample, options.seed)
+        document = audit.run(found, settings, progress)
+    except AuditError as error:
+        sys.stderr.write(f"UNKNOWN: {error.message}\n")
+        return EXIT_CODES["UNKNOWN"]
+    sys.stdout.write("\n".join(lines(document)) + "\n")
+    return EXIT_CODES[document["verdict"]]
+
+
+def lines(document: dict[str, Any]) -> list[str]:
+    """The result for a person: a line for each topic, each class and each group that is not exact."""
+    text = [f"{document['verdict']}: {document['pair']}, {document['records']['source']:,} records compared"]
+    for topic in document["topics"]:
+        source, target = topic["source"], topic["target"]
+        head = f"{source['cluster']}:{source['topic']} -> {target['cluster']}:{target['topic']}"
+        exact = sum(item["verdict"] == "EXACT" for item in topic["positions"])
+        text.append(f"  {topic['verdict']:<8} {head}: positions exact {exact} of {len(topic['positions'])}")
+        text += [f"           {reason}" for reason in topic["reasons"]]
+        for item in topic["classes"]:
+            text.append(f"    {item['verdict']:<8} {item['records']:,} {item['kind']}: {item['reason']}")
+            text += [f"             {_place(one)}" for one in item["sample"][:3]]
+        for item in [one for one in topic["positions"] if one["verdict"] != "EXACT"][:5]:
+            text.append(
+                f"    {item['judged']:<8} group {item['group']}, partition {item['partition']}: {item['verdict']}"
+                f" ({item['reason']})"
+            )
+    text += [f"  not checked: {item}" for item in document["not_checked"]]
+    return text
+
+
+def _place(one: dict[str, Any]) -> str:
+    source = f"source offset {one['source']['offset']}" if one["source"] else "not on the source"
+    target = f"target offset {one['target']['offset']}" if one["target"] else "not on the target"
+    where = f"partition {one['partition']}"
+    if "target_partition" in one:
+        where += f" (target: {one['target_partition']})"
+    differs = f", differs in {', '.join(one['differs'])}" if "differs" in one else ""
+    return f"{where}, {source}, {target}{differs}"
+
+
+def _output(path: Path) -> Path:
+    path = path.absolute()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / ".writable"
+        probe.write_text("")
+        probe.unlink()
+    except OSError as error:
+        raise AuditError("output_unusable", f"The output folder {path} cannot be used: {error.strerror}.") from error
+    free = shutil.disk_usage(path).free
+    if free < FREE_BYTES:
+        raise AuditError("disk_full", f"{path} has {free >> 20} MiB free, {FREE_BYTES >> 20} are wanted.")
+    (path / "audit.json").unlink(missing_ok=True)  # an old proof must not be taken for this one
+    return path
+
+
+def _conf(items: list[str]) -> dict[str, str]:
+    wrong = [item for item in items if "=" not in item]
+    if wrong:
+        raise AuditError("conf_invalid", f"--conf takes name=value, found {wrong[0]!r}.")
+    return dict(item.split("=", 1) for item in items)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="kafka_dr_audit", description=__doc__)
+    parser.add_argument("plan", type=Path, help="the plan, as the verify role writes it")
+    parser.add_argument("--output", type=Path, default=Path("audit"), help="folder of audit.json and audit.html")
+    parser.add_argument("--master", default=os.environ.get("KAFKA_DR_SPARK_MASTER", "local[*]"))
+    parser.add_argument("--driver-memory", default="1g")
+    parser.add_argument("--jars", type=Path, help="folder with the Kafka connector, for machines without Maven Central")
+    parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="a Spark setting")
+    parser.add_argument("--settle", type=float, default=30.0, help="seconds that an online snapshot may take to arrive")
+    parser.add_argument("--sample", type=int, default=20, help="differences of each class that are listed")
+    parser.add_argument("--seed", type=int, help="of the fingerprints; fresh for each run by default")
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The audit from beginning to end."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import level1, level2, session, snapshot, verdict
+from .brokers import Brokers
+from .errors import AuditError
+from .level1 import SIDES, Pair
+from .plan import Plan
+from .progress import Progress
+from .reading import Reader
+from .snapshot import Scope
+
+
+@dataclass(frozen=True)
+class Options:
+    output: Path
+    resources: session.Resources
+    settle: float = 30.0
+    sample: int = 20
+    seed: int | None = None
+
+
+def run(plan: Plan, options: Options, progress: Progress) -> dict[str, Any]:
+    """Write ``audit.json`` and ``audit.html``; what is known before a failure is kept and marked as partial."""
+    began = time.time()
+    progress.say(f"starting Spark ({options.resources.master})")
+    spark = session.start(options.resources, options.output)
+    seed = secrets.randbits(63) if options.seed is None else options.seed
+    reader = Reader(spark, seed, secrets.token_hex(16))
+    facts: dict[str, Any] = {"seed": str(seed), "spark": spark.version, "began": _stamp(began)}
+    brokers: dict[str, Brokers] = {}
+    scopes: list[Scope] = []
+    compared: list[level2.Compared] = []
+    try:
+        for alias, cluster in plan.clusters.items():
+            brokers[alias] = Brokers(spark._jvm, cluster)
+        progress.say("asking both clusters what there is")
+        scopes = snapshot.take(plan, brokers)
+        names = reader.names(scope.side(name).topic for scope in scopes for name in SIDES)
+        pairs = level1.compare(plan, scopes, reader, names, spark, progress)
+        differing = sum(bool(pair.gaps) for pair in pairs)
+        records = {name: sum(getattr(pair, name).chunks.total for pair in pairs) for name in SIDES}
+        facts |= {"records": records, "level1_seconds": round(time.time() - began, 3)}
+        progress.say(f"level 1: {records['source']:,} and {records['target']:,} records; {differing} partitions differ")
+        compared = [
+            level2.Compared(scope, [pair for pair in pairs if pair.scope is scope])
+            for scope in scopes
+            if scope.readable
+        ]
+        _keep(options.output, verdict.result(plan, scopes, compared, {}, facts, options.sample) | _PARTIAL)
+        tools = level2.Tools(plan, brokers, reader, spark, names, progress, options.settle)
+        compared, again = level2.explain(pairs, tools)
+        facts["records_read_again"] = again
+        if again:
+            progress.say(f"level 2: {again:,} records read again")
+        unread = _unread(pairs, plan, reader)
+        snapshot.look_again(scopes, brokers)
+    except AuditError as error:
+        _partial(plan, scopes, compared, facts, options, error)
+        raise
+    except Exception as error:
+        wrapped = _of_spark(error)
+        _partial(plan, scopes, compared, facts, options, wrapped)
+        raise wrapped from error
+    finally:
+        for asked in brokers.values():
+            asked.close()
+    facts |= {"ended": _stamp(time.time()), "seconds": round(time.time() - began, 3)}
+    document = verdict.result(plan, scopes, compared, unread, facts, options.sample)
+    _keep(options.output, document)
+    return document
+
+
+_PARTIAL = {"partial": True, "verdict": verdict.UNKNOWN}
+
+
+def _partial(
+    plan: Plan,
+    scopes: list[Scope],
+    compared: list[level2.Compared],
+    facts: Mapping[str, Any],
+    options: Options,
+    error: AuditError,
+) -> None:
+    document = verdict.result(plan, scopes, compared, {}, facts, options.sample)
+    failure = {"code": error.code, "message": error.message}
+    _keep(options.output, document | _PARTIAL | {"error": failure})
+
+
+def _keep(output: Path, document: Mapping[str, Any]) -> None:
+    path = output / "audit.json"
+    draft = path.with_suffix(".json.new")
+    draft.write_text(json.dumps(document, indent=1) + "\n")
+    draft.replace(path)
+
+
+def _unread(pairs: list[Pair], plan: Plan, reader: Reader) -> dict[int, list[int]]:
+    """Partitions that have offsets but showed no record: aborted records must explain that, or compaction."""
+    found: dict[int, list[int]] = {}
+    for pair in pairs:
+        for name in SIDES:
+            look, span = getattr(pair.scope, name), pair.scope.spans[name, pair.partition]
+            if getattr(pair, name).chunks.total or span.border == span.start or look.compacts:
+                continue
+            side = pair.scope.side(name)
+            ranges = {(side.topic, pair.partition): (span.start, span.border)}
+            if not reader.records(plan.clusters[side.cluster], "read_uncommitted", ranges).count():
+                found.setdefault(id(pair.scope), []).append(pair.partition)
+    return found
+
+
+def _of_spark(error: Exception) -> AuditError:
+    """Spark's failure in one line; the whole of it stands in spark.log."""
+    text = str(error)
+    for mark, code, told in (
+        ("OffsetOutOfRange", "log_moved", "A log start moved while it was read"),
+        ("Some data may have been lost", "log_moved", "Records that were there at the start could not be read"),
+        ("Failed to find data source: kafka", "connector_missing", "The Kafka connector is not on Spark's class path"),
+        (
+            "NoSuchMethodError",
+            "connector_missing",
+            "The connector or kafka-clients is of another version than this Spark",
+        ),
+        ("NoClassDefFoundError", "connector_missing", "A jar of the Kafka connector is missing or of another version"),
+        ("No space left", "disk_full", "The disk is full"),
+        ("OutOfMemoryError", "memory", "Spark's memory was not enough: raise --driver-memory"),
+        ("Authorization", "not_authorized", "The client may not read a topic"),
+    ):
+        if mark in text:
+            return AuditError(code, f"{told}: {_line(text, mark)}")
+    return AuditError("spark_failed", f"Spark failed: {_line(text, '')} (the whole of it: spark.log)")
+
+
+def _line(text: str, mark: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip() and mark in line]
+    return (lines or ["no message"])[0][:300]
+
+
+def _stamp(moment: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))

@@ -1,0 +1,446 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Level 2: only what differs is read again, record by record, and every difference gets its name."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .alignment import Gap
+from .brokers import Brokers, Look, Place
+from .chunks import Chunks
+from .differences import EXPIRED, FOREIGN, LOST, NOT_YET, Aligned, Difference, Edge, Records, Region, Rules, classify
+from .level1 import SIDES, Half, Pair, by_place, timestamps
+from .plan import Plan
+from .progress import Progress, rows_read
+from .reading import Reader
+from .snapshot import TARGET_ISOLATION, Scope
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+WHOLE_REGION = 200_000  # records a side up to which a differing part is read in one piece
+ROUNDS = 8  # differing parts of one partition that are read apart; more are joined
+SEARCHED = 10_000  # fingerprints that are looked for in a whole partition
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Offsets [start, end) of one side; ``rank``: of its first record."""
+
+    start: int
+    end: int
+    rank: int
+
+
+@dataclass(frozen=True)
+class Bulk:
+    """A run too long to be read record by record: counted, with its borders. ``kind`` None: it could not be told."""
+
+    kind: str | None
+    partition: int
+    source_records: int
+    target_records: int
+    source: tuple[int, int] | None  # first and last offset
+    target: tuple[int, int] | None
+    oldest: int
+    newest: int
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What is to be read of one differing part."""
+
+    pair: Pair
+    gap: Gap
+    pieces: Mapping[str, tuple[Piece, ...]]
+    head: bool
+    tail: bool
+
+    def place(self, name: str) -> Place:
+        return self.pair.scope.side(name).topic, self.pair.partition
+
+
+@dataclass
+class Compared:
+    """One topic pair after both levels."""
+
+    scope: Scope
+    pairs: list[Pair]
+    differences: list[Difference] = field(default_factory=list)
+    aligned: list[Aligned] = field(default_factory=list)
+    bulks: list[Bulk] = field(default_factory=list)
+    hashes: dict[tuple[str, int, int], tuple[str | None, str | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What reading needs."""
+
+    plan: Plan
+    brokers: Mapping[str, Brokers]
+    reader: Reader
+    session: SparkSession
+    names: Mapping[int, str]  # of topics, by what stands for them in the columns
+    progress: Progress
+    settle: float  # seconds that copies of a snapshot's last records may take to arrive
+
+
+def explain(pairs: list[Pair], tools: Tools) -> tuple[list[Compared], int]:
+    """Everything that differs, and how many records were read again for it."""
+    found = {id(pair.scope): Compared(pair.scope, []) for pair in pairs}
+    for pair in pairs:
+        found[id(pair.scope)].pairs.append(pair)
+    specs: list[Spec] = []
+    for compared in found.values():
+        more, compared.bulks = _specs(compared.pairs)
+        specs += more
+    if not specs:
+        return list(found.values()), 0
+    left, again = _records("source", specs, tools, found)
+    regions = _looked(specs, left, tools, found)
+    again += sum(len(region.right) for _, region in regions)
+    regions, searched = _searched(regions, tools, found)
+    _name(regions, found)
+    return list(found.values()), again + searched
+
+
+def _looked(
+    specs: list[Spec], left: list[Records], tools: Tools, found: Mapping[int, Compared]
+) -> list[tuple[Spec, Region]]:
+    """With the target's records; online, once more for those that are still on their way."""
+    until = time.monotonic() + tools.settle
+    regions: dict[int, tuple[Spec, Region]] = {}
+    waiting = list(range(len(specs)))
+    while waiting:
+        reached = _reaching([specs[n] for n in waiting], tools)
+        right, _ = _records("target", reached, tools, found)
+        for n, spec, records in zip(waiting, reached, right, strict=True):
+            regions[n] = spec, _region(spec, left[n], records)
+        _name([regions[n] for n in sorted(regions)], found)
+        late = {
+            (id(compared.scope), item.partition)
+            for compared in found.values()
+            if compared.scope.topic.mode == "online"
+            for item in compared.differences
+            if item.kind == NOT_YET
+        }
+        waiting = [n for n in waiting if (id(specs[n].pair.scope), specs[n].pair.partition) in late]
+        if time.monotonic() > until:
+            break
+        if waiting:
+            tools.progress.say(f"{len(waiting)} partitions of the snapshot are not copied to their ends; looking again")
+    return [regions[n] for n in sorted(regions)]
+
+
+def _name(regions: list[tuple[Spec, Region]], found: Mapping[int, Compared]) -> None:
+    for key, compared in found.items():
+        mine = [region for spec, region in regions if id(spec.pair.scope) == key]
+        rules = Rules(compared.scope.timestamps, compared.scope.topic.mode)
+        compared.differences, compared.aligned = classify(mine, rules)
+
+
+def _reaching(specs: list[Spec], tools: Tools) -> list[Spec]:
+    """Online, the target has grown since: its last part is read to where it ends now."""
+    growing = [
+        spec
+        for spec in specs
+        if spec.tail and spec.pair.scope.topic.mode == "online" and not spec.pair.scope.topic.target.live
+    ]
+    ends: dict[tuple[str, Place], int] = {}
+    for cluster in {spec.pair.scope.topic.target.cluster for spec in growing}:
+        places = [spec.place("target") for spec in growing if spec.pair.scope.topic.target.cluster == cluster]
+        found = tools.brokers[cluster].ends(places, TARGET_ISOLATION)
+        ends |= {(cluster, place): end for place, end in found.items()}
+
+    def grown(spec: Spec) -> Spec:
+        *pieces, last = spec.pieces["target"]
+        end = ends[spec.pair.scope.topic.target.cluster, spec.place("target")]
+        return replace(spec, pieces={**spec.pieces, "target": (*pieces, replace(last, end=max(last.end, end)))})
+
+    return [grown(spec) if spec in growing else spec for spec in specs]
+
+
+def _specs(pairs: list[Pair]) -> tuple[list[Spec], list[Bulk]]:
+    specs, bulks = [], []
+    for pair in pairs:
+        for gap in _joined(pair):
+            spec, bulk = _spec(pair, gap)
+            specs.append(spec)
+            bulks += bulk
+    return specs, bulks
+
+
+def _joined(pair: Pair) -> list[Gap]:
+    """Parts to be read, wide enough to hold the originals of what was sent again; of compacted topics all."""
+    if not pair.gaps:
+        return []
+    if pair.scope.source and pair.scope.target and (pair.scope.source.compacts or pair.scope.target.compacts):
+        return [Gap(0, len(pair.source.chunks), 0, len(pair.target.chunks))]
+    wide: list[Gap] = []
+    for gap in (_widened(pair, gap) for gap in pair.gaps):
+        if wide and gap.left <= wide[-1].left_end and gap.right <= wide[-1].right_end:
+            gap = _union(wide.pop(), gap)
+        wide.append(gap)
+    while len(wide) > ROUNDS:
+        distances = [after.left - before.left_end for before, after in itertools.pairwise(wide)]
+        nearest = distances.index(min(distances))
+        wide[nearest : nearest + 2] = [_union(wide[nearest], wide[nearest + 1])]
+    return wide
+
+
+def _union(before: Gap, after: Gap) -> Gap:
+    return Gap(
+        min(before.left, after.left),
+        max(before.left_end, after.left_end),
+        min(before.right, after.right),
+        max(before.right_end, after.right_end),
+    )
+
+
+def _widened(pair: Pair, gap: Gap) -> Gap:
+    """MirrorMaker 2 sends a run again: its original lies within as many records before, or behind."""
+    left, right = pair.source.chunks.records, pair.target.chunks.records
+    surplus = int(right[gap.right : gap.right_end].sum()) - int(left[gap.left : gap.left_end].sum())
+    if surplus <= 0:
+        return gap
+    begin, end = 0, 0
+    wanted = surplus + (int(left.max()) if len(left) else 0)
+    read = 0
+    while gap.left - begin > 0 and gap.right - begin > 0 and read < wanted:
+        begin += 1
+        read += int(left[gap.left - begin])
+    read = 0
+    while gap.left_end + end < len(left) and gap.right_end + end < len(right) and read < wanted:
+        read += int(left[gap.left_end + end])
+        end += 1
+    return Gap(gap.left - begin, gap.left_end + end, gap.right - begin, gap.right_end + end)
+
+
+def _spec(pair: Pair, gap: Gap) -> tuple[Spec, list[Bulk]]:
+    head = gap.left == 0 and gap.right == 0
+    tail = gap.left_end == len(pair.source.chunks) and gap.right_end == len(pair.target.chunks)
+    counts = {
+        "source": int(pair.source.chunks.records[gap.left : gap.left_end].sum()),
+        "target": int(pair.target.chunks.records[gap.right : gap.right_end].sum()),
+    }
+    begins = {"source": (gap.left, gap.left_end), "target": (gap.right, gap.right_end)}
+    pieces, holes = {}, {}
+    for name, other in (("source", "target"), ("target", "source")):
+        half: Half = getattr(pair, name)
+        keep = min(counts[other], WHOLE_REGION) + 16 * (int(half.chunks.records.max()) if len(half.chunks) else 0)
+        parts, hole = _parts(half.chunks, *begins[name], counts[name], keep, head, tail)
+        border = pair.scope.spans[name, pair.partition].border
+        pieces[name] = tuple(_piece(half.chunks, begin, end, border) for begin, end in parts)
+        holes[name] = hole
+    return Spec(pair, gap, pieces, head, tail), _bulks(pair, holes, head, tail)
+
+
+def _parts(
+    chunks: Chunks, begin: int, end: int, count: int, keep: int, head: bool, tail: bool
+) -> tuple[list[tuple[int, int]], tuple[int, int] | None]:
+    """Chunks to be read, and those in between that only count."""
+    if count <= WHOLE_REGION:
+        return [(begin, end)], None
+    sizes = chunks.records
+    first, last = begin, end
+    if not head or tail:
+        kept = 0
+        while first < end and kept < keep:
+            kept += int(sizes[first])
+            first += 1
+    if not tail or head:
+        kept = 0
+        while last > first and kept < keep:
+            last -= 1
+            kept += int(sizes[last])
+    if first >= last:
+        return [(begin, end)], None
+    return [(begin, first), (last, end)], (first, last)
+
+
+def _piece(chunks: Chunks, begin: int, end: int, border: int) -> Piece:
+    start = int(chunks.first[begin]) if begin < len(chunks) else border
+    stop = int(chunks.first[end]) if end < len(chunks) else border
+    return Piece(start, max(start, stop), int(chunks.records[:begin].sum()))
+
+
+def _bulks(pair: Pair, holes: Mapping[str, tuple[int, int] | None], head: bool, tail: bool) -> list[Bulk]:
+    if not any(holes.values()):
+        return []
+    facts: dict[str, Any] = {}
+    stamps: list[int] = []
+    for name in SIDES:
+        half: Half = getattr(pair, name)
+        hole = holes[name]
+        begin, end = hole or (0, 0)
+        facts[f"{name}_records"] = int(half.chunks.records[begin:end].sum())
+        facts[name] = (int(half.chunks.first[begin]), int(half.chunks.last[end - 1])) if hole else None
+        if hole:
+            stamps += [int(half.chunks.oldest[begin:end].min()), int(half.chunks.newest[begin:end].max())]
+    kind = None
+    starts = {name: pair.scope.spans[name, pair.partition].log_start for name in SIDES}
+    if holes["source"] and not holes["target"]:
+        kind = EXPIRED if head and starts["target"] >= facts["source_records"] else LOST
+        kind = NOT_YET if tail and not head and pair.scope.topic.mode == "online" else kind
+    elif holes["target"] and not holes["source"] and head and starts["source"] > 0:
+        kind = EXPIRED
+    return [Bulk(kind, pair.partition, oldest=min(stamps), newest=max(stamps), **facts)]
+
+
+def _records(
+    name: str, specs: Sequence[Spec], tools: Tools, found: Mapping[int, Compared]
+) -> tuple[list[Records], int]:
+    """The records of each spec on one side, and how many were read."""
+    wanted = [
+        (spec.pair.scope, spec.place(name), (piece.start, piece.end))
+        for spec in specs
+        for piece in spec.pieces[name]
+        if piece.end > piece.start
+    ]
+    columns = _collect(name, wanted, tools)
+    for spec in specs:
+        rows = columns.get((spec.pair.scope.side(name).cluster, spec.place(name)))
+        if rows is not None:
+            hashes = zip(rows["offset"].tolist(), rows["key_sha256"], rows["value_sha256"], strict=True)
+            mine = found[id(spec.pair.scope)].hashes
+            mine.update({(name, spec.pair.partition, offset): (key, value) for offset, key, value in hashes})
+    records = [
+        _of_spec(spec, name, columns.get((spec.pair.scope.side(name).cluster, spec.place(name)))) for spec in specs
+    ]
+    return records, sum(len(rows["offset"]) for rows in columns.values())
+
+
+Wanted = Sequence[tuple[Scope, Place, tuple[int, int]]]
+Columns = dict[tuple[str, Place], dict[str, Any]]
+
+
+def _collect(
+    name: str, wanted: Wanted, tools: Tools, isolation: str = "", words: Sequence[int] | None = None
+) -> Columns:
+    """{(cluster, place): columns in the order of the log}; one Spark job for each cluster and isolation.
+
+    ``words``: only records with one of these fingerprints.
+    """
+    found: Columns = {}
+    keys = {(scope.side(name).cluster, scope.isolation(name)) for scope, _, _ in wanted}
+    for cluster, declared in sorted(keys):
+        mine = [item for item in wanted if (item[0].side(name).cluster, item[0].isolation(name)) == (cluster, declared)]
+        whole = tools.reader.whole(*timestamps([scope for scope, _, _ in mine], cluster, declared))
+        settings = tools.plan.clusters[cluster]
+        reads = [
+            tools.reader.details(tools.reader.records(settings, isolation or declared, ranges), whole)
+            for ranges in _rounds(mine)
+        ]
+        rows = reduce(lambda one, other: one.union(other), reads)
+        if words is not None:
+            rows = rows.where(rows["whole"].isin(list(words)))
+        table = _run(rows, f"level 2, {cluster}", sum(end - start for _, _, (start, end) in mine), tools)
+        for (topic, partition), columns in by_place(table, "offset").items():
+            found[cluster, (tools.names[topic], partition)] = columns
+    return found
+
+
+def _run(rows: DataFrame, what: str, planned: int, tools: Tools) -> pa.Table:
+    before = rows_read(tools.session)
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(rows.toArrow)
+        tools.progress.watch([job], what, planned, lambda: rows_read(tools.session) - before)
+        return job.result()
+
+
+def _rounds(wanted: Wanted) -> list[dict[Place, tuple[int, int]]]:
+    """A read names each partition once: further ranges of it go into further reads."""
+    rounds: list[dict[Place, tuple[int, int]]] = []
+    for _, place, ends in wanted:
+        free = next((ranges for ranges in rounds if place not in ranges), None)
+        if free is None:
+            rounds.append(free := {})
+        free[place] = ends
+    return rounds
+
+
+def _of_spec(spec: Spec, name: str, rows: Mapping[str, Any] | None) -> Records:
+    if rows is None:
+        return Records.none()
+    chosen, ranks = [], []
+    for piece in spec.pieces[name]:
+        low, high = np.searchsorted(rows["offset"], [piece.start, piece.end])
+        chosen.append(np.arange(low, high))
+        ranks.append(np.arange(piece.rank, piece.rank + high - low))
+    index = np.concatenate(chosen)
+    words = [rows[column][index].view(np.uint64) for column in ("whole", "key", "value", "headers")]
+    tombstones = rows["tombstone"][index].astype(np.bool_)
+    columns: list[Any] = [np.concatenate(ranks), rows["offset"][index], rows["stamp"][index], *words, tombstones]
+    return Records(*columns)
+
+
+def _region(spec: Spec, left: Records, right: Records) -> Region:
+    scope, partition = spec.pair.scope, spec.pair.partition
+    planned = scope.topic.partitions[_index(scope, partition)]
+    source, target = (_edge(scope, name, partition) for name in SIDES)
+    return Region(partition, left, right, spec.head, spec.tail, source, target, planned.replicated)
+
+
+def _edge(scope: Scope, name: str, partition: int) -> Edge:
+    look: Look = getattr(scope, name)
+    return Edge(scope.spans[name, partition].log_start, look.expires, look.compacts)
+
+
+def _index(scope: Scope, partition: int) -> int:
+    return next(n for n, item in enumerate(scope.topic.partitions) if item.number == partition)
+
+
+def _searched(
+    regions: list[tuple[Spec, Region]], tools: Tools, found: Mapping[int, Compared]
+) -> tuple[list[tuple[Spec, Region]], int]:
+    """What nobody explains may be a far copy, or that of an aborted record: look for it in the whole source."""
+    foreign = {
+        (id(compared.scope), item.partition, item.target_offset)
+        for compared in found.values()
+        for item in compared.differences
+        if item.kind == FOREIGN
+    }
+    words: set[int] = set()
+    wanted: dict[tuple[int, int], tuple[Scope, Place, tuple[int, int]]] = {}
+    for spec, region in regions:
+        key, span = id(spec.pair.scope), spec.pair.scope.spans["source", region.partition]
+        mine = {
+            word
+            for offset, word in zip(region.right.offset.tolist(), region.right.whole.tolist(), strict=True)
+            if (key, region.partition, offset) in foreign
+        }
+        if mine and span.end > span.start:
+            words |= mine
+            wanted[key, region.partition] = (spec.pair.scope, spec.place("source"), (span.start, span.end))
+    if len(words) > SEARCHED:
+        tools.progress.say(f"{len(words):,} records of targets are on no source nearby: too many to look for them")
+    if not wanted or len(words) > SEARCHED:
+        return regions, 0
+    signed = np.asarray(sorted(words), dtype=np.uint64).view(np.int64).tolist()
+    visible = _collect("source", list(wanted.values()), tools, words=signed)
+    everything = _collect("source", list(wanted.values()), tools, "read_uncommitted", signed)
+    enriched = []
+    for spec, region in regions:
+        where = spec.pair.scope.topic.source.cluster, spec.place("source")
+        origins = _known(visible.get(where))
+        aborted = frozenset(_known(everything.get(where))) - set(origins)
+        enriched.append((spec, replace(region, origins=origins, aborted=aborted)))
+    return enriched, 2 * sum(end - start for _, _, (start, end) in wanted.values())
+
+
+def _known(rows: Mapping[str, Any] | None) -> dict[int, tuple[int, int]]:
+    if rows is None:
+        return {}
+    words = rows["whole"].view(np.uint64).tolist()
+    return dict(zip(words, zip(rows["offset"].tolist(), rows["stamp"].tolist(), strict=True), strict=True))

@@ -1,0 +1,188 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading records with Spark: fingerprints only, made inside of generated code, so that no payload leaves the reader.
+
+Sources: Spark 4.0 Structured Streaming + Kafka Integration Guide; org.apache.spark.sql.kafka010.KafkaSourceProvider.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .brokers import Place
+from .chunks import Chunker, Chunks
+from .errors import AuditError
+from .plan import Cluster
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Ranges = Mapping[Place, tuple[int, int]]
+
+# Spark's defaults fetch 500 records a poll, with two round trips each; those wait behind a fetch that was sent ahead,
+# which at the end of a log waits for records that nobody wants (half a second by default).
+TUNING = {
+    "kafka.fetch.max.wait.ms": "10",
+    "kafka.max.poll.records": "50000",
+    "kafka.max.partition.fetch.bytes": str(8 << 20),
+    "kafka.fetch.max.bytes": str(16 << 20),
+    "kafka.receive.buffer.bytes": "-1",
+    "kafkaConsumer.pollTimeoutMs": "60000",
+}
+CHUNK, RANK, END = 0, 1, 2
+SUMMARY = (
+    "topic long, partition int, kind byte, first long, last long, records long, digest long, oldest long, newest long"
+)
+
+
+class Reader:
+    """Fingerprints of this run: they compare with each other only, for the seed is theirs alone."""
+
+    def __init__(self, session: SparkSession, seed: int, marker: str) -> None:
+        self._session, self._seed, self._marker = session, seed, marker
+
+    def names(self, topics: Iterable[str]) -> dict[int, str]:
+        wanted = sorted(set(topics))
+        rows = self._session.createDataFrame([(name,) for name in wanted], "name string").selectExpr(
+            "name", "xxhash64(name) as id"
+        )
+        found = {int(row["id"]): str(row["name"]) for row in rows.collect()}
+        if len(found) != len(wanted):
+            raise AuditError(
+                "names_collide", "Two topics have the same fingerprint: run the audit for one of them alone."
+            )
+        return found
+
+    def records(self, cluster: Cluster, isolation: str, ranges: Ranges) -> DataFrame:
+        """One Spark partition for each Kafka partition, in the order of its offsets."""
+        assign: dict[str, list[int]] = {}
+        starts: dict[str, dict[str, int]] = {}
+        ends: dict[str, dict[str, int]] = {}
+        for (topic, partition), (start, end) in ranges.items():
+            assign.setdefault(topic, []).append(partition)
+            starts.setdefault(topic, {})[str(partition)] = start
+            ends.setdefault(topic, {})[str(partition)] = end
+        source = self._session.read.format("kafka").options(
+            **{f"kafka.{name}": value for name, value in cluster.client.items()},
+            **TUNING,
+            **{
+                "kafka.bootstrap.servers": cluster.bootstrap_servers,
+                "kafka.isolation.level": isolation,
+                "assign": json.dumps(assign),
+                "startingOffsets": json.dumps(starts),
+                "endingOffsets": json.dumps(ends),
+                "includeHeaders": "true",
+                "failOnDataLoss": "true",
+            },
+        )
+        return source.load()
+
+    def whole(self, timestamps: Sequence[str], of: Sequence[str]) -> str:
+        """SQL of a record's fingerprint. ``timestamps``: those of the topics ``of`` where they count.
+
+        xxhash64 leaves nulls out, so that each nullable part says first whether it is there. Header values may be
+        null one by one: joined with a marker that nobody else knows, they say where. No lambda: one would take the
+        whole stage out of generated code.
+        """
+        return f"xxhash64({self._seed}L, {KEY}, {VALUE}, {self._headers()}, {_stamp(timestamps, of)})"
+
+    def parts(self) -> list[str]:
+        hashed = {"key": KEY, "value": VALUE, "headers": self._headers()}
+        return [f"xxhash64({self._seed}L, {sql}) as {name}" for name, sql in hashed.items()]
+
+    def _headers(self) -> str:
+        values = f"array_join(cast(headers.value as array<string>), '{self._marker}', '{self._marker}0')"
+        return f"coalesce(size(headers), -1), headers.key, headers.value, {values}"
+
+    def summaries(self, records: DataFrame, whole: str, recipe: Recipe) -> DataFrame:
+        """Level 1: rows of `SUMMARY`; nothing is shuffled and no record is kept."""
+        columns = records.selectExpr(
+            "xxhash64(topic) as topic", "partition", "offset", "unix_millis(timestamp) as stamp", f"{whole} as whole"
+        )
+        return columns.mapInArrow(recipe, SUMMARY)
+
+    def details(self, records: DataFrame, whole: str) -> DataFrame:
+        """Level 2: fingerprints of each record and of its parts, and SHA-256 of key and value for the report."""
+        return records.selectExpr(
+            "xxhash64(topic) as topic",
+            "partition",
+            "offset",
+            "unix_millis(timestamp) as stamp",
+            f"{whole} as whole",
+            *self.parts(),
+            "value is null as tombstone",
+            "sha2(key, 256) as key_sha256",
+            "sha2(value, 256) as value_sha256",
+        )
+
+
+KEY = "key is null, key"
+VALUE = "value is null, value"
+
+
+def _stamp(timestamps: Sequence[str], of: Sequence[str]) -> str:
+    if set(timestamps) == set(of):
+        return "unix_micros(timestamp)"
+    if not timestamps:
+        return "0L"
+    names = ", ".join("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'" for name in sorted(timestamps))
+    return f"if(topic in ({names}), unix_micros(timestamp), 0L)"
+
+
+class Recipe:
+    """What a worker does with the rows of one task; pickled, so it holds plain values only."""
+
+    def __init__(
+        self, size: int, watched: Mapping[tuple[int, int], list[int]], borders: Mapping[tuple[int, int], int]
+    ) -> None:
+        self._size, self._watched, self._borders = size, dict(watched), dict(borders)
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        open_: dict[tuple[int, int], Chunker] = {}
+        for batch in batches:
+            columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+            if not len(columns[0]):
+                continue
+            topic, partition, offset, stamp, whole = columns
+            # A task reads one Kafka partition; anything else shows as a second END row and is refused.
+            place = (int(topic[0]), int(partition[0]))
+            if place not in open_:
+                open_[place] = Chunker(self._size, sorted(self._watched.get(place, ())), self._borders.get(place))
+            open_[place].feed(offset, stamp, whole.view("uint64"))
+            yield from _rows(place, open_[place])
+        for place, chunker in open_.items():
+            chunker.finish()
+            yield from _rows(place, chunker, end=True)
+
+
+def _rows(place: tuple[int, int], chunker: Chunker, end: bool = False) -> Iterator[Any]:
+    import numpy as np
+    import pyarrow as pa
+
+    chunks = Chunks.of(chunker.rows)
+    ranks = np.asarray(chunker.ranks, dtype=np.int64).reshape(-1, 2)
+    chunker.rows, chunker.ranks = [], []
+    total = [[chunker.total]] if end else []
+    extra = np.concatenate([ranks, np.asarray([[0, *row] for row in total], dtype=np.int64).reshape(-1, 2)])
+    length = len(chunks) + len(extra)
+    if not length:
+        return
+    kinds = [CHUNK] * len(chunks) + [RANK] * len(ranks) + [END] * len(total)
+    none = np.zeros(len(extra), dtype=np.int64)
+    yield pa.RecordBatch.from_arrays(
+        [
+            pa.array(np.full(length, place[0], dtype=np.int64)),
+            pa.array(np.full(length, place[1], dtype=np.int32)),
+            pa.array(kinds, type=pa.int8()),
+            pa.array(np.concatenate([chunks.first, extra[:, 0]])),
+            pa.array(np.concatenate([chunks.last, none])),
+            pa.array(np.concatenate([chunks.records, extra[:, 1]])),
+            pa.array(np.concatenate([chunks.digest.view(np.int64), none])),
+            pa.array(np.concatenate([chunks.oldest, none])),
+            pa.array(np.concatenate([chunks.newest, none])),
+        ],
+        names=["topic", "partition", "kind", "first", "last", "records", "digest", "oldest", "newest"],
+    )

@@ -1,0 +1,239 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Spark session that can read Kafka: Java, the connector's jars, and settings that the audit rests on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .errors import AuditError
+
+JAVA = 17
+# Spark 4.0.0 with the kafka-clients that its connector declares: a newer one breaks it (NoSuchMethodError).
+# File names and their SHA-256.
+CONNECTOR = {
+    "spark-sql-kafka-0-10_2.13-4.0.0.jar": "33a3b8b04df4a2e43c9d5bf8ca5972936a1ac662f2714e014d00ef6f27468bf3",
+    "spark-token-provider-kafka-0-10_2.13-4.0.0.jar": (
+        "f2be3b76f9e6cbe63379d4e4e0dc14f59dbf056ae2ad16ff15ac108004c86767"
+    ),
+    "kafka-clients-3.9.0.jar": "15c1e137f2c2c94398e27abc4060a03b6bde10bf9fac15e8f70c02320b202f18",
+    "commons-pool2-2.12.0.jar": "6d3bd18df8410f3e31b031aca582cc109342358a62a2759ebd0c4cdf30d06f8b",
+}
+SPARK = "4.0.0"
+
+
+@dataclass(frozen=True)
+class Resources:
+    """How Spark is to run. ``jars``: a folder with the connector, for machines without Maven Central."""
+
+    master: str = "local[*]"
+    driver_memory: str = "1g"
+    jars: Path | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+
+def default_cache() -> Path:
+    """Where downloads are kept, outside of every checkout."""
+    own = os.environ.get("KAFKA_DR_CACHE")
+    base = Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "switchback.kafka_dr"
+    return base.expanduser().absolute() / f"spark-{SPARK}"
+
+
+def start(resources: Resources, output: Path) -> Any:
+    """A `SparkSession`. Raises `AuditError` ``java_missing``, ``spark_missing``, ``connector_missing``."""
+    try:
+        import pyspark
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise AuditError("spark_missing", f"This Python ({sys.executable}) has no PySpark: {error}.") from error
+    _check_java()
+    _check_arrow()
+    # Workers run the same Python as the driver, not whatever "python3" is on the path.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("kafka_dr_audit")
+    for name, value in _settings(resources, output, pyspark.__version__).items():
+        builder = builder.config(name, value)
+    try:
+        session = builder.getOrCreate()
+    except Exception as error:
+        raise AuditError(
+            "spark_failed", f"Spark did not start with master {resources.master}: {_first(error)}"
+        ) from error
+    session.sparkContext.setLogLevel("ERROR")
+    session.sparkContext.addPyFile(str(_package(output)))
+    return session
+
+
+def _settings(resources: Resources, output: Path, version: str) -> dict[str, str]:
+    log = _logging(output)
+    return {
+        "spark.master": resources.master,
+        "spark.driver.memory": resources.driver_memory,
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{log}",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.executor.heartbeatInterval": "2s",  # progress is told with it
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
+        "spark.sql.execution.pythonUDF.arrow.enabled": "true",
+        # The evidence must not depend on what a cluster's defaults file says.
+        "spark.sql.session.timeZone": "UTC",
+        "spark.speculation": "false",
+        **_connector(resources, version),
+        **resources.conf,
+    }
+
+
+def _connector(resources: Resources, version: str) -> dict[str, str]:
+    folder = resources.jars or default_cache() / "jars"
+    if any(name in resources.conf for name in ("spark.jars", "spark.jars.packages")):
+        return {}
+    if version != SPARK and resources.jars is None:
+        coordinates = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{version}"
+        return {
+            "spark.jars.packages": coordinates,
+            "spark.jars.ivy": str(default_cache().with_name(f"spark-{version}")),
+        }
+    if version != SPARK:
+        return {"spark.jars": ",".join(str(path) for path in _matching(folder, version))}
+    if resources.jars is None and not all((folder / name).exists() for name in CONNECTOR):
+        _download(folder)
+    return {"spark.jars": ",".join(str(path) for path in _verified(folder))}
+
+
+def _matching(folder: Path, version: str) -> list[Path]:
+    found = sorted(folder.glob("*.jar"))
+    if not any(path.name == f"spark-sql-kafka-0-10_2.13-{version}.jar" for path in found):
+        there = ", ".join(path.name for path in found if path.name.startswith("spark-sql-kafka")) or "no such jar"
+        raise AuditError(
+            "connector_missing",
+            f"{folder} must hold spark-sql-kafka-0-10_2.13-{version}.jar, the connector of this Spark; found {there}.",
+        )
+    return found
+
+
+def _verified(folder: Path) -> list[Path]:
+    paths = [folder / name for name in CONNECTOR]
+    missing = [path.name for path in paths if not path.exists()]
+    if missing:
+        there = ", ".join(sorted(path.name for path in folder.glob("*.jar"))) or "no jar"
+        raise AuditError(
+            "connector_missing",
+            f"{folder} lacks {', '.join(missing)}, the Kafka connector of Spark {SPARK}; found {there}.",
+        )
+    for path in paths:
+        with path.open("rb") as handle:
+            digest = hashlib.file_digest(handle, "sha256").hexdigest()
+        if digest != CONNECTOR[path.name]:
+            raise AuditError(
+                "connector_damaged", f"{path} has the SHA-256 {digest}, wanted {CONNECTOR[path.name]}: remove it."
+            )
+    return paths
+
+
+def _download(folder: Path) -> None:
+    """By the Ivy inside PySpark, into a folder of its own first, so that a broken download leaves nothing behind."""
+    import pyspark
+
+    folder.mkdir(parents=True, exist_ok=True)
+    ivy = sorted(Path(pyspark.__file__).parent.glob("jars/ivy-*.jar"))
+    if not ivy:
+        raise AuditError("connector_missing", f"This PySpark ships no Ivy: put {', '.join(CONNECTOR)} into {folder}.")
+    with tempfile.TemporaryDirectory(dir=folder.parent) as work:
+        description = Path(work, "ivy.xml")
+        description.write_text(_ivy_module())
+        pattern = str(Path(work, "lib", "[artifact]-[revision].[ext]"))
+        command = ["java", "-jar", str(ivy[-1]), "-ivy", str(description), "-cache", str(Path(work, "cache"))]
+        run = subprocess.run(
+            [*command, "-confs", "default", "-types", "jar", "-retrieve", pattern], capture_output=True, text=True
+        )
+        fetched = {path.name: path for path in Path(work, "lib").glob("*.jar")}
+        if run.returncode or set(CONNECTOR) - set(fetched):
+            told = [line.strip() for line in run.stdout.splitlines() if "UNRESOLVED" in line or "ERROR" in line.upper()]
+            raise AuditError(
+                "connector_missing",
+                f"The Kafka connector could not be fetched ({(told or ['Ivy failed'])[0]}). Maven Central must be "
+                "reachable once over https, or a folder be given (--jars, kafka_dr_spark_jars) that holds "
+                f"{', '.join(CONNECTOR)}.",
+            )
+        for name in CONNECTOR:
+            # Atomic: another audit may be starting with the same cache.
+            shutil.move(fetched[name], folder / f".{name}.{os.getpid()}")
+            (folder / f".{name}.{os.getpid()}").replace(folder / name)
+
+
+def _ivy_module() -> str:
+    line = '<dependency org="{}" name="{}" rev="{}" conf="default->master" transitive="false"/>'
+    kafka, spark = "org.apache.kafka", "org.apache.spark"
+    organisations = {"kafka-clients": kafka, "commons-pool2": "org.apache.commons"}
+    parts = [re.fullmatch(r"(.+)-(\d[\d.]*)\.jar", name) for name in CONNECTOR]
+    wanted = [(organisations.get(part[1], spark), part[1], part[2]) for part in parts if part]
+    return (
+        '<ivy-module version="2.0"><info organisation="switchback" module="kafka_dr_audit"/>'
+        '<configurations><conf name="default"/></configurations><dependencies>'
+        + "".join(line.format(*item) for item in wanted)
+        + "</dependencies></ivy-module>"
+    )
+
+
+def _check_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else "java"
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60).stderr
+    except (OSError, subprocess.SubprocessError):
+        raise AuditError(
+            "java_missing", f"Spark needs Java {JAVA} or newer; {java} cannot be run. Install a JRE or set JAVA_HOME."
+        ) from None
+    found = re.search(r'version "(\d+)', told)
+    if not found or int(found[1]) < JAVA:
+        first = (told.splitlines() or ["no version"])[0]
+        raise AuditError("java_missing", f"Spark needs Java {JAVA} or newer; {java} says {first}. Set JAVA_HOME.")
+
+
+def _check_arrow() -> None:
+    try:
+        import numpy  # noqa: F401
+        import pandas  # noqa: F401
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise AuditError(
+            "arrow_missing", f"{sys.executable} lacks {error.name}: pip install numpy pandas pyarrow."
+        ) from error
+
+
+def _logging(output: Path) -> Path:
+    """Spark's own log goes to a file, so that the console tells of the audit only."""
+    path = output / "log4j2.properties"
+    path.write_text(
+        "rootLogger.level = warn\nrootLogger.appenderRef.file.ref = file\nappender.file.type = File\n"
+        f"appender.file.name = file\nappender.file.fileName = {output / 'spark.log'}\nappender.file.append = false\n"
+        "appender.file.layout.type = PatternLayout\n"
+        "appender.file.layout.pattern = %d{yyyy-MM-dd'T'HH:mm:ss.SSS} %p %c{1}: %m%n%ex\n"
+    )
+    return path
+
+
+def _package(output: Path) -> Path:
+    """This package as a zip, for workers that do not have it."""
+    path = output / "kafka_dr_audit.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for module in sorted(Path(__file__).parent.glob("*.py")):
+            archive.write(module, f"kafka_dr_audit/{module.name}")
+    return path
+
+
+def _first(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,348 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""PROVEN, REFUTED or UNKNOWN: what was found, judged. Schema of the result: docs/audit.md. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import differences as d
+from .alignment import Same
+from .level1 import SIDES, Half, Pair
+from .level2 import Bulk, Compared
+from .plan import Plan, Position
+from .positions import EXACT, NONE, REREAD, SKIP, Copy, Judged, Map, judge
+from .snapshot import Scope
+
+SCHEMA = "switchback.kafka_dr/audit/1"
+PROVEN, REFUTED, UNKNOWN = "PROVEN", "REFUTED", "UNKNOWN"
+UNCLASSIFIED = "UNCLASSIFIED"
+
+_MEANING = {
+    d.LOST: "on the source, not on the target",
+    d.CORRUPT: "altered on the way",
+    d.REORDERED: "on the target at another place",
+    d.MISPLACED: "on the target in another partition",
+    d.ABORTED: "aborted by its producer, but a record of the target",
+    d.FOREIGN: "on the target, never on the source",
+    d.DUPLICATE: "on the target more often than on the source",
+    d.ERRANT: "written on the source, never copied: the lost tail",
+    d.NOT_YET: "not copied yet",
+    d.NEWER: "copied after the snapshot was taken",
+    d.EXPIRED: "deleted from the head of one log, so not comparable",
+    d.COMPACTED: "superseded by a newer record of its key",
+    UNCLASSIFIED: "different, in a run too long to be told apart",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    verdict: str
+    reasons: tuple[str, ...]
+
+
+def combine(verdicts: Iterable[str]) -> str:
+    """REFUTED if any part is, PROVEN only if there are parts and all are."""
+    parts = list(verdicts)
+    if REFUTED in parts:
+        return REFUTED
+    return PROVEN if parts and all(part == PROVEN for part in parts) else UNKNOWN
+
+
+def result(
+    plan: Plan,
+    scopes: Sequence[Scope],
+    compared: Sequence[Compared],
+    unread: Mapping[int, Sequence[int]],
+    facts: Mapping[str, Any],
+    sample: int,
+) -> dict[str, Any]:
+    """The whole document. ``unread``: partitions of a scope that have offsets but no visible record at all."""
+    by_scope = {id(item.scope): item for item in compared}
+    topics = [_topic(scope, by_scope.get(id(scope)), unread.get(id(scope), ()), sample) for scope in scopes]
+    return {
+        "schema": SCHEMA,
+        "run": plan.run,
+        "pair": plan.pair,
+        "verdict": combine(topic["verdict"] for topic in topics),
+        "partial": False,
+        **facts,
+        "topics": topics,
+        "not_checked": sorted({text for topic in topics for text in topic["not_checked"]}),
+    }
+
+
+def _topic(scope: Scope, compared: Compared | None, unread: Sequence[int], sample: int) -> dict[str, Any]:
+    topic = scope.topic
+    classes = _classes(scope, compared, sample) if compared else []
+    positions = _positions(compared) if compared else [_unjudged(item) for item in topic.positions]
+    reasons = list(scope.reasons)
+    if unread:
+        shown = ", ".join(map(str, unread[:5]))
+        reasons.append(f"partitions {shown} have offsets but no record was read, and no aborted one explains it")
+    for name in SIDES if compared else ():
+        outside = sum(getattr(pair, name).outside for pair in compared.pairs) if compared else 0
+        if outside:
+            side = scope.side(name)
+            reasons.append(f"{outside} records of {side.cluster}:{side.topic} lie behind the plan's end")
+    reasons += [f"{item['records']} {item['kind']}: {item['reason']}" for item in classes if item["verdict"] == UNKNOWN]
+    refuted = [item for item in classes if item["verdict"] == REFUTED]
+    wrong = [item for item in positions if item["judged"] == REFUTED]
+    unknown = [item for item in positions if item["judged"] == UNKNOWN]
+    if unknown:
+        reasons.append(f"{len(unknown)} positions could not be judged: {unknown[0]['reason']}")
+    verdict = REFUTED if refuted or wrong else UNKNOWN if reasons or not compared else PROVEN
+    return {
+        "name": topic.name,
+        "source": _side(scope, "source"),
+        "target": _side(scope, "target"),
+        "mode": topic.mode,
+        "isolation": topic.isolation,
+        "guarantee": topic.guarantee,
+        "timestamps": scope.timestamps,
+        "verdict": verdict,
+        "reasons": reasons,
+        "notes": scope.notes,
+        "not_checked": _not_checked(scope),
+        "classes": classes,
+        "positions": positions,
+        "partitions": [_partition(pair, compared) for pair in compared.pairs] if compared else [],
+    }
+
+
+def _side(scope: Scope, name: str) -> dict[str, Any]:
+    side, look = scope.side(name), getattr(scope, name)
+    return {"cluster": side.cluster, "topic": side.topic, "topic_id": look.topic_id if look else None}
+
+
+def _not_checked(scope: Scope) -> list[str]:
+    texts = []
+    if scope.readable and not scope.timestamps:
+        texts.append(f"{scope.topic.name}: timestamps, for one side overwrites them (LogAppendTime)")
+    if scope.topic.baseline:
+        texts.append(f"{scope.topic.name}: records below the agreed start")
+    if scope.topic.mode == "online":
+        texts.append(f"{scope.topic.name}: records written after the snapshot")
+    return texts
+
+
+def _classes(scope: Scope, compared: Compared, sample: int) -> list[dict[str, Any]]:
+    found = []
+    for kind in (*d.KINDS, UNCLASSIFIED):
+        ones = [item for item in compared.differences if item.kind == kind]
+        bulks = [bulk for bulk in compared.bulks if (bulk.kind or UNCLASSIFIED) == kind]
+        if not ones and not bulks:
+            continue
+        verdict, reason = _judged(scope, compared, kind, ones, bulks)
+        stamps = [stamp for item in ones for stamp in (item.source_stamp, item.target_stamp) if stamp is not None]
+        stamps += [stamp for bulk in bulks for stamp in (bulk.oldest, bulk.newest)]
+        found.append(
+            {
+                "kind": kind,
+                "meaning": _MEANING[kind],
+                "records": len(ones) + sum(max(bulk.source_records, bulk.target_records) for bulk in bulks),
+                "verdict": verdict,
+                "reason": reason,
+                "partitions": sorted({item.partition for item in ones} | {bulk.partition for bulk in bulks}),
+                "oldest": min(stamps),
+                "newest": max(stamps),
+                "sample": [_sample(item, compared) for item in ones[:sample]],
+                "runs": [vars(bulk) for bulk in bulks[:sample]],
+            }
+        )
+    return found
+
+
+def _judged(
+    scope: Scope, compared: Compared, kind: str, ones: Sequence[d.Difference], bulks: Sequence[Bulk]
+) -> tuple[str, str]:
+    """What a class means for the verdict."""
+    if kind in scope.topic.accept:
+        return PROVEN, "accepted by the plan"
+    if kind in (d.COMPACTED, d.NEWER):
+        return PROVEN, "explained"
+    if kind == d.DUPLICATE:
+        if scope.topic.guarantee == "at_least_once":
+            return PROVEN, "the flow copies at least once: sent again by it"
+        return REFUTED, "the flow promises exactly once"
+    if kind == d.NOT_YET:
+        if scope.topic.mode == "online":
+            return PROVEN, "the flow is behind; the records up to there are proven"
+        return UNKNOWN, "above what the flow says that it has copied"
+    if kind == d.EXPIRED:
+        return _expired(scope, ones, bulks)
+    return REFUTED, _MEANING[kind]
+
+
+def _expired(scope: Scope, ones: Sequence[d.Difference], bulks: Sequence[Bulk]) -> tuple[str, str]:
+    """The source may forget what was copied. The target may so by its own retention only."""
+    gone = [item for item in ones if item.target_offset is None]
+    if not gone and not any(bulk.source_records for bulk in bulks):
+        return PROVEN, "the source has deleted them since"
+    if scope.target and scope.target.expires:
+        newest = max([item.source_stamp or 0 for item in gone] + [bulk.newest for bulk in bulks if bulk.source_records])
+        return PROVEN, f"the target's retention has deleted them; the newest is of {newest} ms"
+    return UNKNOWN, "the target's log begins later, and no retention of its own explains it: DeleteRecords?"
+
+
+def _sample(item: d.Difference, compared: Compared) -> dict[str, Any]:
+    shown: dict[str, Any] = {"partition": item.partition}
+    if item.target_partition is not None:
+        shown["target_partition"] = item.target_partition
+    for name in SIDES:
+        offset = getattr(item, f"{name}_offset")
+        if offset is None:
+            shown[name] = None
+            continue
+        partition = item.partition if name == "source" or item.target_partition is None else item.target_partition
+        key, value = compared.hashes.get((name, partition, offset), (None, None))
+        stamp = getattr(item, f"{name}_stamp")
+        shown[name] = {"offset": offset, "timestamp": stamp, "key_sha256": key, "value_sha256": value}
+    if item.parts:
+        shown["differs"] = list(item.parts)
+    if item.detail:
+        shown["detail"] = item.detail
+    return shown
+
+
+def _partition(pair: Pair, compared: Compared) -> dict[str, Any]:
+    shown: dict[str, Any] = {"partition": pair.partition, "chunks_equal": sum(part.length for part in pair.same)}
+    for name in SIDES:
+        half, span = getattr(pair, name), pair.scope.spans[name, pair.partition]
+        shown[name] = {
+            "start": span.start,
+            "end": span.border,
+            "records": half.chunks.total,
+            "chunks": len(half.chunks),
+            "oldest": int(half.chunks.oldest.min()) if len(half.chunks) else None,
+            "newest": int(half.chunks.newest.max()) if len(half.chunks) else None,
+        }
+    counts: dict[str, int] = {}
+    for item in compared.differences:
+        if item.partition == pair.partition:
+            counts[item.kind] = counts.get(item.kind, 0) + 1
+    shown["differences"] = counts
+    shown["map"] = _curve(pair)
+    return shown
+
+
+def _curve(pair: Pair, points: int = 60) -> list[list[int]]:
+    """[timestamp, source offset, target offset] of equal chunks, evenly chosen: how the offsets run apart."""
+    both = [(part.left + n, part.right + n) for part in pair.same for n in _spread(part.length, points)]
+    step = max(1, len(both) // points)
+    left, right = pair.source.chunks, pair.target.chunks
+    chosen = both[::step] + (both[-1:] if both and (len(both) - 1) % step else [])
+    return [[int(left.oldest[i]), int(left.first[i]), int(right.first[j])] for i, j in chosen]
+
+
+def _spread(length: int, points: int) -> Sequence[int]:
+    step = max(1, length // points)
+    return range(0, length, step)
+
+
+# ---- positions ------------------------------------------------------------------------------------------------
+
+
+def _positions(compared: Compared) -> list[dict[str, Any]]:
+    maps = {pair.partition: _map(pair, compared) for pair in compared.pairs}
+    halves = {pair.partition: pair for pair in compared.pairs}
+    return [_position(item, halves[item.partition], maps[item.partition]) for item in compared.scope.topic.positions]
+
+
+def _map(pair: Pair, compared: Compared) -> Map | None:
+    """None where a run could not be told apart: no position there can be judged."""
+    if any(bulk.partition == pair.partition and bulk.kind is None for bulk in compared.bulks):
+        return None
+    left = [0, *pair.source.chunks.records.cumsum().tolist()]
+    right = [0, *pair.target.chunks.records.cumsum().tolist()]
+    parts = [
+        Same(left[part.left], right[part.right], left[part.left + part.length] - left[part.left]) for part in pair.same
+    ]
+    # Parts that were read again lie partly inside of equal chunks: the union is what counts.
+    parts += [part for item in compared.aligned if item.partition == pair.partition for part in item.same]
+    copies = [
+        Copy(item.source_rank, item.target_rank)
+        for item in compared.differences
+        if item.kind == d.DUPLICATE
+        and item.partition == pair.partition
+        and item.source_rank is not None
+        and item.target_rank is not None
+    ]
+    return Map(_disjoint(parts), copies, pair.source.chunks.total, pair.target.chunks.total)
+
+
+def _disjoint(parts: list[Same]) -> list[Same]:
+    """In rising order, without overlap. Where two overlap on the source, the earlier one keeps its place."""
+    kept: list[Same] = []
+    at_left = at_right = 0
+    for part in sorted(parts, key=lambda item: (item.left, item.right)):
+        cut = max(0, at_left - part.left, at_right - part.right)
+        if cut < part.length:
+            kept.append(Same(part.left + cut, part.right + cut, part.length - cut))
+            at_left, at_right = part.left + part.length, part.right + part.length
+    return kept
+
+
+def _position(item: Position, pair: Pair, place: Map | None) -> dict[str, Any]:
+    shown = _shown(item)
+    outside = _outside(item, pair)
+    if outside:
+        return {**shown, "verdict": outside[0], "judged": REFUTED, "reason": outside[1]}
+    if place is None:
+        return _unjudged(item, "the records around it could not be told apart")
+    ranks = {name: _rank(item, pair, name) for name in SIDES}
+    if item.truth == "source":
+        judged = judge(place, ranks["source"], ranks["target"])
+    else:
+        judged = judge(place.mirrored(), ranks["target"], ranks["source"])
+    return {**shown, **_verdict(judged)}
+
+
+def _verdict(judged: Judged) -> dict[str, Any]:
+    worth = {EXACT: PROVEN, REREAD: PROVEN, SKIP: REFUTED, NONE: REFUTED}.get(judged.verdict, UNKNOWN)
+    reason = judged.reason
+    if judged.verdict == SKIP:
+        reason = f"{judged.records} records would never be read"
+    elif judged.verdict == REREAD:
+        reason = f"{judged.records} records are read again"
+    return {
+        "verdict": judged.verdict,
+        "records": judged.records,
+        "resent": judged.resent,
+        "judged": worth,
+        "reason": reason,
+    }
+
+
+def _rank(item: Position, pair: Pair, name: str) -> int | None:
+    offset = getattr(item, name)
+    half: Half = getattr(pair, name)
+    if offset is None:
+        return None
+    # Records behind the compared range cannot be mapped: a position there stands at its end.
+    return min(int(half.ranks[offset]), half.chunks.total)
+
+
+def _outside(item: Position, pair: Pair) -> tuple[str, str] | None:
+    """The judged position must lie within the log: else auto.offset.reset decides (SOUNDNESS 8)."""
+    name = "target" if item.truth == "source" else "source"
+    offset, span = getattr(item, name), pair.scope.spans[name, pair.partition]
+    if offset is None:
+        return None
+    if offset < span.log_start:
+        return "RESET", f"it lies below the log start {span.log_start}: auto.offset.reset decides"
+    if offset > span.end and not pair.scope.side(name).live:
+        return "RESET", f"it lies beyond the log end {span.end}: auto.offset.reset decides"
+    return None
+
+
+def _shown(item: Position) -> dict[str, Any]:
+    shown = {"group": item.group, "partition": item.partition, "truth": item.truth}
+    return {**shown, "source": item.source, "target": item.target, "records": 0, "resent": 0}
+
+
+def _unjudged(item: Position, reason: str = "the topic could not be compared") -> dict[str, Any]:
+    return {**_shown(item), "verdict": UNKNOWN, "judged": UNKNOWN, "reason": reason}
