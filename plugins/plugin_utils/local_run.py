@@ -17,6 +17,7 @@ import json
 import os
 import signal
 import sys
+import time
 import traceback
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -26,6 +27,7 @@ from ansible import constants
 from ansible.module_utils import _internal
 from ansible.module_utils.common.json import Direction, get_module_encoder
 from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
 
 _PROFILE = "legacy"
 # What ansible.cfg or ANSIBLE_PYTHON_INTERPRETER says where no variable does; "auto" is no path and no plain local run.
@@ -39,6 +41,8 @@ class ActionModule(ActionBase):
     """Action of every module of the collection."""
 
     _supports_async = True
+    # How lines begin that a module writes to its standard error to tell how far it is; empty: it tells nothing.
+    _progress = ""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """The module's result."""
@@ -82,7 +86,7 @@ class ActionModule(ActionBase):
             child = os.fork()
             if child == 0:
                 _be_the_module(name, given, out, err)
-            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            code = self._wait(child, err)
             printed, said = _text(out), _text(err)
         answer: dict[str, Any] = self._parse_returned_data(
             {
@@ -95,6 +99,24 @@ class ActionModule(ActionBase):
             _PROFILE,
         )
         return answer
+
+    def _wait(self, child: int, err: IO[bytes]) -> int:
+        """The module's exit code. Lines of progress on its standard error are shown as they come."""
+        if not self._progress:
+            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        display, told = Display(), 0
+        while True:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            # The fork writes by the same file description: only `pread` leaves its place alone.
+            text = os.pread(err.fileno(), 1 << 20, told)
+            whole = text[: text.rfind(b"\n") + 1]
+            told += len(whole)
+            for line in whole.decode("utf-8", "replace").splitlines():
+                if line.startswith(self._progress):
+                    display.display(line)
+            if ended:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.2)
 
 
 def _be_the_module(name: str, given: IO[bytes], out: IO[bytes], err: IO[bytes]) -> NoReturn:

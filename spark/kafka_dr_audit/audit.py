@@ -17,10 +17,12 @@ from . import level1, level2, session, snapshot, verdict
 from .brokers import Brokers
 from .errors import AuditError
 from .level1 import SIDES, Pair
+from .page import page
 from .plan import Plan
 from .progress import Progress
 from .reading import Reader
 from .snapshot import Scope
+from .text import lines
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ def run(plan: Plan, options: Options, progress: Progress) -> dict[str, Any]:
             asked.close()
     facts |= {"ended": _stamp(time.time()), "seconds": round(time.time() - began, 3)}
     document = verdict.result(plan, scopes, compared, unread, facts, options.sample)
+    document["text"] = lines(document)
     _keep(options.output, document)
     return document
 
@@ -96,14 +99,15 @@ def _partial(
 ) -> None:
     document = verdict.result(plan, scopes, compared, {}, facts, options.sample)
     failure = {"code": error.code, "message": error.message}
-    _keep(options.output, document | _PARTIAL | {"error": failure})
+    _keep(options.output, document | _PARTIAL | {"error": failure, "text": [f"UNKNOWN: {error.message}"]})
 
 
 def _keep(output: Path, document: Mapping[str, Any]) -> None:
-    path = output / "audit.json"
-    draft = path.with_suffix(".json.new")
-    draft.write_text(json.dumps(document, indent=1) + "\n")
-    draft.replace(path)
+    """Whole or not at all, each file."""
+    for name, text in (("audit.json", json.dumps(document, indent=1) + "\n"), ("audit.html", page(document))):
+        draft = output / f".{name}.new"
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(output / name)
 
 
 def _unread(pairs: list[Pair], plan: Plan, reader: Reader) -> dict[int, list[int]]:

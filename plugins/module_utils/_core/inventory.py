@@ -60,6 +60,16 @@ RUN_VARIABLES = {
     "checkpoint_timeout": Key("any"),
     "accept_foreign": Key("list"),
     "accept_tail": Key("list"),
+    "audit_dir": Key(),
+    "audit_accept": Key("dict"),
+    "audit_guarantee": Key(choices=("at_least_once", "exactly_once")),
+    "audit_settle": Key("any"),
+    "audit_timeout": Key("any"),
+    "spark_master": Key(),
+    "spark_conf": Key("dict"),
+    "spark_memory": Key(),
+    "spark_jars": Key(),
+    "spark_python": Key(),
 }
 # What our own set_stats hand on: AWX gives them back to the next job of a workflow as extra variables.
 _RESULTS = ("verdict", "outcome", "active", "run")

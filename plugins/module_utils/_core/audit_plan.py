@@ -1,0 +1,127 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan of an audit: what the Spark program compares, from the pair and its journal.
+
+The schema is that of ``spark/kafka_dr_audit/plan.py`` (docs/audit.md).
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .names import Naming
+from .security import is_secret, java_properties
+
+__all__ = ["SCHEMA", "audit_plan", "cluster_part", "secrets_name"]
+
+SCHEMA = "switchback.kafka_dr/audit-plan/1"
+
+
+def secrets_name(alias: str) -> str:
+    """The environment variable that holds the secrets of a cluster, as a JSON object of client properties."""
+    return "KAFKA_DR_AUDIT_SECRETS_" + "".join(sign if sign.isalnum() else "_" for sign in alias.upper())
+
+
+def cluster_part(alias: str, cluster: Mapping[str, Any], cluster_id: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """The plan's entry of a cluster, without secrets, and the environment that holds them."""
+    java = java_properties(cluster.get("admin_client") or cluster.get("client") or {})
+    hidden = {name: value for name, value in java.items() if is_secret(name)}
+    part: dict[str, Any] = {
+        "cluster_id": cluster_id,
+        "bootstrap_servers": cluster["bootstrap_servers"],
+        "client": {name: value for name, value in java.items() if name not in hidden},
+    }
+    if not hidden:
+        return part, {}
+    return {**part, "secrets": {"env": secrets_name(alias)}}, {secrets_name(alias): json.dumps(hidden)}
+
+
+def audit_plan(
+    pair: Mapping[str, Any], state: Mapping[str, Any], clusters: Mapping[str, Any], partitions: Mapping[str, int]
+) -> dict[str, Any]:
+    """The whole plan.
+
+    ``pair``: name, home, topics, policy, separator, guarantee, accept. ``state``: of the journal. ``clusters``: entries
+    of `cluster_part` by alias. ``partitions``: number by topic.
+    """
+    naming = Naming(pair["policy"], pair["separator"])
+    active = state["active"] or pair["home"]
+    passive = next(alias for alias in clusters if alias != active)
+    left = state["left"].get(passive) or {}
+    flows = [(active, passive)] if pair["policy"] == "identity" else [(active, passive), (passive, active)]
+    topics = [
+        _topic(pair, state, naming, source, target, topic, partitions[topic], active, left)
+        for source, target in flows
+        for topic in pair["topics"]
+    ]
+    run = (state.get("run") or {}).get("id") or "none"
+    return {"schema": SCHEMA, "run": run, "pair": pair["name"], "clusters": dict(clusters), "topics": topics}
+
+
+def _topic(
+    pair: Mapping[str, Any],
+    state: Mapping[str, Any],
+    naming: Naming,
+    source: str,
+    target: str,
+    topic: str,
+    partitions: int,
+    active: str,
+    left: Mapping[str, Any],
+) -> dict[str, Any]:
+    replica = naming.replica(source, topic)
+    every = {"start": None, "end": None}
+    return {
+        "name": f"{source}:{topic}",
+        "source": _side(state, source, topic),
+        "target": _side(state, target, replica),
+        # Nobody writes where no application lives: everything of that side must be on the other one.
+        "mode": "online" if source == active else "complete",
+        "guarantee": pair["guarantee"],
+        "accept": list(pair["accept"].get(topic, ())),
+        "partitions": [
+            {"partition": number, "source": dict(every), "target": dict(every)} for number in range(partitions)
+        ],
+        "positions": _positions(left, source, target, topic, replica, active),
+    }
+
+
+def _side(state: Mapping[str, Any], alias: str, topic: str) -> dict[str, Any]:
+    known = state["topic_ids"].get(alias, {}).get(topic)
+    # librdkafka writes ids in plain base64, Kafka itself in the form for URLs (org.apache.kafka.common.Uuid).
+    return {"cluster": alias, "topic": topic, "topic_id": known and known.translate(str.maketrans("+/", "-_"))}
+
+
+def _positions(
+    left: Mapping[str, Any], source: str, target: str, topic: str, replica: str, active: str
+) -> list[dict[str, Any]]:
+    """Those of the last move: where each group stood on the side being left, and where it was put on the active one."""
+    stood = left.get("positions") or {}
+    entered = _entered(left.get("entered") or ())
+    own = replica if target == active else topic
+    other = topic if target == active else replica
+    truth = "source" if target == active else "target"
+    given = "target" if target == active else "source"
+    rows = []
+    for group in sorted({*stood, *entered}):
+        before, after = stood.get(group, {}).get(other, {}), entered.get(group, {}).get(own, {})
+        for partition in sorted({int(number) for number in (*before, *after)}):
+            row = {"group": group, "partition": partition, "truth": truth}
+            row[truth] = before.get(str(partition), before.get(partition))
+            row[given] = after.get(partition)
+            rows.append(row)
+    return rows
+
+
+def _entered(groups: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, dict[int, int]]]:
+    found: dict[str, dict[str, dict[int, int]]] = {}
+    for group in groups:
+        for row in group["positions"]:
+            topics = found.setdefault(group["group"], {})
+            topics.setdefault(row["topic"], {})[int(row["partition"])] = row["offset"]
+    return found

@@ -1,0 +1,113 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The playbook verify on a pair under load: proven after moves there and back, refuted by one record tampered with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from scenario import Scenario
+from snapshot import read_inventory, snapshot
+
+pytestmark = pytest.mark.timeout(600)
+
+CLIENTS = [
+    {"name": "payments-api", "role": "producer", "rate": 200},
+    {"name": "ledger-tx", "role": "transactional", "rate": 50, "abort_share": 0.2, "transaction_size": 20},
+    {"name": "settlement", "role": "consumer", "group": "settlement"},
+    {"name": "fraud", "role": "consumer", "group": "fraud", "limit_rate": 225},
+]
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+    """A pair in the normal state, applications at work, one of the groups falling behind."""
+    made = Scenario(tmp_path_factory.mktemp("verified"), partitions=4, clients=[dict(client) for client in CLIENTS])
+    try:
+        made.lab_up()
+        made.playbook("enable", {"kafka_dr_confirm": "P"})
+        made.start()
+        yield made
+    finally:
+        made.lab_down()
+
+
+def verify(pair: Scenario, expect: int = 0, options: tuple[str, ...] = (), **variables: Any) -> dict[str, Any]:
+    done = pair.playbook("verify", variables, options, expect=expect)
+    report: dict[str, Any] = json.loads((pair.reports / "audit.json").read_text())
+    return {**report, "output": done["output"], "changed": done["changed"]}
+
+
+def topic(report: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(item for item in report["topics"] if item["name"] == name)
+    return found
+
+
+def test_a_pair_at_work_is_proven_while_producers_write(pair: Scenario) -> None:
+    pair.traffic(3000)
+    before = snapshot(read_inventory(pair.inventory), [])
+    report = verify(pair, options=("--check",))
+    assert report["verdict"] == "PROVEN", report["text"]
+    assert report["changed"] == 0
+    assert topic(report, "P:Payments")["mode"] == "online"
+    assert topic(report, "P:Payments")["positions"] == []
+    assert report["records"]["source"] >= 3000
+    assert report["output"].count("audit ") >= 2, "its progress is shown"
+    assert snapshot(read_inventory(pair.inventory), []).keys() == before.keys()
+
+
+@pytest.mark.parametrize(("playbook", "to"), [("failover_cutoff", "B"), ("failback", "P")])
+def test_after_a_move_records_and_positions_are_proven(pair: Scenario, playbook: str, to: str) -> None:
+    pair.traffic(2000)
+    pair.move(playbook, to)
+    pair.traffic(1000)
+    report = verify(pair)
+    assert report["verdict"] == "PROVEN", report["text"]
+    positions = [item for found in report["topics"] for item in found["positions"]]
+    assert {item["group"] for item in positions} == {"settlement", "fraud"}
+    assert {item["verdict"] for item in positions} == {"EXACT"}, report["text"]
+    assert len(positions) == 2 * 2 * pair.partitions
+    left = "P" if to == "B" else "B"
+    assert topic(report, f"{left}:Payments")["mode"] == "complete"
+    assert topic(report, f"{to}:Payments")["mode"] == "online"
+
+
+def test_one_record_tampered_with_is_named_with_its_place(pair: Scenario) -> None:
+    """The same key and value as the last record of a replica, which only its own log can show."""
+    servers = {
+        alias: item["bootstrap_servers"] for alias, item in read_inventory(pair.inventory)["kafka_dr_clusters"].items()
+    }
+    producer = Producer({"bootstrap.servers": servers["P"]})
+    where: list[Any] = []
+    producer.produce(
+        "B.Payments", b"not from the flow", partition=2, on_delivery=lambda _error, sent: where.append(sent)
+    )
+    assert producer.flush(20) == 0
+    report = verify(pair, expect=2)
+    assert report["verdict"] == "REFUTED"
+    (item,) = topic(report, "B:Payments")["classes"]
+    assert (item["kind"], item["records"]) == ("FOREIGN", 1)
+    (one,) = item["sample"]
+    assert (one["partition"], one["source"], one["target"]["offset"]) == (2, None, where[0].offset())
+    accepted = verify(pair, kafka_dr_audit_accept={"Payments": ["FOREIGN"]})
+    assert accepted["verdict"] == "PROVEN"
+
+
+@pytest.mark.parametrize(
+    ("variables", "text"),
+    [
+        ({"kafka_dr_spark_jars": "/nonexistent"}, "lacks spark-sql-kafka"),
+        ({"kafka_dr_spark_python": "/nonexistent/python"}, "could not be started"),
+        ({"kafka_dr_audit_timeout": 2}, "did not end within 2 s"),
+        ({"kafka_dr_spark_master": "spark://127.0.0.1:1", "kafka_dr_audit_timeout": 90}, "Spark"),
+    ],
+)
+def test_what_keeps_it_from_a_verdict_is_one_clear_line(pair: Scenario, variables: dict[str, Any], text: str) -> None:
+    done = pair.playbook("verify", variables, expect=2)
+    assert text in done["output"]
