@@ -151,8 +151,8 @@ def _coverage(partitions: Sequence[Document]) -> str:
             f'<text x="{left + full + 6:.1f}" y="{top + 10}">{told}</text>'
         )
     return (
-        '<h3>Coverage</h3><p class="faint">Length: records on the source. Green: equal in the first pass; red: read again '
-        "and named above.</p>" + _svg(width, len(partitions) * height + 6, shapes, "coverage of each partition")
+        '<h3>Coverage</h3><p class="faint">Length: records on the source. Green: equal in the first pass; red: read '
+        "again and named above.</p>" + _svg(width, len(partitions) * height + 6, shapes, "coverage of each partition")
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "roles" / "lab" / "files")]
 
+import audit  # noqa: E402 - beside this file
 import cutoff  # noqa: E402 - beside this file
 import identity  # noqa: E402
 import srm  # noqa: E402
@@ -72,12 +73,26 @@ def bench_srm() -> list[dict[str, Any]]:
     return srm.measure(FOLDER / "srm-lab", say)
 
 
+def bench_audit() -> list[dict[str, Any]]:
+    """The record by record comparison; nothing but brokers and Spark runs meanwhile."""
+    lab = Lab(FOLDER / "audit-lab")
+    try:
+        lab.up(fresh=True)
+        for alias in ("P", "B"):
+            lab.stop(alias, "connect")
+        jars = next(iter(sorted(default_cache().glob("jars-*/"))))
+        return audit.measure(FOLDER / "audit", lab.info()["clusters"], jars, say)
+    finally:
+        lab.down(wipe=True)
+
+
 PARTS = {
     "topics": bench_topics,
     "cutoff": bench_cutoff,
     "translate": bench_translate,
     "identity_failback": bench_identity,
     "srm": bench_srm,
+    "audit": bench_audit,
 }
 
 

@@ -9,9 +9,6 @@ All cases are topic pairs of one plan on two real clusters, read by one real Spa
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,11 +19,11 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from audits import run_audit
 from lab.lab import Lab
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
-ROOT = Path(__file__).resolve().parents[2]
 PARTITIONS = 3
 RECORDS = 400
 NOW = int(time.time() * 1000) - 600_000
@@ -414,24 +411,6 @@ class Corpus:
         assert done.returncode == 1, done.stdout + done.stderr
         report: dict[str, Any] = json.loads((self.folder / "audit" / "audit.json").read_text())
         return report
-
-
-def run_audit(
-    plan: Path, output: Path, *more: str, environment: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "kafka_dr_audit",
-        str(plan),
-        "--output",
-        str(output),
-        "--master",
-        "local[2]",
-        *more,
-    ]
-    own = {**os.environ, "PYTHONPATH": str(ROOT / "spark"), **(environment or {})}
-    return subprocess.run(command, capture_output=True, text=True, env=own, timeout=500)
 
 
 @pytest.fixture(scope="module")

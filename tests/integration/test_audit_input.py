@@ -1,0 +1,131 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whatever keeps the audit from a verdict is one clear line and exit code 2; no old result looks new."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from audits import run_audit
+from lab.lab import Lab
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+EVERY = {"start": None, "end": None}
+
+
+@pytest.fixture(scope="module")
+def good(lab: Lab) -> dict[str, Any]:
+    """A plan of one small topic pair that is proven."""
+    clusters = {}
+    for alias, found in lab.info()["clusters"].items():
+        servers = found["bootstrap_servers"]
+        admin = AdminClient({"bootstrap.servers": servers})
+        name = "bad-input" if alias == "P" else "P.bad-input"
+        if name not in admin.list_topics(timeout=15).topics:
+            admin.create_topics([NewTopic(name, 1, 1)])[name].result()
+            producer = Producer({"bootstrap.servers": servers})
+            for number in range(20):
+                producer.produce(name, b"%d" % number, timestamp=1_700_000_000_000 + number)
+            assert producer.flush(20) == 0
+        clusters[alias] = {"cluster_id": admin.describe_cluster().result().cluster_id, "bootstrap_servers": servers}
+    return {
+        "schema": "switchback.kafka_dr/audit-plan/1",
+        "run": "none",
+        "pair": "B-P",
+        "clusters": clusters,
+        "topics": [
+            {
+                "name": "bad-input",
+                "source": {"cluster": "P", "topic": "bad-input"},
+                "target": {"cluster": "B", "topic": "P.bad-input"},
+                "mode": "complete",
+                "partitions": [{"partition": 0, "source": EVERY, "target": EVERY}],
+            }
+        ],
+    }
+
+
+def audit(folder: Path, document: dict[str, Any], *more: str, **environment: str) -> tuple[int, str, dict[str, Any]]:
+    """Exit code, what it said at last, and its result."""
+    (folder / "plan.json").write_text(json.dumps(document))
+    done = run_audit(folder / "plan.json", folder / "out", *more, environment=environment)
+    result = folder / "out" / "audit.json"
+    said = [line for line in (done.stderr + done.stdout).splitlines() if not line.startswith(("audit ", "WARNING"))]
+    return done.returncode, "\n".join(said), json.loads(result.read_text()) if result.exists() else {}
+
+
+def test_a_good_plan_is_proven_and_its_page_needs_no_network(good: dict[str, Any], tmp_path: Path) -> None:
+    code, said, result = audit(tmp_path, good)
+    assert (code, result["verdict"], result["partial"]) == (0, "PROVEN", False), said
+    html = (tmp_path / "out" / "audit.html").read_text()
+    assert "http" not in html.replace("http-equiv", "")
+    assert "PROVEN" in html
+
+
+Change = Callable[[dict[str, Any]], Any]
+CASES: dict[str, tuple[Change, tuple[str, ...], dict[str, str], str]] = {
+    "wrong cluster": (lambda d: d["clusters"]["P"].update(cluster_id="other"), (), {}, "must be other"),
+    "broker unreachable": (
+        lambda d: d["clusters"]["B"].update(bootstrap_servers="127.0.0.1:1"),
+        (),
+        {},
+        "Cluster B (127.0.0.1:1) did not answer",
+    ),
+    "wrong credentials": (
+        lambda d: d["clusters"]["P"].update(client={"security.protocol": "SSL"}),
+        (),
+        {},
+        "Cluster P",
+    ),
+    "no java": (lambda d: None, (), {"JAVA_HOME": "/nonexistent"}, "Spark needs Java 17 or newer"),
+    "no connector": (lambda d: None, ("--jars", "/nonexistent"), {}, "lacks spark-sql-kafka"),
+    "no such setting": (lambda d: None, ("--conf", "spark"), {}, "--conf takes name=value"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_wrong_is_named(good: dict[str, Any], tmp_path: Path, name: str) -> None:
+    change, more, environment, text = CASES[name]
+    document = json.loads(json.dumps(good))
+    change(document)
+    code, said, result = audit(tmp_path, document, *more, **environment)
+    assert code == 2
+    assert text in said
+    assert len(said.splitlines()) == 1, said
+    assert result.get("verdict", "UNKNOWN") == "UNKNOWN"
+
+
+def test_jars_of_another_version_are_refused(good: dict[str, Any], tmp_path: Path) -> None:
+    folder = tmp_path / "jars"
+    folder.mkdir()
+    for name in ("spark-sql-kafka-0-10_2.13-4.0.0.jar", "spark-token-provider-kafka-0-10_2.13-4.0.0.jar"):
+        (folder / name).write_text("something else")
+    for name in ("kafka-clients-3.9.0.jar", "commons-pool2-2.12.0.jar"):
+        (folder / name).write_text("something else")
+    code, said, _ = audit(tmp_path, good, "--jars", str(folder))
+    assert code == 2
+    assert "SHA-256" in said
+
+
+def test_an_old_result_does_not_outlive_a_failed_audit(good: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "audit.json").write_text('{"verdict": "PROVEN"}')
+    code, _said, result = audit(tmp_path, good, "--jars", "/nonexistent")
+    assert (code, result) == (2, {})
+
+
+def test_a_folder_that_cannot_be_used_is_named(good: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file")
+    (tmp_path / "plan.json").write_text(json.dumps(good))
+    done = run_audit(tmp_path / "plan.json", tmp_path / "out")
+    assert done.returncode == 2
+    assert "cannot be used" in done.stderr

@@ -1,0 +1,220 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A plan is taken as it is meant or refused with the place that is wrong; secrets come from elsewhere."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import audit_plan
+from kafka_dr_audit import plan
+from kafka_dr_audit.errors import AuditError
+
+EVERY = {"start": None, "end": None}
+GOOD: dict[str, Any] = {
+    "schema": plan.SCHEMA,
+    "run": "r1",
+    "pair": "B-P",
+    "clusters": {
+        "P": {"cluster_id": "p", "bootstrap_servers": "p:9092"},
+        "B": {"cluster_id": "b", "bootstrap_servers": "b:9092", "client": {"security.protocol": "SASL_SSL"}},
+    },
+    "topics": [
+        {
+            "name": "Payments",
+            "source": {"cluster": "P", "topic": "Payments"},
+            "target": {"cluster": "B", "topic": "P.Payments", "live": False},
+            "mode": "complete",
+            "partitions": [{"partition": 0, "source": {"start": 0, "end": 5}, "target": dict(EVERY), "replicated": 5}],
+            "positions": [{"group": "g", "partition": 0, "truth": "source", "source": 5, "target": None}],
+        }
+    ],
+}
+
+
+def changed(change: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    document = copy.deepcopy(GOOD)
+    change(document)
+    return document
+
+
+def test_a_good_plan_is_read_with_its_defaults() -> None:
+    found = plan.parse(GOOD, {})
+    (topic,) = found.topics
+    assert (topic.isolation, topic.guarantee, topic.accept) == ("read_committed", "at_least_once", ())
+    assert topic.partitions[0].source == plan.Range(0, 5)
+    assert topic.partitions[0].target == plan.Range(None, None)
+    assert topic.positions[0].target is None
+
+
+WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
+    "another version": (
+        lambda d: d.update(schema="switchback.kafka_dr/audit-plan/2"),
+        "plan_version",
+        "this audit reads",
+    ),
+    "no topic": (lambda d: d.update(topics=[]), "plan_invalid", "nothing to prove"),
+    "missing partition": (
+        lambda d: d["topics"][0]["partitions"][0].update(partition=1),
+        "plan_invalid",
+        "numbered 0 to n-1",
+    ),
+    "unknown key": (lambda d: d["topics"][0].update(acept=[]), "plan_invalid", '"acept" is not known here'),
+    "unknown key above": (lambda d: d.update(policy="x"), "plan_invalid", '"policy" is not known here'),
+    "unknown cluster": (
+        lambda d: d["topics"][0]["source"].update(cluster="X"),
+        "plan_invalid",
+        "'X' is not one of P, B",
+    ),
+    "unknown mode": (lambda d: d["topics"][0].update(mode="fast"), "plan_invalid", "complete, online, disaster"),
+    "unknown kind": (lambda d: d["topics"][0].update(accept=["LOSS"]), "plan_invalid", "'LOSS'"),
+    "no number": (
+        lambda d: d["topics"][0]["partitions"][0]["source"].update(start="0"),
+        "plan_invalid",
+        "topics[0].partitions[0].source",
+    ),
+    "truth is no number": (
+        lambda d: d["topics"][0]["partitions"][0]["source"].update(start=True),
+        "plan_invalid",
+        "must be of type int",
+    ),
+    "backwards": (
+        lambda d: d["topics"][0]["partitions"][0]["source"].update(start=6),
+        "plan_invalid",
+        "[6, 5) is no range",
+    ),
+    "position elsewhere": (
+        lambda d: d["topics"][0]["positions"][0].update(partition=1),
+        "plan_invalid",
+        "no partition 1",
+    ),
+    "no cluster id": (lambda d: d["clusters"]["P"].pop("cluster_id"), "plan_invalid", '"cluster_id" is missing'),
+    "secrets unset": (
+        lambda d: d["clusters"]["P"].update(secrets={"env": "NOT_SET"}),
+        "secrets_missing",
+        "NOT_SET, which is not set",
+    ),
+    "secrets nowhere": (
+        lambda d: d["clusters"]["P"].update(secrets={"file": "none.json"}),
+        "secrets_missing",
+        "cannot be read",
+    ),
+    "secrets in both": (
+        lambda d: d["clusters"]["P"].update(secrets={"env": "A", "file": "B"}),
+        "plan_invalid",
+        'either "env" or "file"',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_plan_says_where(name: str) -> None:
+    change, code, text = WRONG[name]
+    with pytest.raises(AuditError) as failed:
+        plan.parse(changed(change), {})
+    assert failed.value.code == code
+    assert text in failed.value.message
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "nothing"])
+def test_what_is_no_plan_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "plan.json").write_text(text)
+    with pytest.raises(AuditError):
+        plan.load(tmp_path / "plan.json", {})
+
+
+def test_secrets_come_from_the_environment_or_a_file_and_an_error_never_quotes_them(tmp_path: Path) -> None:
+    hidden = {"sasl.jaas.config": "the-secret"}
+    (tmp_path / "hidden.json").write_text(json.dumps(hidden))
+    by_env = changed(lambda d: d["clusters"]["B"].update(secrets={"env": "HIDDEN"}))
+    by_file = changed(lambda d: d["clusters"]["B"].update(secrets={"file": "hidden.json"}))
+    for found in (plan.parse(by_env, {"HIDDEN": json.dumps(hidden)}), plan.parse(by_file, {}, tmp_path)):
+        assert found.clusters["B"].client == {"security.protocol": "SASL_SSL", **hidden}
+    with pytest.raises(AuditError) as failed:
+        plan.parse(by_env, {"HIDDEN": "the-secret"})
+    assert "the-secret" not in failed.value.message
+
+
+# ---- what the role writes
+
+
+PAIR = {
+    "name": "B-P",
+    "home": "P",
+    "topics": ["Payments"],
+    "policy": "default",
+    "separator": ".",
+    "guarantee": "at_least_once",
+    "accept": {"Payments": ["FOREIGN"]},
+}
+STATE: dict[str, Any] = {
+    "active": "B",
+    "run": {"id": "r7"},
+    "topic_ids": {"P": {"Payments": "a+b/cc"}, "B": {"P.Payments": "dd"}},
+    "left": {
+        "P": {
+            "positions": {"g": {"Payments": {"0": 10}, "B.Payments": {"0": 4}}},
+            "entered": [
+                {
+                    "group": "g",
+                    "positions": [
+                        {"topic": "P.Payments", "partition": 0, "offset": 9},
+                        {"topic": "Payments", "partition": 0, "offset": 3},
+                    ],
+                }
+            ],
+        }
+    },
+}
+CLUSTERS = {alias: {"cluster_id": alias, "bootstrap_servers": f"{alias}:9092"} for alias in ("P", "B")}
+
+
+def written(pair: dict[str, Any] = PAIR, state: dict[str, Any] = STATE) -> plan.Plan:
+    """As the audit reads it: a plan that it refuses would fail here."""
+    document = audit_plan.audit_plan(pair, state, CLUSTERS, {"Payments": 1})
+    return plan.parse(json.loads(json.dumps(document)), {})
+
+
+def test_after_a_failover_both_directions_and_all_positions_are_planned() -> None:
+    forward, back = sorted(written().topics, key=lambda topic: topic.name, reverse=True)
+    assert (forward.name, forward.mode, forward.target.topic) == ("P:Payments", "complete", "P.Payments")
+    assert (back.name, back.mode, back.target.topic) == ("B:Payments", "online", "B.Payments")
+    assert forward.positions == (plan.Position("g", 0, "source", 10, 9),)
+    assert back.positions == (plan.Position("g", 0, "target", 3, 4),)
+    assert forward.source.topic_id == "a-b_cc"
+    assert forward.accept == ("FOREIGN",)
+    assert written().run == "r7"
+
+
+def test_before_any_move_there_are_no_positions() -> None:
+    found = written(state={**STATE, "active": "P", "left": {}, "run": None})
+    assert [topic.positions for topic in found.topics] == [(), ()]
+    assert {topic.name: topic.mode for topic in found.topics} == {"P:Payments": "online", "B:Payments": "complete"}
+
+
+def test_an_identity_pair_has_one_direction_from_where_the_applications_live() -> None:
+    left = {"P": {"positions": {"g": {"Payments": {"0": 10}}}, "entered": STATE["left"]["P"]["entered"]}}
+    (topic,) = written({**PAIR, "policy": "identity"}, {**STATE, "left": left}).topics
+    assert (topic.source.cluster, topic.target.cluster, topic.target.topic) == ("B", "P", "Payments")
+    assert topic.positions == (plan.Position("g", 0, "target", 3, 10),)
+
+
+def test_secrets_leave_the_plan_for_the_environment() -> None:
+    client = {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanisms": "SCRAM-SHA-512",
+        "sasl.username": "audit",
+        "sasl.password": "the-secret",
+    }
+    part, environment = audit_plan.cluster_part("P-1", {"bootstrap_servers": "p:9092", "client": client}, "id")
+    assert "the-secret" not in json.dumps(part)
+    assert part["secrets"] == {"env": "KAFKA_DR_AUDIT_SECRETS_P_1"}
+    assert "the-secret" in environment["KAFKA_DR_AUDIT_SECRETS_P_1"]
+    assert audit_plan.cluster_part("P", {"bootstrap_servers": "p:9092"}, "id")[1] == {}
