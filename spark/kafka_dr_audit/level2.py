@@ -122,8 +122,8 @@ def _looked(
     until = time.monotonic() + tools.settle
     regions: dict[int, tuple[Spec, Region]] = {}
     waiting = list(range(len(specs)))
+    reached = specs
     while waiting:
-        reached = _reaching([specs[n] for n in waiting], tools)
         right, _ = _records("target", reached, tools, found)
         for n, spec, records in zip(waiting, reached, right, strict=True):
             regions[n] = spec, _region(spec, left[n], records)
@@ -140,6 +140,7 @@ def _looked(
             break
         if waiting:
             tools.progress.say(f"{len(waiting)} partitions of the snapshot are not copied to their ends; looking again")
+            reached = _reaching([specs[n] for n in waiting], tools)
     return [regions[n] for n in sorted(regions)]
 
 

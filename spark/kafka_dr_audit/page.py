@@ -37,7 +37,7 @@ ul { margin: .25rem 0; padding-left: 1.2rem; }
 """
 
 WORDS = {
-    "PROVEN": "Every record that was compared is there, once, unchanged and in order, and every position is right.",
+    "PROVEN": "Every record that was compared is there, unchanged and in order, and every position compared is right.",
     "REFUTED": "Something is lost, altered or in the wrong place, or a group would skip records. See the red rows.",
     "UNKNOWN": "Nothing wrong was found, but not everything could be looked at. This is no proof. See the reasons.",
 }
@@ -90,7 +90,7 @@ def _topic(topic: Document) -> str:
         _list("Why it is not proven", topic["reasons"]),
         _list("Notes", topic["notes"]),
         _classes(topic["classes"]),
-        _coverage(partitions),
+        _coverage(topic),
         _offsets(partitions),
         _positions(topic["positions"], partitions),
     ]
@@ -131,28 +131,32 @@ def _places(item: Document) -> str:
     return "<br>".join(lines)
 
 
-def _coverage(partitions: Sequence[Document]) -> str:
-    """A bar for each partition: green as far as chunks are equal, red for the rest."""
+def _coverage(topic: Document) -> str:
+    """A bar for each partition: green as far as chunks are equal at once, the rest by what was found there."""
+    partitions: Sequence[Document] = topic["partitions"]
     if not partitions:
         return ""
+    wrong = {item["kind"] for item in topic["classes"] if item["verdict"] == "REFUTED"}
     most = max((item["source"]["records"] for item in partitions), default=0) or 1
     height, width, left = 18, 760, 70
     shapes = []
     for row, item in enumerate(partitions):
         chunks = max(item["source"]["chunks"], item["target"]["chunks"]) or 1
         share = item["chunks_equal"] / chunks if item["source"]["chunks"] or item["target"]["chunks"] else 1.0
-        full = max(2.0, (width - left - 150) * item["source"]["records"] / most)
+        full = max(2.0, (width - left - 180) * item["source"]["records"] / most)
         top = row * height + 3
-        told = f"{item['source']['records']:,} records, {100 * share:.1f} % equal at once"
+        told = f"{item['source']['records']:,} records, {100 * share:.1f} % at once"
+        rest = "#c62828" if wrong & set(item["differences"]) else "#d4a72c"
         shapes.append(
             f'<text x="4" y="{top + 10}">partition {item["partition"]}</text>'
-            f'<rect x="{left}" y="{top}" width="{full:.1f}" height="12" fill="#c62828"/>'
+            f'<rect x="{left}" y="{top}" width="{full:.1f}" height="12" fill="{rest}"/>'
             f'<rect x="{left}" y="{top}" width="{full * share:.1f}" height="12" fill="#1a7f37"/>'
             f'<text x="{left + full + 6:.1f}" y="{top + 10}">{told}</text>'
         )
     return (
-        '<h3>Coverage</h3><p class="faint">Length: records on the source. Green: equal in the first pass; red: read '
-        "again and named above.</p>" + _svg(width, len(partitions) * height + 6, shapes, "coverage of each partition")
+        '<h3>Coverage</h3><p class="faint">Length: records on the source. Green: equal in the first pass; yellow: read '
+        "again and explained above; red: something there is wrong.</p>"
+        + _svg(width, len(partitions) * height + 6, shapes, "coverage of each partition")
     )
 
 

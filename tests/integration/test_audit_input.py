@@ -11,47 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
 
-from audits import run_audit
+from audits import run_audit, small_plan
 from lab.lab import Lab
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
-
-EVERY = {"start": None, "end": None}
 
 
 @pytest.fixture(scope="module")
 def good(lab: Lab) -> dict[str, Any]:
     """A plan of one small topic pair that is proven."""
-    clusters = {}
-    for alias, found in lab.info()["clusters"].items():
-        servers = found["bootstrap_servers"]
-        admin = AdminClient({"bootstrap.servers": servers})
-        name = "bad-input" if alias == "P" else "P.bad-input"
-        if name not in admin.list_topics(timeout=15).topics:
-            admin.create_topics([NewTopic(name, 1, 1)])[name].result()
-            producer = Producer({"bootstrap.servers": servers})
-            for number in range(20):
-                producer.produce(name, b"%d" % number, timestamp=1_700_000_000_000 + number)
-            assert producer.flush(20) == 0
-        clusters[alias] = {"cluster_id": admin.describe_cluster().result().cluster_id, "bootstrap_servers": servers}
-    return {
-        "schema": "switchback.kafka_dr/audit-plan/1",
-        "run": "none",
-        "pair": "B-P",
-        "clusters": clusters,
-        "topics": [
-            {
-                "name": "bad-input",
-                "source": {"cluster": "P", "topic": "bad-input"},
-                "target": {"cluster": "B", "topic": "P.bad-input"},
-                "mode": "complete",
-                "partitions": [{"partition": 0, "source": EVERY, "target": EVERY}],
-            }
-        ],
-    }
+    return small_plan(lab)
 
 
 def audit(folder: Path, document: dict[str, Any], *more: str, **environment: str) -> tuple[int, str, dict[str, Any]]:

@@ -9,6 +9,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from lab.lab import Lab
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,9 +29,40 @@ def run_audit(
         str(plan),
         "--output",
         str(output),
-        "--master",
-        "local[2]",
+        *(() if "--master" in more else ("--master", "local[2]")),
         *more,
     ]
     own = {**os.environ, "PYTHONPATH": str(ROOT / "spark"), **(environment or {})}
     return subprocess.run(command, capture_output=True, text=True, env=own, timeout=500)
+
+
+def small_plan(lab: Lab) -> dict[str, Any]:
+    """A plan of one small topic pair that is proven."""
+    every = {"start": None, "end": None}
+    clusters = {}
+    for alias, found in lab.info()["clusters"].items():
+        servers = found["bootstrap_servers"]
+        admin = AdminClient({"bootstrap.servers": servers})
+        name = "bad-input" if alias == "P" else "P.bad-input"
+        if name not in admin.list_topics(timeout=15).topics:
+            admin.create_topics([NewTopic(name, 1, 1)])[name].result()
+            producer = Producer({"bootstrap.servers": servers})
+            for number in range(20):
+                producer.produce(name, b"%d" % number, timestamp=1_700_000_000_000 + number)
+            assert producer.flush(20) == 0
+        clusters[alias] = {"cluster_id": admin.describe_cluster().result().cluster_id, "bootstrap_servers": servers}
+    return {
+        "schema": "switchback.kafka_dr/audit-plan/1",
+        "run": "none",
+        "pair": "B-P",
+        "clusters": clusters,
+        "topics": [
+            {
+                "name": "bad-input",
+                "source": {"cluster": "P", "topic": "bad-input"},
+                "target": {"cluster": "B", "topic": "P.bad-input"},
+                "mode": "complete",
+                "partitions": [{"partition": 0, "source": every, "target": every}],
+            }
+        ],
+    }

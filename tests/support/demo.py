@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """make demo: a failover and a failback under load, counted record by record.
 
+``--tamper``: with one foreign record in a replica, which the audit must find.
 ``--engine srm``: through Streams Replication Manager, as emulators of Cloudera Manager and srm-control show it.
 KAFKA_DR_DEMO_KEEP=1 leaves the lab running to look around.
 """
@@ -14,9 +15,13 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
+from confluent_kafka import Producer
+
 from scenario import ROOT, Scenario, ScenarioError, totals
+from snapshot import read_inventory
 
 RATE = 1000
 ENGINES = {"connect": "MirrorMaker 2", "srm": "Streams Replication Manager"}
@@ -24,14 +29,16 @@ REPORT = ROOT / "build" / "demo" / "report.json"
 
 
 def main() -> int:
-    """Run the demo; 0 when nothing was lost or processed twice, 1 when something was, 2 when it could not be told."""
+    """Run the demo; 0 when everything is proven, 1 when something is wrong, 2 when it could not be told."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--engine", choices=list(ENGINES), default="connect")
-    engine = options.parse_args().engine
+    options.add_argument("--tamper", action="store_true", help="write one record into a replica: must be REFUTED")
+    given = options.parse_args()
+    engine = given.engine
     REPORT.unlink(missing_ok=True)
     scenario = Scenario(ROOT / "build" / "demo" / "lab", clients=_clients(), engine=engine, say=say)
     try:
-        report = round_trip(scenario)
+        report = round_trip(scenario, given.tamper)
     except ScenarioError as error:
         say(f"The demo could not finish: {error}")
         return 2
@@ -54,8 +61,8 @@ def _clients() -> list[dict[str, Any]]:
     ]
 
 
-def round_trip(scenario: Scenario) -> dict[str, Any]:
-    """Enable, load, failover, load, failback, load; then compare the ledgers."""
+def round_trip(scenario: Scenario, tamper: bool = False) -> dict[str, Any]:
+    """Enable, load, failover, load, failback, load; then compare both sides, and the ledgers."""
     scenario.lab_up()
     say(f"enable: topics on both clusters, {ENGINES[scenario.engine]} in both directions")
     scenario.playbook("enable", {"kafka_dr_confirm": "P"})
@@ -67,27 +74,55 @@ def round_trip(scenario: Scenario) -> dict[str, Any]:
         say(f"{name}: the applications move to {to} by a cutoff")
         runs[name] = scenario.move(playbook, to)
     scenario.traffic(RATE * 3)
+    if tamper:
+        say("one record is written into a replica behind the back of the flow")
+        _tamper(scenario)
+    say("verify: Spark compares both sides record by record while the applications work")
+    audit = _verify(scenario)
     say("applications stop; the ledgers are compared")
     scenario.stop()
-    return _report(scenario, runs)
+    return _report(scenario, runs, audit)
 
 
-def _report(scenario: Scenario, runs: dict[str, Any]) -> dict[str, Any]:
+def _tamper(scenario: Scenario) -> None:
+    servers = read_inventory(scenario.inventory)["kafka_dr_clusters"]["P"]["bootstrap_servers"]
+    producer = Producer({"bootstrap.servers": servers})
+    producer.produce("B.Payments", b"1,000,000 to somebody else", key=b"account-1", partition=3)
+    producer.flush(30)
+
+
+def _verify(scenario: Scenario) -> dict[str, Any]:
+    scenario.playbook("verify", expect=None)
+    path = scenario.reports / "audit.json"
+    if not path.exists():
+        raise ScenarioError("the playbook verify wrote no report")
+    audit: dict[str, Any] = json.loads(path.read_text())
+    return audit
+
+
+def _report(scenario: Scenario, runs: dict[str, Any], audit: dict[str, Any]) -> dict[str, Any]:
     check = scenario.check()
     records = totals(check)
     clean = check["verdict"] == "clean"
     harmed = records["lost"] + records["processed_twice"] + records["phantom"] + records["out_of_order"]
-    verdict = "PROVEN" if clean and not harmed else "REFUTED" if check["verdict"] != "unknown" else "UNKNOWN"
+    ledgers = "PROVEN" if clean and not harmed else "REFUTED" if check["verdict"] != "unknown" else "UNKNOWN"
+    verdict = combine([ledgers, audit["verdict"]])
     legs = {name: {**scenario.downtime(run), **_leg(run)} for name, run in runs.items()}
     phases = [{"run": name, **phase} for name, run in runs.items() for phase in run["phases"]]
     return {
         "schema": "switchback.kafka_dr/demo/1",
         "verdict": verdict,
         "records": records,
+        "audit": {key: audit[key] for key in ("verdict", "records", "text", "seconds", "not_checked")},
         **legs,
         "phases": phases,
         "ledgers": check,
     }
+
+
+def combine(verdicts: list[str]) -> str:
+    """REFUTED if one is, PROVEN only if all are."""
+    return "REFUTED" if "REFUTED" in verdicts else "PROVEN" if set(verdicts) == {"PROVEN"} else "UNKNOWN"
 
 
 def _leg(run: dict[str, Any]) -> dict[str, Any]:
@@ -125,7 +160,16 @@ def account(report: dict[str, Any]) -> None:
         )
         for phase in (phase for phase in report["phases"] if phase["run"] == name):
             say(f"    {phase['phase']:<16}{phase['seconds']:>7.1f} s")
-    say(f"{report['verdict']}: by the ledgers of producer and consumers. Report: {REPORT.relative_to(ROOT)}")
+    for line in report["audit"]["text"]:
+        say(f"audit   {line}")
+    page = scenario_page().relative_to(ROOT)
+    say(f"{report['verdict']}: by the ledgers of producer and consumers, and by the audit ({page})")
+    say(f"Report: {REPORT.relative_to(ROOT)}")
+
+
+def scenario_page() -> Path:
+    """The audit's page for people."""
+    return ROOT / "build" / "demo" / "lab" / "reports" / "audit" / "audit.html"
 
 
 _BEGAN = time.monotonic()

@@ -60,6 +60,7 @@ RUN_VARIABLES = {
     "checkpoint_timeout": Key("any"),
     "accept_foreign": Key("list"),
     "accept_tail": Key("list"),
+    "audit": Key("bool"),
     "audit_dir": Key(),
     "audit_accept": Key("dict"),
     "audit_guarantee": Key(choices=("at_least_once", "exactly_once")),

@@ -33,7 +33,7 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "outcome": facts["outcome"],
         "verdict": combine(check["verdict"] for check in checks),
         "checks": checks,
-        "not_checked": ["record by record comparison of both sides"],
+        "not_checked": _not_checked(facts),
         "began": _stamp(facts["began"]),
         "ended": _stamp(facts["ended"]),
         "seconds": round(float(facts["ended"]) - float(facts["began"]), 3),
@@ -43,8 +43,14 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "found_positions": _found_positions(facts["details"]),
         "positions": list(facts["details"]),
         "barrier": dict(facts["barrier"]),
+        "audit": facts["audit"],
         "failure": facts["failure"],
     }
+
+
+def _not_checked(facts: Mapping[str, Any]) -> list[str]:
+    audit = facts["audit"]
+    return ["record by record comparison of both sides"] if audit is None else list(audit["not_checked"])
 
 
 def _checkpoint_rereads(details: Sequence[Mapping[str, Any]]) -> int | None:
@@ -85,7 +91,15 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
         checks.append(_check("fence", REFUTED, f"UNFENCED, and written behind the barrier: {'; '.join(rogue[:5])}"))
     else:
         checks.append(_check("fence", UNKNOWN, "UNFENCED; the old side's ends stood still behind the barrier"))
+    checks.append(_records(facts["audit"]))
     return checks
+
+
+def _records(audit: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What the comparison of both sides says; its own lines tell the rest."""
+    if audit is None:
+        return _check("records", UNKNOWN, "both sides were not compared record by record (kafka_dr_audit)")
+    return _check("records", audit["verdict"], audit["reason"] or " ".join(audit["text"][:1]))
 
 
 def _drained(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,6 +153,7 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
             f"  positions that {report['to']} had already: {found['equal']} equal, {found['lower']} lower by"
             f" {found['rereads']} offsets, {found['higher']} higher, {found['none']} missing"
         )
+    lines += [f"    {line}" for line in (report["audit"] or {}).get("text", [])[1:]]
     if report["failure"]:
         lines.append(f"  stopped in '{report['failure']['task']}': {report['failure']['message']}")
     lines += [f"  not checked: {text}" for text in report["not_checked"]]

@@ -51,9 +51,15 @@ def facts(**parts: Any) -> dict[str, Any]:
         "arrival": ARRIVED,
         "rogue": [],
         "settled": settled("PROVEN", "PROVEN"),
+        "audit": None,
         "failure": None,
     }
     return {**base, **parts}
+
+
+def audited(verdict: str, reason: str = "") -> dict[str, Any]:
+    text = [f"{verdict}: B-P, 9 records compared", "  a line"]
+    return {"verdict": verdict, "reason": reason, "text": text, "not_checked": ["later records"], "folder": "/a"}
 
 
 def checks(report: dict[str, Any]) -> dict[str, str]:
@@ -86,6 +92,10 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
         ({"rogue": []}, "fence", "UNKNOWN"),
         ({"rogue": None}, "fence", "UNKNOWN"),
         ({"rogue": ["P T-0: 3 offsets"]}, "fence", "REFUTED"),
+        ({}, "records", "UNKNOWN"),
+        ({"audit": audited("PROVEN")}, "records", "PROVEN"),
+        ({"audit": audited("REFUTED")}, "records", "REFUTED"),
+        ({"audit": audited("UNKNOWN", "no Java")}, "records", "UNKNOWN"),
         ({"arrival": {**ARRIVED, "first_write": {"verdict": "UNKNOWN", "reason": "quiet"}}}, "first_write", "UNKNOWN"),
         ({"arrival": {**ARRIVED, "groups": {"verdict": "REFUTED", "reason": "fell back"}}}, "groups", "REFUTED"),
     ],
@@ -93,6 +103,13 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
 def test_each_check_says_what_was_seen(parts: dict[str, Any], name: str, verdict: str) -> None:
     """SOUNDNESS 21: a quiet topic is UNKNOWN."""
     assert checks(cutover_report(facts(**parts)))[name] == verdict
+
+
+def test_what_an_audit_left_out_is_not_checked_and_its_lines_are_shown() -> None:
+    assert cutover_report(facts())["not_checked"] == ["record by record comparison of both sides"]
+    report = cutover_report(facts(audit=audited("PROVEN")))
+    assert report["not_checked"] == ["later records"]
+    assert "      a line" in report_lines(report)
 
 
 def drained(**parts: Any) -> str:
@@ -117,6 +134,8 @@ def test_a_drain_says_how_many_partitions_it_is_about_and_whether_anybody_looked
         ({}, "UNKNOWN"),
         ({"settled": settled("UNKNOWN"), "rogue": ["P T-0: 3 offsets"]}, "REFUTED"),
         ({"rogue": ["P T-0: 3 offsets"]}, "REFUTED"),
+        ({"audit": audited("REFUTED")}, "REFUTED"),
+        ({"audit": audited("PROVEN")}, "UNKNOWN"),
         ({"outcome": "already_there"}, "PROVEN"),
         ({"outcome": "already_there", "judgement": {"verdict": "UNKNOWN", "text": "by the journal"}}, "UNKNOWN"),
         ({"outcome": "undone"}, "UNKNOWN"),

@@ -1,0 +1,74 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The audit on a Spark standalone cluster: executors are other processes, which get the program from the driver."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from audits import run_audit, small_plan
+from lab.lab import Lab
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def alive(page: str) -> int:
+    """Workers that a master knows."""
+    try:
+        with urllib.request.urlopen(page, timeout=2) as answer:
+            return int(json.load(answer)["aliveworkers"])
+    except OSError:
+        return 0
+
+
+@pytest.fixture
+def master(tmp_path: Path) -> Iterator[str]:
+    """A master and a worker with one core, from the classes that PySpark ships."""
+    home = Path(pyspark.__file__).parent
+    port, page = free_port(), free_port()
+    address = f"spark://127.0.0.1:{port}"
+    local = ["--host", "127.0.0.1"]
+    parts = [
+        ["master.Master", *local, "--port", str(port), "--webui-port", str(page)],
+        ["worker.Worker", *local, "--webui-port", "0", "--cores", "1", "--memory", "1g", address],
+    ]
+    environment = {**os.environ, "SPARK_HOME": str(home), "SPARK_WORKER_DIR": str(tmp_path / "work")}
+    with ExitStack() as stack:
+        for part in parts:
+            log = stack.enter_context((tmp_path / f"{part[0]}.log").open("w"))
+            command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{part[0]}", *part[1:]]
+            process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+        until = time.monotonic() + 60
+        while not alive(f"http://127.0.0.1:{page}/json/"):
+            assert time.monotonic() < until, "no worker has found its master"
+            time.sleep(0.2)
+        yield address
+
+
+def test_a_standalone_cluster_proves_the_same(lab: Lab, master: str, tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(json.dumps(small_plan(lab)))
+    # No network but the loopback: the driver must be found there.
+    more = ("--master", master, "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.executor.memory=512m")
+    done = run_audit(tmp_path / "plan.json", tmp_path / "out", *more)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "out" / "audit.json").read_text())["records"] == {"source": 20, "target": 20}
