@@ -31,7 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
         found = plan.load(options.plan)
         output = _output(options.output)
         resources = Resources(options.master, options.driver_memory, options.jars, _conf(options.conf))
-        settings = audit.Options(output, resources, options.settle, options.sample, options.seed)
+        settings = audit.Options(
+            output, resources, options.settle, options.detail_records, options.sample, options.seed
+        )
         document = audit.run(found, settings, progress)
     except AuditError as error:
         sys.stderr.write(f"UNKNOWN: {error.message}\n")
@@ -72,6 +74,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jars", type=Path, help="folder with the Kafka connector, for machines without Maven Central")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="a Spark setting")
     parser.add_argument("--settle", type=float, default=30.0, help="seconds that an online snapshot may take to arrive")
+    parser.add_argument(
+        "--detail-records",
+        type=int,
+        default=400_000,
+        help="differing records that are read one by one; more only count",
+    )
     parser.add_argument("--sample", type=int, default=20, help="differences of each class that are listed")
     parser.add_argument("--seed", type=int, help="of the fingerprints; fresh for each run by default")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")

@@ -30,6 +30,7 @@ class Options:
     output: Path
     resources: session.Resources
     settle: float = 30.0
+    detail_records: int = 400_000
     sample: int = 20
     seed: int | None = None
 
@@ -62,7 +63,7 @@ def run(plan: Plan, options: Options, progress: Progress) -> dict[str, Any]:
             if scope.readable
         ]
         _keep(options.output, verdict.result(plan, scopes, compared, {}, facts, options.sample) | _PARTIAL)
-        tools = level2.Tools(plan, brokers, reader, spark, names, progress, options.settle)
+        tools = level2.Tools(plan, brokers, reader, spark, names, progress, options.detail_records, options.settle)
         compared, again = level2.explain(pairs, tools)
         facts["records_read_again"] = again
         if again:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -116,13 +116,16 @@ def _watched(scope: Scope, name: str, partition: int) -> set[int]:
     return {offset for offset in offsets if offset is not None}
 
 
-def by_place(table: pa.Table | None, *order: str) -> dict[tuple[int, int], dict[str, Any]]:
-    """{(topic, partition): columns as numpy arrays, sorted by the columns ``order``, the last one first}"""
+def by_place(table: pa.Table | None, *order: str, without: Sequence[str] = ()) -> dict[tuple[int, int], dict[str, Any]]:
+    """{(topic, partition): columns as numpy arrays, sorted by the columns ``order``, the last one first}
+
+    ``row`` is the place in the table, for the columns ``without`` that stay there.
+    """
     if table is None or not len(table):
         return {}
-    columns = {name: table[name].to_numpy() for name in table.column_names}
+    columns = {name: table[name].to_numpy() for name in table.column_names if name not in without}
     index = np.lexsort((*(columns[name] for name in order), columns["partition"], columns["topic"]))
-    columns = {name: column[index] for name, column in columns.items()}
+    columns = {name: column[index] for name, column in columns.items()} | {"row": index}
     changes = (np.diff(columns["topic"]) != 0) | (np.diff(columns["partition"]) != 0)
     borders = [0, *(np.flatnonzero(changes) + 1).tolist(), len(index)]
     return {

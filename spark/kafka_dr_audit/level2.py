@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-WHOLE_REGION = 200_000  # records a side up to which a differing part is read in one piece
 ROUNDS = 8  # differing parts of one partition that are read apart; more are joined
 SEARCHED = 10_000  # fingerprints that are looked for in a whole partition
 
@@ -80,7 +79,17 @@ class Compared:
     differences: list[Difference] = field(default_factory=list)
     aligned: list[Aligned] = field(default_factory=list)
     bulks: list[Bulk] = field(default_factory=list)
-    hashes: dict[tuple[str, int, int], tuple[str | None, str | None]] = field(default_factory=dict)
+    read: dict[tuple[str, int], tuple[Any, Any, Any]] = field(default_factory=dict)  # offsets, rows, table
+
+    def hashes(self, name: str, partition: int, offset: int) -> tuple[str | None, str | None]:
+        """SHA-256 of key and value of a record that was read again."""
+        if (name, partition) not in self.read:
+            return None, None
+        offsets, rows, table = self.read[name, partition]
+        at = int(np.searchsorted(offsets, offset))
+        if at == len(offsets) or offsets[at] != offset:
+            return None, None
+        return table["key_sha256"][int(rows[at])].as_py(), table["value_sha256"][int(rows[at])].as_py()
 
 
 @dataclass(frozen=True)
@@ -93,6 +102,7 @@ class Tools:
     session: SparkSession
     names: Mapping[int, str]  # of topics, by what stands for them in the columns
     progress: Progress
+    budget: int  # records of both sides that are read one by one, and held in memory; longer runs only count
     settle: float  # seconds that copies of a snapshot's last records may take to arrive
 
 
@@ -101,10 +111,7 @@ def explain(pairs: list[Pair], tools: Tools) -> tuple[list[Compared], int]:
     found = {id(pair.scope): Compared(pair.scope, []) for pair in pairs}
     for pair in pairs:
         found[id(pair.scope)].pairs.append(pair)
-    specs: list[Spec] = []
-    for compared in found.values():
-        more, compared.bulks = _specs(compared.pairs)
-        specs += more
+    specs = _specs(pairs, found, tools.budget)
     if not specs:
         return list(found.values()), 0
     left, again = _records("source", specs, tools, found)
@@ -172,14 +179,27 @@ def _reaching(specs: list[Spec], tools: Tools) -> list[Spec]:
     return [grown(spec) if spec in growing else spec for spec in specs]
 
 
-def _specs(pairs: list[Pair]) -> tuple[list[Spec], list[Bulk]]:
-    specs, bulks = [], []
-    for pair in pairs:
-        for gap in _joined(pair):
-            spec, bulk = _spec(pair, gap)
-            specs.append(spec)
-            bulks += bulk
-    return specs, bulks
+def _specs(pairs: list[Pair], found: Mapping[int, Compared], budget: int) -> list[Spec]:
+    """Short parts whole, and of the others their ends, as far as the budget goes; the rest is counted as runs."""
+    wanted = [(pair, gap) for pair in pairs for gap in _joined(pair)]
+    left, most = budget, max(1, min(1_000, budget // 8))
+    specs = {}
+    for n in sorted(range(len(wanted)), key=lambda n: sum(_counts(*wanted[n]).values())):
+        pair, gap = wanted[n]
+        counts = _counts(pair, gap)
+        ends = most if left >= 4 * most else 0
+        whole = sum(counts.values()) <= left
+        specs[n], bulks = _spec(pair, gap, counts, whole, ends)
+        left -= sum(counts.values()) if whole else min(left, 4 * ends)
+        found[id(pair.scope)].bulks += bulks
+    return [specs[n] for n in range(len(wanted))]
+
+
+def _counts(pair: Pair, gap: Gap) -> dict[str, int]:
+    return {
+        "source": int(pair.source.chunks.records[gap.left : gap.left_end].sum()),
+        "target": int(pair.target.chunks.records[gap.right : gap.right_end].sum()),
+    }
 
 
 def _joined(pair: Pair) -> list[Gap]:
@@ -228,44 +248,36 @@ def _widened(pair: Pair, gap: Gap) -> Gap:
     return Gap(gap.left - begin, gap.left_end + end, gap.right - begin, gap.right_end + end)
 
 
-def _spec(pair: Pair, gap: Gap) -> tuple[Spec, list[Bulk]]:
+def _spec(pair: Pair, gap: Gap, counts: Mapping[str, int], whole: bool, ends: int) -> tuple[Spec, list[Bulk]]:
     head = gap.left == 0 and gap.right == 0
     tail = gap.left_end == len(pair.source.chunks) and gap.right_end == len(pair.target.chunks)
-    counts = {
-        "source": int(pair.source.chunks.records[gap.left : gap.left_end].sum()),
-        "target": int(pair.target.chunks.records[gap.right : gap.right_end].sum()),
-    }
-    begins = {"source": (gap.left, gap.left_end), "target": (gap.right, gap.right_end)}
+    borders = {"source": (gap.left, gap.left_end), "target": (gap.right, gap.right_end)}
     pieces, holes = {}, {}
     for name, other in (("source", "target"), ("target", "source")):
         half: Half = getattr(pair, name)
-        keep = min(counts[other], WHOLE_REGION) + 16 * (int(half.chunks.records.max()) if len(half.chunks) else 0)
-        parts, hole = _parts(half.chunks, *begins[name], counts[name], keep, head, tail)
+        # What has a counterpart on the other side stands at an end of the longer one.
+        keep = ends and ends + min(counts[other], ends)
+        parts, holes[name] = _parts(half.chunks, *borders[name], whole or counts[name] <= ends, keep)
         border = pair.scope.spans[name, pair.partition].border
         pieces[name] = tuple(_piece(half.chunks, begin, end, border) for begin, end in parts)
-        holes[name] = hole
     return Spec(pair, gap, pieces, head, tail), _bulks(pair, holes, head, tail)
 
 
 def _parts(
-    chunks: Chunks, begin: int, end: int, count: int, keep: int, head: bool, tail: bool
+    chunks: Chunks, begin: int, end: int, whole: bool, keep: int
 ) -> tuple[list[tuple[int, int]], tuple[int, int] | None]:
     """Chunks to be read, and those in between that only count."""
-    if count <= WHOLE_REGION:
-        return [(begin, end)], None
     sizes = chunks.records
     first, last = begin, end
-    if not head or tail:
-        kept = 0
-        while first < end and kept < keep:
-            kept += int(sizes[first])
-            first += 1
-    if not tail or head:
-        kept = 0
-        while last > first and kept < keep:
-            last -= 1
-            kept += int(sizes[last])
-    if first >= last:
+    kept = 0
+    while first < end and kept < keep:
+        kept += int(sizes[first])
+        first += 1
+    kept = 0
+    while last > first and kept < keep:
+        last -= 1
+        kept += int(sizes[last])
+    if whole or first >= last:
         return [(begin, end)], None
     return [(begin, first), (last, end)], (first, last)
 
@@ -313,9 +325,8 @@ def _records(
     for spec in specs:
         rows = columns.get((spec.pair.scope.side(name).cluster, spec.place(name)))
         if rows is not None:
-            hashes = zip(rows["offset"].tolist(), rows["key_sha256"], rows["value_sha256"], strict=True)
-            mine = found[id(spec.pair.scope)].hashes
-            mine.update({(name, spec.pair.partition, offset): (key, value) for offset, key, value in hashes})
+            kept = (rows["offset"], rows["row"], rows["table"])
+            found[id(spec.pair.scope)].read[name, spec.pair.partition] = kept
     records = [
         _of_spec(spec, name, columns.get((spec.pair.scope.side(name).cluster, spec.place(name)))) for spec in specs
     ]
@@ -347,8 +358,8 @@ def _collect(
         if words is not None:
             rows = rows.where(rows["whole"].isin(list(words)))
         table = _run(rows, f"level 2, {cluster}", sum(end - start for _, _, (start, end) in mine), tools)
-        for (topic, partition), columns in by_place(table, "offset").items():
-            found[cluster, (tools.names[topic], partition)] = columns
+        for (topic, partition), columns in by_place(table, "offset", without=("key_sha256", "value_sha256")).items():
+            found[cluster, (tools.names[topic], partition)] = {**columns, "table": table}
     return found
 
 

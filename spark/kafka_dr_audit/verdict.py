@@ -198,7 +198,7 @@ def _sample(item: d.Difference, compared: Compared) -> dict[str, Any]:
             shown[name] = None
             continue
         partition = item.partition if name == "source" or item.target_partition is None else item.target_partition
-        key, value = compared.hashes.get((name, partition, offset), (None, None))
+        key, value = compared.hashes(name, partition, offset)
         stamp = getattr(item, f"{name}_stamp")
         shown[name] = {"offset": offset, "timestamp": stamp, "key_sha256": key, "value_sha256": value}
     if item.parts:
