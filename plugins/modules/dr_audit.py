@@ -16,7 +16,7 @@ description:
     names each difference, and tells of each position of the last move whether it was exact, read records again, or
     skipped some.
   - Reads only. The folder O(output) gets C(plan.json), C(audit.json), C(audit.html) and Spark's own log.
-  - Ends well with every verdict. Without one, because Spark did not start or the time was over, it fails.
+  - Ends well with every verdict; without one, because Spark did not start or the time was over, that is UNKNOWN.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.attributes
@@ -51,6 +51,12 @@ options:
     type: str
     choices: [at_least_once, exactly_once]
     default: at_least_once
+  fresh:
+    description:
+      - Whether the move has only just ended. Later, a position below a log start was overtaken by retention, and is not
+        judged any more.
+    type: bool
+    default: false
   settle:
     description: Seconds that the last records of a snapshot may take to arrive while producers write.
     type: float
@@ -148,6 +154,7 @@ SPEC = pair_options().merge(
                 "choices": ["at_least_once", "exactly_once"],
                 "default": "at_least_once",
             },
+            "fresh": {"type": "bool", "default": False},
             "settle": {"type": "float", "default": 30.0},
             "sample": {"type": "int", "default": 20},
             "python": {"type": "str", "default": ""},

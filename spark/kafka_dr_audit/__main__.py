@@ -15,10 +15,10 @@ from pathlib import Path
 if not __package__:
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from kafka_dr_audit import audit, plan
+from kafka_dr_audit import plan
 from kafka_dr_audit.errors import AuditError
 from kafka_dr_audit.progress import Progress
-from kafka_dr_audit.session import Resources
+from kafka_dr_audit.session import Resources, check_python
 
 EXIT_CODES = {"PROVEN": 0, "REFUTED": 1, "UNKNOWN": 2}
 FREE_BYTES = 64 << 20
@@ -28,8 +28,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     progress = Progress(options.quiet)
     try:
-        found = plan.load(options.plan)
         output = _output(options.output)
+        check_python()
+        from kafka_dr_audit import audit
+
+        found = plan.load(options.plan)
         resources = Resources(options.master, options.driver_memory, options.jars, _conf(options.conf))
         settings = audit.Options(
             output, resources, options.settle, options.detail_records, options.sample, options.seed
@@ -37,6 +40,10 @@ def main(arguments: list[str] | None = None) -> int:
         document = audit.run(found, settings, progress)
     except AuditError as error:
         sys.stderr.write(f"UNKNOWN: {error.message}\n")
+        return EXIT_CODES["UNKNOWN"]
+    except Exception as error:
+        # Python's own exit code for this would be 1, which says REFUTED.
+        sys.stderr.write(f"UNKNOWN: the audit failed: {type(error).__name__}: {error}\n")
         return EXIT_CODES["UNKNOWN"]
     sys.stdout.write("\n".join(document["text"]) + "\n")
     return EXIT_CODES[document["verdict"]]
@@ -54,7 +61,8 @@ def _output(path: Path) -> Path:
     free = shutil.disk_usage(path).free
     if free < FREE_BYTES:
         raise AuditError("disk_full", f"{path} has {free >> 20} MiB free, {FREE_BYTES >> 20} are wanted.")
-    (path / "audit.json").unlink(missing_ok=True)  # an old proof must not be taken for this one
+    for name in ("audit.json", "audit.html"):
+        (path / name).unlink(missing_ok=True)  # an old proof must not be taken for this one
     return path
 
 

@@ -9,6 +9,7 @@ fingerprints of them.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
@@ -92,6 +93,7 @@ class Region:
     replicated: int | None = None  # source offset below which the flow says that it has copied everything
     aborted: Set[int] = frozenset()  # fingerprints of the source that only a read_uncommitted reader sees
     origins: Mapping[int, tuple[int, int]] = field(default_factory=dict)  # fingerprint -> offset, stamp elsewhere there
+    later: Set[int] = frozenset()  # fingerprints of what the source got behind the snapshot
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,8 @@ def classify(regions: Sequence[Region], rules: Rules) -> tuple[list[Difference],
         more, missing, extra = step(missing, extra, regions, rules)
         found += more
     found += [_left_over(one, rules) for one in missing]
-    found += [_added(one, rules) for one in extra]
+    heads: dict[int, set[int]] = defaultdict(set)
+    found += [_added(one, rules, heads[one.region.partition]) for one in sorted(extra, key=_right_rank)]
     return found, aligned
 
 
@@ -256,19 +259,23 @@ def _compacted(missing: list[_One], extra: list[_One], regions: Sequence[Region]
     """Superseded by a later record of the same key on the side that lacks it, or on the side that still has it."""
     if not any(region.source.compacts or region.target.compacts for region in regions):
         return [], missing, extra
-    last: dict[tuple[int, str, int], tuple[int, bool]] = {}
+    known: dict[tuple[int, str, int], _Key] = defaultdict(_Key)
     for region in regions:
         for side in ("left", "right"):
             records: Records = getattr(region, side)
-            rows = zip(records.key.tolist(), records.offset.tolist(), records.tombstone.tolist(), strict=True)
-            for key, offset, tombstone in rows:
-                last[region.partition, side, key] = (offset, tombstone)
+            rows = (records.key.tolist(), records.whole.tolist(), records.offset.tolist(), records.tombstone.tolist())
+            for key, whole, offset, tombstone in zip(*rows, strict=True):
+                known[region.partition, side, key].add(whole, offset, tombstone)
     found: list[Difference] = []
     still: dict[str, list[_One]] = {"left": [], "right": []}
     for side, ones in (("left", missing), ("right", extra)):
+        other = "right" if side == "left" else "left"
         for one in ones:
             lacks = one.region.target if side == "left" else one.region.source
-            if lacks.compacts and _superseded(one, side, last):
+            records = getattr(one.region, side)
+            key = int(records.key[one.index])
+            here, there = known[one.region.partition, side, key], known[one.region.partition, other, key]
+            if lacks.compacts and here.explains(there, int(records.offset[one.index])):
                 pair = (one, None) if side == "left" else (None, one)
                 found.append(_difference(COMPACTED, *pair))
             else:
@@ -276,15 +283,23 @@ def _compacted(missing: list[_One], extra: list[_One], regions: Sequence[Region]
     return found, still["left"], still["right"]
 
 
-def _superseded(one: _One, side: str, last: Mapping[tuple[int, str, int], tuple[int, bool]]) -> bool:
-    records: Records = getattr(one.region, side)
-    key, offset = int(records.key[one.index]), int(records.offset[one.index])
-    newest, is_tombstone = last[one.region.partition, side, key]
-    other = last.get((one.region.partition, "right" if side == "left" else "left", key))
-    if newest > offset:
-        # The key's newest record must be there on the other side too; a tombstone may have been cleaned away there.
-        return other is not None or is_tombstone
-    return bool(records.tombstone[one.index]) and other is None
+@dataclass
+class _Key:
+    """Records of one key on one side: offset of the newest of each content, and what the newest of all is."""
+
+    offsets: dict[int, int] = field(default_factory=dict)
+    newest: int = -1
+    ends: bool = False  # with a tombstone
+
+    def add(self, whole: int, offset: int, tombstone: bool) -> None:
+        self.offsets[whole] = max(offset, self.offsets.get(whole, -1))
+        if offset > self.newest:
+            self.newest, self.ends = offset, tombstone
+
+    def explains(self, other: _Key, offset: int) -> bool:
+        """The side without the record at ``offset`` holds a later one of its key, or cleaned all away to its end."""
+        later = any(self.offsets.get(whole, -1) > offset for whole in other.offsets)
+        return later or (self.ends and not other.offsets)
 
 
 def _changed(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> Step:
@@ -310,14 +325,21 @@ def _counterparts(left: list[_One], right: list[_One], rules: Rules) -> Iterator
         length = min(len(left), len(right))
         yield from zip(left[-length:], right[-length:], strict=True)
         return
+    # By key or by value, in order on both sides.
+    places: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for index, twin in enumerate(right):
+        for part in ("key", "value"):
+            places[part, int(getattr(twin.region.right, part)[twin.index])].append(index)
     begin = 0
     for one in left:
-        for index in range(begin, len(right)):
-            differing = _differing(one, right[index], rules)
-            if not {"key", "value"} <= set(differing):
-                yield one, right[index]
-                begin = index + 1
-                break
+        ahead = []
+        for part in ("key", "value"):
+            found = places.get((part, int(getattr(one.region.left, part)[one.index])), [])
+            at = bisect_left(found, begin)
+            ahead += found[at : at + 1]
+        if ahead:
+            begin = min(ahead) + 1
+            yield one, right[begin - 1]
 
 
 def _differing(one: _One, twin: _One, rules: Rules) -> tuple[str, ...]:
@@ -337,20 +359,28 @@ def _left_over(one: _One, rules: Rules) -> Difference:
         return _difference(ERRANT, one, None)
     if beyond or (rules.mode == "online" and one.at_tail):
         return _difference(NOT_YET, one, None)
-    if one.at_head and region.target.start > one.index:
+    if one.at_head and region.target.start > int(region.left.rank[one.index]):
         why = "its retention" if region.target.expires else "not its retention: deleted by somebody"
         return _difference(EXPIRED, one, None, f"the target's log begins at {region.target.start}; {why}")
     return _difference(LOST, one, None)
 
 
-def _added(one: _One, rules: Rules) -> Difference:
-    """On the target, not on the source."""
-    region = one.region
-    if rules.mode == "online" and one.at_tail:
+def _added(one: _One, rules: Rules, heads: set[int]) -> Difference:
+    """On the target, not on the source. ``heads``: what the source has deleted, as far as it was met so far."""
+    region, word = one.region, _whole(one, "right")
+    if rules.mode == "online" and one.at_tail and word in region.later:
         return _difference(NEWER, None, one)
-    if one.at_head and region.source.start > 0:
+    if word in heads:
+        return _difference(DUPLICATE, None, one)
+    # A log that lost n offsets from its head lacks no more than n of the records at the head of the other.
+    if one.at_head and region.source.start > len(heads):
+        heads.add(word)
         return _difference(EXPIRED, None, one, f"the source's log begins at {region.source.start}")
     return _difference(FOREIGN, None, one)
+
+
+def _right_rank(one: _One) -> int:
+    return int(one.region.right.rank[one.index])
 
 
 def _whole(one: _One, side: str) -> int:

@@ -61,14 +61,19 @@ def compare(
     readable = [scope for scope in scopes if scope.readable]
     planned = sum(span.end - span.start for scope in readable for span in scope.spans.values())
     size = chunk_size(planned // 2)
-    jobs = {}
+    jobs: dict[Lane, Any] = {}
+    lanes = _lanes(readable)
     ids = {topic: number for number, topic in names.items()}
     before = rows_read(session)
     with ThreadPoolExecutor() as pool:
-        for key in sorted({(scope.side(name).cluster, scope.isolation(name)) for scope in readable for name in SIDES}):
-            jobs[key] = pool.submit(_read, plan, key, readable, reader, ids, size)
+        for lane, sides in lanes.items():
+            jobs[lane] = pool.submit(_read, plan, lane, sides, reader, ids, size)
         progress.watch(list(jobs.values()), "level 1", planned, lambda: rows_read(session) - before)
-    tables = {key: by_place(job.result(), "first", "kind") for key, job in jobs.items()}
+    tables = {
+        (id(scope), name): by_place(jobs[lane].result(), "first", "kind")
+        for lane, sides in lanes.items()
+        for scope, name in sides
+    }
     pairs = []
     for scope in readable:
         for partition in scope.topic.partitions:
@@ -91,15 +96,34 @@ def timestamps(scopes: list[Scope], cluster: str, isolation: str) -> tuple[list[
     return [topic for topic, counts in chosen if counts], [topic for topic, _ in chosen]
 
 
-def _read(
-    plan: Plan, key: tuple[str, str], scopes: list[Scope], reader: Reader, ids: Mapping[str, int], size: int
-) -> pa.Table | None:
-    cluster, isolation = key
-    ranges, watched, borders = {}, {}, {}
+Lane = tuple[str, str, int]  # cluster, isolation, and a number where one topic is read for two pairs
+
+
+def _lanes(scopes: list[Scope]) -> dict[Lane, list[tuple[Scope, str]]]:
+    """Sides that are read together: no topic twice in one read, whose ranges may differ."""
+    lanes: dict[Lane, list[tuple[Scope, str]]] = {}
     for scope in scopes:
-        for (name, partition), span in scope.spans.items():
+        for name in SIDES:
+            number = 0
+            while True:
+                lane = (scope.side(name).cluster, scope.isolation(name), number)
+                taken = {other.side(of).topic for other, of in lanes.get(lane, ())}
+                if scope.side(name).topic not in taken:
+                    break
+                number += 1
+            lanes.setdefault(lane, []).append((scope, name))
+    return lanes
+
+
+def _read(
+    plan: Plan, lane: Lane, sides: list[tuple[Scope, str]], reader: Reader, ids: Mapping[str, int], size: int
+) -> pa.Table | None:
+    cluster, isolation, _ = lane
+    ranges, watched, borders = {}, {}, {}
+    for scope, name in sides:
+        for (of, partition), span in scope.spans.items():
             side = scope.side(name)
-            if (side.cluster, scope.isolation(name)) != key or span.end == span.start:
+            if of != name or span.end == span.start:
                 continue
             ranges[side.topic, partition] = (span.start, span.end)
             borders[ids[side.topic], partition] = span.border
@@ -107,7 +131,7 @@ def _read(
     if not ranges:
         return None
     records = reader.records(plan.clusters[cluster], isolation, ranges)
-    whole = reader.whole(*timestamps(scopes, cluster, isolation))
+    whole = reader.whole(*timestamps([scope for scope, _ in sides], cluster, isolation))
     return reader.summaries(records, whole, Recipe(size, watched, borders)).toArrow()
 
 
@@ -138,7 +162,7 @@ def by_place(table: pa.Table | None, *order: str, without: Sequence[str] = ()) -
 
 def _half(scope: Scope, name: str, partition: int, ids: Mapping[str, int], tables: Mapping[Any, Any]) -> Half:
     side, span = scope.side(name), scope.spans[name, partition]
-    columns = tables[side.cluster, scope.isolation(name)].get((ids[side.topic], partition))
+    columns = tables[id(scope), name].get((ids[side.topic], partition))
     if columns is None:
         # No row at all: an empty range, or one without a visible record.
         return Half(Chunks.of([]), 0, dict.fromkeys(_watched(scope, name, partition) | {span.border}, 0))

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-ROUNDS = 8  # differing parts of one partition that are read apart; more are joined
+ROUNDS = 64  # differing parts of one partition that are read apart; more are joined
+PAUSE = 1.0  # seconds between two looks at a snapshot's last records
 SEARCHED = 10_000  # fingerprints that are looked for in a whole partition
 
 
@@ -65,6 +66,7 @@ class Spec:
     pieces: Mapping[str, tuple[Piece, ...]]
     head: bool
     tail: bool
+    counts: Mapping[str, int] | None = None  # records that level 1 saw there; None where only ends are read
 
     def place(self, name: str) -> Place:
         return self.pair.scope.side(name).topic, self.pair.partition
@@ -79,6 +81,7 @@ class Compared:
     differences: list[Difference] = field(default_factory=list)
     aligned: list[Aligned] = field(default_factory=list)
     bulks: list[Bulk] = field(default_factory=list)
+    ranges: dict[int, list[Gap]] = field(default_factory=dict)  # chunks that were read again, by partition
     read: dict[tuple[str, int], tuple[Any, Any, Any]] = field(default_factory=dict)  # offsets, rows, table
 
     def hashes(self, name: str, partition: int, offset: int) -> tuple[str | None, str | None]:
@@ -116,10 +119,26 @@ def explain(pairs: list[Pair], tools: Tools) -> tuple[list[Compared], int]:
         return list(found.values()), 0
     left, again = _records("source", specs, tools, found)
     regions = _looked(specs, left, tools, found)
+    _check_counts(regions)
     again += sum(len(region.right) for _, region in regions)
     regions, searched = _searched(regions, tools, found)
     _name(regions, found)
     return list(found.values()), again + searched
+
+
+def _check_counts(regions: list[tuple[Spec, Region]]) -> None:
+    """The second read must show as many records as the first: else nothing can be said of either."""
+    for spec, region in regions:
+        scope = spec.pair.scope
+        read = {"source": len(region.left), "target": len(region.right)}
+        if scope.topic.mode == "online" and spec.tail:
+            del read["target"]  # it may have grown
+        for name, count in read.items() if spec.counts else ():
+            if spec.counts and count != spec.counts[name]:
+                scope.reasons.append(
+                    f"partition {spec.pair.partition}: {spec.counts[name]} records of the {name} were read at first, "
+                    f"{count} when read again"
+                )
 
 
 def _looked(
@@ -132,8 +151,9 @@ def _looked(
     reached = specs
     while waiting:
         right, _ = _records("target", reached, tools, found)
+        later = dict(zip(waiting, _later(reached, tools), strict=True))
         for n, spec, records in zip(waiting, reached, right, strict=True):
-            regions[n] = spec, _region(spec, left[n], records)
+            regions[n] = spec, replace(_region(spec, left[n], records), later=later.get(n, frozenset()))
         _name([regions[n] for n in sorted(regions)], found)
         late = {
             (id(compared.scope), item.partition)
@@ -147,6 +167,7 @@ def _looked(
             break
         if waiting:
             tools.progress.say(f"{len(waiting)} partitions of the snapshot are not copied to their ends; looking again")
+            time.sleep(PAUSE)
             reached = _reaching([specs[n] for n in waiting], tools)
     return [regions[n] for n in sorted(regions)]
 
@@ -179,20 +200,56 @@ def _reaching(specs: list[Spec], tools: Tools) -> list[Spec]:
     return [grown(spec) if spec in growing else spec for spec in specs]
 
 
+def _later(specs: list[Spec], tools: Tools) -> list[frozenset[int]]:
+    """Fingerprints of what sources have got behind the snapshot: it may be on the target already."""
+    growing = [spec for spec in specs if spec.tail and spec.pair.scope.topic.mode == "online"]
+    wanted = []
+    for cluster, isolation in {
+        (spec.pair.scope.topic.source.cluster, spec.pair.scope.isolation("source")) for spec in growing
+    }:
+        mine = [
+            spec
+            for spec in growing
+            if (spec.pair.scope.topic.source.cluster, spec.pair.scope.isolation("source")) == (cluster, isolation)
+        ]
+        ends = tools.brokers[cluster].ends([spec.place("source") for spec in mine], isolation)
+        for spec in mine:
+            end = spec.pair.scope.spans["source", spec.pair.partition].end
+            if ends[spec.place("source")] > end:
+                wanted.append((spec.pair.scope, spec.place("source"), (end, ends[spec.place("source")])))
+    columns = _collect("source", wanted, tools)
+    found = []
+    for spec in specs:
+        rows = columns.get((spec.pair.scope.topic.source.cluster, spec.place("source")))
+        known = spec in growing and rows is not None
+        found.append(frozenset(rows["whole"].view(np.uint64).tolist()) if known and rows else frozenset())
+    return found
+
+
 def _specs(pairs: list[Pair], found: Mapping[int, Compared], budget: int) -> list[Spec]:
     """Short parts whole, and of the others their ends, as far as the budget goes; the rest is counted as runs."""
     wanted = [(pair, gap) for pair in pairs for gap in _joined(pair)]
     left, most = budget, max(1, min(1_000, budget // 8))
-    specs = {}
+    chosen: list[tuple[int, Spec, list[Bulk]]] = []
     for n in sorted(range(len(wanted)), key=lambda n: sum(_counts(*wanted[n]).values())):
         pair, gap = wanted[n]
         counts = _counts(pair, gap)
-        ends = most if left >= 4 * most else 0
-        whole = sum(counts.values()) <= left
-        specs[n], bulks = _spec(pair, gap, counts, whole, ends)
-        left -= sum(counts.values()) if whole else min(left, 4 * ends)
-        found[id(pair.scope)].bulks += bulks
-    return [specs[n] for n in range(len(wanted))]
+        if sum(counts.values()) <= left:
+            chosen.append((n, *_spec(pair, gap, counts, True, 0)))
+            left -= sum(counts.values())
+            continue
+        # Too long: what really differs only, and of that the ends.
+        for inner in pair.gaps:
+            if gap.left <= inner.left and inner.left_end <= gap.left_end:
+                ends = most if left >= 4 * most else 0
+                counts = _counts(pair, inner)
+                chosen.append((n, *_spec(pair, inner, counts, sum(counts.values()) <= left, ends)))
+                left -= min(left, sum(counts.values()), max(4 * ends, 1))
+    for _, spec, bulks in sorted(chosen, key=lambda item: (item[0], item[1].gap.left, item[1].gap.right)):
+        compared = found[id(spec.pair.scope)]
+        compared.bulks += bulks
+        compared.ranges.setdefault(spec.pair.partition, []).append(spec.gap)
+    return [spec for _, spec, _ in chosen]
 
 
 def _counts(pair: Pair, gap: Gap) -> dict[str, int]:
@@ -210,11 +267,11 @@ def _joined(pair: Pair) -> list[Gap]:
         return [Gap(0, len(pair.source.chunks), 0, len(pair.target.chunks))]
     wide: list[Gap] = []
     for gap in (_widened(pair, gap) for gap in pair.gaps):
-        if wide and gap.left <= wide[-1].left_end and gap.right <= wide[-1].right_end:
+        if wide and (gap.left <= wide[-1].left_end or gap.right <= wide[-1].right_end):
             gap = _union(wide.pop(), gap)
         wide.append(gap)
     while len(wide) > ROUNDS:
-        distances = [after.left - before.left_end for before, after in itertools.pairwise(wide)]
+        distances = [after.left - before.left_end for before, after in pairwise(wide)]
         nearest = distances.index(min(distances))
         wide[nearest : nearest + 2] = [_union(wide[nearest], wide[nearest + 1])]
     return wide
@@ -235,17 +292,23 @@ def _widened(pair: Pair, gap: Gap) -> Gap:
     surplus = int(right[gap.right : gap.right_end].sum()) - int(left[gap.left : gap.left_end].sum())
     if surplus <= 0:
         return gap
-    begin, end = 0, 0
+    # Chunk by chunk through what is equal; a gap on the way is taken in whole, on both sides.
     wanted = surplus + (int(left.max()) if len(left) else 0)
-    read = 0
-    while gap.left - begin > 0 and gap.right - begin > 0 and read < wanted:
-        begin += 1
-        read += int(left[gap.left - begin])
-    read = 0
-    while gap.left_end + end < len(left) and gap.right_end + end < len(right) and read < wanted:
-        read += int(left[gap.left_end + end])
-        end += 1
-    return Gap(gap.left - begin, gap.left_end + end, gap.right - begin, gap.right_end + end)
+    before = {(other.left_end, other.right_end): other for other in pair.gaps}
+    after = {(other.left, other.right): other for other in pair.gaps}
+    i, j, read = gap.left, gap.right, 0
+    while (i or j) and read < wanted:
+        other = before.get((i, j))
+        k, m = (other.left, other.right) if other else (i - 1, j - 1)
+        read += int(left[k:i].sum())
+        i, j = k, m
+    k, m, read = gap.left_end, gap.right_end, 0
+    while (k < len(left) or m < len(right)) and read < wanted:
+        other = after.get((k, m))
+        end = (other.left_end, other.right_end) if other else (k + 1, m + 1)
+        read += int(left[k : end[0]].sum())
+        k, m = end
+    return Gap(i, k, j, m)
 
 
 def _spec(pair: Pair, gap: Gap, counts: Mapping[str, int], whole: bool, ends: int) -> tuple[Spec, list[Bulk]]:
@@ -260,7 +323,7 @@ def _spec(pair: Pair, gap: Gap, counts: Mapping[str, int], whole: bool, ends: in
         parts, holes[name] = _parts(half.chunks, *borders[name], whole or counts[name] <= ends, keep)
         border = pair.scope.spans[name, pair.partition].border
         pieces[name] = tuple(_piece(half.chunks, begin, end, border) for begin, end in parts)
-    return Spec(pair, gap, pieces, head, tail), _bulks(pair, holes, head, tail)
+    return Spec(pair, gap, pieces, head, tail, counts if whole else None), _bulks(pair, holes, head, tail)
 
 
 def _parts(
@@ -305,8 +368,8 @@ def _bulks(pair: Pair, holes: Mapping[str, tuple[int, int] | None], head: bool, 
     starts = {name: pair.scope.spans[name, pair.partition].log_start for name in SIDES}
     if holes["source"] and not holes["target"]:
         kind = EXPIRED if head and starts["target"] >= facts["source_records"] else LOST
-        kind = NOT_YET if tail and not head and pair.scope.topic.mode == "online" else kind
-    elif holes["target"] and not holes["source"] and head and starts["source"] > 0:
+        kind = NOT_YET if kind == LOST and tail and pair.scope.topic.mode == "online" else kind
+    elif holes["target"] and not holes["source"] and head and starts["source"] >= facts["target_records"]:
         kind = EXPIRED
     return [Bulk(kind, pair.partition, oldest=min(stamps), newest=max(stamps), **facts)]
 
@@ -358,7 +421,10 @@ def _collect(
         if words is not None:
             rows = rows.where(rows["whole"].isin(list(words)))
         table = _run(rows, f"level 2, {cluster}", sum(end - start for _, _, (start, end) in mine), tools)
-        for (topic, partition), columns in by_place(table, "offset", without=("key_sha256", "value_sha256")).items():
+        for (topic, partition), read in by_place(table, "offset", without=("key_sha256", "value_sha256")).items():
+            # Two topic pairs may have read the same records of one topic.
+            once = np.unique(read["offset"], return_index=True)[1]
+            columns = {column: values[once] for column, values in read.items()}
             found[cluster, (tools.names[topic], partition)] = {**columns, "table": table}
     return found
 

@@ -80,6 +80,7 @@ class Topic:
     guarantee: str
     transformed: bool
     baseline: bool
+    fresh: bool  # the positions are of now: one below a log start will be reset, and was not overtaken by retention
     accept: tuple[str, ...]
     partitions: tuple[Partition, ...]
     positions: tuple[Position, ...]
@@ -164,7 +165,7 @@ def _topic(node: _Node, clusters: Mapping[str, Cluster]) -> Topic:
     if sorted(numbers) != list(range(len(numbers))) or not numbers:
         raise node.wrong(f"partitions must be numbered 0 to n-1, each once; found {sorted(numbers)}")
     positions = tuple(_position(item, len(numbers)) for item in node.items("positions", ()))
-    accept = tuple(node.value("accept", list, []))
+    accept = tuple(str(kind) for kind in node.value("accept", list, []))
     unknown = sorted(set(accept) - set(KINDS))
     if unknown:
         raise node.wrong(f'"accept" names {unknown[0]!r}; the kinds are {", ".join(KINDS)}')
@@ -177,6 +178,7 @@ def _topic(node: _Node, clusters: Mapping[str, Cluster]) -> Topic:
         node.choice("guarantee", GUARANTEES, "at_least_once"),
         node.value("transformed", bool, False),
         node.value("baseline", bool, False),
+        node.value("fresh", bool, True),
         accept,
         partitions,
         positions,
@@ -207,7 +209,8 @@ def _partition(node: _Node) -> Partition:
 
 def _range(node: _Node) -> Range:
     found = Range(node.value("start", int, None), node.value("end", int, None))
-    if found.start is not None and (found.start < 0 or (found.end is not None and found.end < found.start)):
+    start, end = found.start or 0, found.end
+    if start < 0 or (end is not None and end < start):
         raise node.wrong(f"[{found.start}, {found.end}) is no range of offsets")
     node.finish()
     return found

@@ -39,11 +39,12 @@ class Map:
     copies: Sequence[Copy] = ()
     left: int = 0
     right: int = 0
+    unread: bool = False  # records on the right that have no counterpart were never read by the group
 
     def mirrored(self) -> Map:
         """The other way round: for a position that is translated from the replica back to the original."""
         turned = [Same(part.right, part.left, part.length) for part in self.same]
-        return Map(turned, (), self.right, self.left)
+        return Map(turned, (), self.right, self.left, unread=True)
 
 
 @dataclass(frozen=True)
@@ -61,16 +62,18 @@ class Judged:
 def judge(place: Map, stands: int | None, goes_on: int | None) -> Judged:
     """``stands``: rank on the side whose position is the truth; ``goes_on``: rank of the position it was given."""
     if stands is None:
-        return Judged(EXACT if goes_on is None else UNKNOWN, reason="the group has no position on the side it left")
+        # From the beginning nothing can be skipped.
+        known = goes_on in (None, 0)
+        return Judged(EXACT if known else UNKNOWN, reason="the group has no position on the side it left")
     if goes_on is None:
         return Judged(NONE, reason="the group has no position here: auto.offset.reset decides")
     image = _image(place, stands)
     resent = _resent(place, stands, max(goes_on, image))
+    skipped = _skipped(place, stands, image, goes_on)
+    if skipped:
+        return Judged(SKIP, skipped, resent, image)
     again = _told(place, goes_on, image)
-    if again:
-        return Judged(REREAD, again, resent, image)
-    skipped = _skipped(place, stands, goes_on)
-    return Judged(SKIP if skipped else EXACT, skipped, resent, image)
+    return Judged(REREAD if again else EXACT, again, resent, image)
 
 
 def _resent(place: Map, stands: int, begin: int) -> int:
@@ -113,12 +116,15 @@ def _told(place: Map, begin: int, end: int) -> int:
     return inside + sum(high - low for low, high in _first_copies(place, begin, end))
 
 
-def _skipped(place: Map, stands: int, end: int) -> int:
+def _skipped(place: Map, stands: int, image: int, end: int) -> int:
     """Records from ``stands`` on that have no copy from rank ``end`` on."""
     passed = [(max(low, stands), high) for low, high in _first_copies(place, 0, end, sources=True)]
     later = {copy.source for copy in place.copies if copy.target >= end}
     saved = sum(any(low <= rank < high for low, high in passed) for rank in later)
-    return sum(max(0, high - low) for low, high in passed) - saved
+    alone = 0
+    if place.unread and end > image:
+        alone = end - image - sum(high - low for low, high in _first_copies(place, image, end))
+    return sum(max(0, high - low) for low, high in passed) - saved + alone
 
 
 def _first_copies(place: Map, begin: int, end: int, sources: bool = False) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import re
 import shutil
@@ -52,14 +53,11 @@ def default_cache() -> Path:
 
 
 def start(resources: Resources, output: Path) -> Any:
-    """A `SparkSession`. Raises `AuditError` ``java_missing``, ``spark_missing``, ``connector_missing``."""
-    try:
-        import pyspark
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise AuditError("spark_missing", f"This Python ({sys.executable}) has no PySpark: {error}.") from error
+    """A `SparkSession`. Raises `AuditError` ``java_missing``, ``connector_missing``, ``spark_failed``."""
+    import pyspark
+    from pyspark.sql import SparkSession
+
     _check_java()
-    _check_arrow()
     # Workers run the same Python as the driver, not whatever "python3" is on the path.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("kafka_dr_audit")
@@ -202,15 +200,13 @@ def _check_java() -> None:
         raise AuditError("java_missing", f"Spark needs Java {JAVA} or newer; {java} says {first}. Set JAVA_HOME.")
 
 
-def _check_arrow() -> None:
-    try:
-        import numpy  # noqa: F401
-        import pandas  # noqa: F401
-        import pyarrow  # noqa: F401
-    except ImportError as error:
+def check_python() -> None:
+    """Before anything of the audit is imported that needs these."""
+    missing = [name for name in ("numpy", "pandas", "pyarrow", "pyspark") if importlib.util.find_spec(name) is None]
+    if missing:
         raise AuditError(
-            "arrow_missing", f"{sys.executable} lacks {error.name}: pip install numpy pandas pyarrow."
-        ) from error
+            "python_lacks", f"{sys.executable} lacks {', '.join(missing)}: install them, see docs/audit.md."
+        )
 
 
 def _logging(output: Path) -> Path:

@@ -80,6 +80,8 @@ def take(plan: Plan, brokers: Mapping[str, Brokers]) -> list[Scope]:
     sound = [scope for scope in scopes if not scope.reasons]
     for name in ("source", "target"):
         _measure(sound, name, brokers)
+    for scope in sound:
+        _expired_uncopied(scope)
     return scopes
 
 
@@ -97,11 +99,26 @@ def look_again(scopes: Iterable[Scope], brokers: Mapping[str, Brokers]) -> None:
                 continue
             places = [(side.topic, partition) for of, partition in scope.spans if of == name]
             starts = brokers[side.cluster].starts(places)
+            if scope.topic.mode != "online" and not side.live:
+                ends = brokers[side.cluster].ends(places, scope.isolation(name))
+                grown = sum(end > scope.spans[name, place[1]].end for place, end in ends.items())
+                if grown:
+                    scope.reasons.append(f"{grown} partitions of {side.cluster}:{side.topic} were written meanwhile")
             moved = sum(start > scope.spans[name, place[1]].log_start for place, start in starts.items())
             if moved:
                 scope.notes.append(
                     f"the log start of {moved} partitions of {side.cluster}:{side.topic} moved meanwhile"
                 )
+
+
+def _expired_uncopied(scope: Scope) -> None:
+    """A replica that was never written, of a log that has lost its head: nobody knows what it held (SOUNDNESS 20)."""
+    for partition in scope.topic.partitions:
+        source, target = (scope.spans[name, partition.number] for name in ("source", "target"))
+        if source.log_start > 0 and target.end == 0 and not scope.topic.baseline:
+            scope.reasons.append(
+                f"partition {partition.number}: {source.log_start} offsets expired, none was ever copied"
+            )
 
 
 def _check(scope: Scope) -> None:
@@ -128,6 +145,8 @@ def _measure(scopes: list[Scope], name: str, brokers: Mapping[str, Brokers]) -> 
         asked.setdefault((scope.side(name).cluster, scope.isolation(name)), []).extend(places)
     for (alias, isolation), places in asked.items():
         starts, ends = brokers[alias].starts(places), brokers[alias].ends(places, isolation)
+        # Later than the last stable offset: a transaction is open, and neither flow nor audit sees what lies behind it.
+        written = brokers[alias].ends(places, "read_uncommitted")
         for scope in scopes:
             side = scope.side(name)
             if (side.cluster, scope.isolation(name)) != (alias, isolation):
@@ -136,6 +155,11 @@ def _measure(scopes: list[Scope], name: str, brokers: Mapping[str, Brokers]) -> 
                 place = (side.topic, partition.number)
                 planned: Range = getattr(partition, name)
                 scope.spans[name, partition.number] = _span(scope, side, place, planned, starts[place], ends[place])
+                if scope.topic.mode != "online" and not side.live and written[place] > ends[place]:
+                    scope.reasons.append(
+                        f"{alias}:{place[0]}-{place[1]}: a transaction is open at {ends[place]}, "
+                        f"{written[place] - ends[place]} offsets behind it could not be read"
+                    )
 
 
 def _span(scope: Scope, side: Side, place: Place, planned: Range, start: int, end: int) -> Span:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -106,7 +107,7 @@ def _topic(scope: Scope, compared: Compared | None, unread: Sequence[int], sampl
         "verdict": verdict,
         "reasons": reasons,
         "notes": scope.notes,
-        "not_checked": _not_checked(scope),
+        "not_checked": _not_checked(scope, compared, positions),
         "classes": classes,
         "positions": positions,
         "partitions": [_partition(pair, compared) for pair in compared.pairs] if compared else [],
@@ -118,12 +119,16 @@ def _side(scope: Scope, name: str) -> dict[str, Any]:
     return {"cluster": side.cluster, "topic": side.topic, "topic_id": look.topic_id if look else None}
 
 
-def _not_checked(scope: Scope) -> list[str]:
+def _not_checked(scope: Scope, compared: Compared | None, positions: Sequence[Mapping[str, Any]]) -> list[str]:
     texts = []
     if scope.readable and not scope.timestamps:
         texts.append(f"{scope.topic.name}: timestamps, for one side overwrites them (LogAppendTime)")
     if scope.topic.baseline:
         texts.append(f"{scope.topic.name}: records below the agreed start")
+    if compared and any(item["verdict"] == "GONE" for item in positions):
+        texts.append(f"{scope.topic.name}: positions of the last move whose records are deleted by now")
+    if any(side.live for side in (scope.topic.source, scope.topic.target)):
+        texts.append(f"{scope.topic.name}: records behind the ends that the plan gives")
     if scope.topic.mode == "online":
         texts.append(f"{scope.topic.name}: records written after the snapshot")
     return texts
@@ -170,22 +175,26 @@ def _judged(
         return REFUTED, "the flow promises exactly once"
     if kind == d.NOT_YET:
         if scope.topic.mode == "online":
-            return PROVEN, "the flow is behind; the records up to there are proven"
+            return UNKNOWN, "the flow did not bring them while the audit waited"
         return UNKNOWN, "above what the flow says that it has copied"
+    if kind == UNCLASSIFIED:
+        return UNKNOWN, "there is a difference, but nobody knows of what kind: raise --detail-records"
     if kind == d.EXPIRED:
-        return _expired(scope, ones, bulks)
+        return _expired(scope, ones, bulks, time.time() * 1000)
     return REFUTED, _MEANING[kind]
 
 
-def _expired(scope: Scope, ones: Sequence[d.Difference], bulks: Sequence[Bulk]) -> tuple[str, str]:
+def _expired(scope: Scope, ones: Sequence[d.Difference], bulks: Sequence[Bulk], now_ms: float) -> tuple[str, str]:
     """The source may forget what was copied. The target may so by its own retention only."""
     gone = [item for item in ones if item.target_offset is None]
     if not gone and not any(bulk.source_records for bulk in bulks):
         return PROVEN, "the source has deleted them since"
-    if scope.target and scope.target.expires:
-        newest = max([item.source_stamp or 0 for item in gone] + [bulk.newest for bulk in bulks if bulk.source_records])
-        return PROVEN, f"the target's retention has deleted them; the newest is of {newest} ms"
-    return UNKNOWN, "the target's log begins later, and no retention of its own explains it: DeleteRecords?"
+    stamps = [item.source_stamp or 0 for item in gone] + [bulk.newest for bulk in bulks if bulk.source_records]
+    age = now_ms - max(stamps)
+    kept = int(scope.target.settings["retention.ms"]) if scope.target and scope.target.expires else -1
+    if 0 <= kept <= age:
+        return PROVEN, f"older than the target's retention.ms of {kept}"
+    return UNKNOWN, "the target's log begins later, and its retention.ms does not explain it: DeleteRecords?"
 
 
 def _sample(item: d.Difference, compared: Compared) -> dict[str, Any]:
@@ -258,10 +267,13 @@ def _map(pair: Pair, compared: Compared) -> Map | None:
         return None
     left = [0, *pair.source.chunks.records.cumsum().tolist()]
     right = [0, *pair.target.chunks.records.cumsum().tolist()]
+    # Where records were read again, their alignment counts, and not that of the chunks.
+    again = [(gap.left, gap.left_end) for gap in compared.ranges.get(pair.partition, ())]
     parts = [
-        Same(left[part.left], right[part.right], left[part.left + part.length] - left[part.left]) for part in pair.same
+        Same(left[begin], right[part.right + begin - part.left], left[end] - left[begin])
+        for part in pair.same
+        for begin, end in outside((part.left, part.left + part.length), again)
     ]
-    # Parts that were read again lie partly inside of equal chunks: the union is what counts.
     parts += [part for item in compared.aligned if item.partition == pair.partition for part in item.same]
     copies = [
         Copy(item.source_rank, item.target_rank)
@@ -271,26 +283,27 @@ def _map(pair: Pair, compared: Compared) -> Map | None:
         and item.source_rank is not None
         and item.target_rank is not None
     ]
-    return Map(_disjoint(parts), copies, pair.source.chunks.total, pair.target.chunks.total)
+    return Map(sorted(parts, key=lambda part: part.left), copies, pair.source.chunks.total, pair.target.chunks.total)
 
 
-def _disjoint(parts: list[Same]) -> list[Same]:
-    """In rising order, without overlap. Where two overlap on the source, the earlier one keeps its place."""
-    kept: list[Same] = []
-    at_left = at_right = 0
-    for part in sorted(parts, key=lambda item: (item.left, item.right)):
-        cut = max(0, at_left - part.left, at_right - part.right)
-        if cut < part.length:
-            kept.append(Same(part.left + cut, part.right + cut, part.length - cut))
-            at_left, at_right = part.left + part.length, part.right + part.length
+def outside(span: tuple[int, int], cuts: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What is left of [begin, end) without ``cuts``."""
+    kept = [span]
+    for low, high in cuts:
+        kept = [
+            piece
+            for begin, end in kept
+            for piece in ((begin, min(end, low)), (max(begin, high), end))
+            if piece[0] < piece[1]
+        ]
     return kept
 
 
 def _position(item: Position, pair: Pair, place: Map | None) -> dict[str, Any]:
     shown = _shown(item)
-    outside = _outside(item, pair)
-    if outside:
-        return {**shown, "verdict": outside[0], "judged": REFUTED, "reason": outside[1]}
+    beyond = _beyond(item, pair)
+    if beyond:
+        return {**shown, "verdict": beyond[0], "judged": beyond[1], "reason": beyond[2]}
     if place is None:
         return _unjudged(item, "the records around it could not be told apart")
     ranks = {name: _rank(item, pair, name) for name in SIDES}
@@ -322,20 +335,26 @@ def _rank(item: Position, pair: Pair, name: str) -> int | None:
     half: Half = getattr(pair, name)
     if offset is None:
         return None
-    # Records behind the compared range cannot be mapped: a position there stands at its end.
-    return min(int(half.ranks[offset]), half.chunks.total)
+    return int(half.ranks[offset])
 
 
-def _outside(item: Position, pair: Pair) -> tuple[str, str] | None:
+def _beyond(item: Position, pair: Pair) -> tuple[str, str, str] | None:
     """The judged position must lie within the log: else auto.offset.reset decides (SOUNDNESS 8)."""
-    name = "target" if item.truth == "source" else "source"
-    offset, span = getattr(item, name), pair.scope.spans[name, pair.partition]
-    if offset is None:
-        return None
-    if offset < span.log_start:
-        return "RESET", f"it lies below the log start {span.log_start}: auto.offset.reset decides"
-    if offset > span.end and not pair.scope.side(name).live:
-        return "RESET", f"it lies beyond the log end {span.end}: auto.offset.reset decides"
+    given = "target" if item.truth == "source" else "source"
+    for name in (given, item.truth):
+        offset, span = getattr(item, name), pair.scope.spans[name, pair.partition]
+        if offset is None:
+            continue
+        if offset < span.start and not pair.scope.topic.fresh:
+            return "GONE", PROVEN, f"the log begins at {span.start} by now: what stood there is deleted"
+        if offset < span.start and name == given:
+            return "RESET", REFUTED, f"it lies below the log start {span.start}: auto.offset.reset decides"
+        if offset < span.start:
+            return UNKNOWN, UNKNOWN, f"what the group had not read began below the log start {span.start}"
+        if offset > span.end and name == given and not pair.scope.side(name).live:
+            return "RESET", REFUTED, f"it lies beyond the log end {span.end}: auto.offset.reset decides"
+        if offset > span.border:
+            return UNKNOWN, UNKNOWN, f"it lies behind what was compared, up to {span.border}"
     return None
 
 

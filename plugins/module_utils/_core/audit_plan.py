@@ -46,18 +46,20 @@ def audit_plan(
 ) -> dict[str, Any]:
     """The whole plan.
 
-    ``pair``: name, home, topics, policy, separator, guarantee, accept. ``state``: of the journal. ``clusters``: entries
-    of `cluster_part` by alias. ``partitions``: number by topic.
+    ``pair``: name, home, topics, policy, separator, guarantee, accept, fresh. ``state``: of the journal. ``clusters``:
+    entries of `cluster_part` by alias. ``partitions``: number by topic.
     """
     naming = Naming(pair["policy"], pair["separator"])
     active = state["active"] or pair["home"]
     passive = next(alias for alias in clusters if alias != active)
     left = state["left"].get(passive) or {}
-    flows = [(active, passive)] if pair["policy"] == "identity" else [(active, passive), (passive, active)]
+    flows = [(active, passive), (passive, active)]
     topics = [
-        _topic(pair, state, naming, source, target, topic, partitions[topic], active, left)
-        for source, target in flows
+        _topic(pair, state, naming, flow, topic, partitions[topic], active, left)
+        for flow in flows
         for topic in pair["topics"]
+        # One log of one name: before the first move nothing went the other way.
+        if pair["policy"] == "default" or flow[0] == active or left
     ]
     run = (state.get("run") or {}).get("id") or "none"
     return {"schema": SCHEMA, "run": run, "pair": pair["name"], "clusters": dict(clusters), "topics": topics}
@@ -67,28 +69,45 @@ def _topic(
     pair: Mapping[str, Any],
     state: Mapping[str, Any],
     naming: Naming,
-    source: str,
-    target: str,
+    flow: tuple[str, str],
     topic: str,
     partitions: int,
     active: str,
     left: Mapping[str, Any],
 ) -> dict[str, Any]:
+    source, target = flow
     replica = naming.replica(source, topic)
-    every = {"start": None, "end": None}
+    identity, online = pair["policy"] == "identity", source == active
+    ends = cut = None
+    if identity and not online:
+        # What was written before the last move, and nothing else: behind these ends both logs go on.
+        ends, cut = (left.get(name, {}).get(topic, {}) for name in ("ends", "cut"))
+    whole = {"start": None, "end": None}
     return {
         "name": f"{source}:{topic}",
-        "source": _side(state, source, topic),
-        "target": _side(state, target, replica),
+        "source": {**_side(state, source, topic), "live": ends is not None},
+        "target": {**_side(state, target, replica), "live": cut is not None},
         # Nobody writes where no application lives: everything of that side must be on the other one.
-        "mode": "online" if source == active else "complete",
+        "mode": "online" if online else "complete",
         "guarantee": pair["guarantee"],
         "accept": list(pair["accept"].get(topic, ())),
+        "fresh": pair["fresh"],
         "partitions": [
-            {"partition": number, "source": dict(every), "target": dict(every)} for number in range(partitions)
+            {
+                "partition": number,
+                "source": {**whole, "end": _at(ends, number)},
+                "target": {**whole, "end": _at(cut, number)},
+            }
+            for number in range(partitions)
         ],
-        "positions": _positions(left, source, target, topic, replica, active),
+        # Under identity both directions hold the same records: positions are judged where both ends are known.
+        "positions": [] if identity and online else _positions(left, source, target, topic, replica, active),
     }
+
+
+def _at(offsets: Mapping[Any, Any] | None, partition: int) -> int | None:
+    """The journal's keys are text, as JSON has them."""
+    return None if offsets is None else offsets.get(str(partition), offsets.get(partition))
 
 
 def _side(state: Mapping[str, Any], alias: str, topic: str) -> dict[str, Any]:
@@ -112,7 +131,7 @@ def _positions(
         before, after = stood.get(group, {}).get(other, {}), entered.get(group, {}).get(own, {})
         for partition in sorted({int(number) for number in (*before, *after)}):
             row = {"group": group, "partition": partition, "truth": truth}
-            row[truth] = before.get(str(partition), before.get(partition))
+            row[truth] = _at(before, partition)
             row[given] = after.get(partition)
             rows.append(row)
     return rows

@@ -27,32 +27,56 @@ from .clusters import connect_pair
 
 __all__ = ["audit"]
 
-_CODES = (0, 1, 2)
+_CODES = {"PROVEN": 0, "REFUTED": 1, "UNKNOWN": 2}
 
 
 def audit(params: Mapping[str, Any]) -> Result:
     """Write the plan, run the program, return its document under ``audit``.
 
-    The program's exit codes are its verdict; whatever keeps it from one is UNKNOWN with the program's own line.
+    Whatever keeps the program from a verdict is UNKNOWN, in a document of the same shape: an old one must not stay the
+    last that was written.
     """
     output = Path(params["output"]).absolute()
     plan, environment = _plan(params)
     try:
         output.mkdir(mode=0o750, parents=True, exist_ok=True)
+        for name in ("audit.json", "audit.html"):
+            (output / name).unlink(missing_ok=True)
         write_whole(output / "plan.json", json.dumps(plan, indent=1) + "\n", 0o640)
     except OSError as error:
         raise DrError("no_audit", f"The plan could not be written: {error}.") from error
+    try:
+        document = _audited(params, output, environment)
+    except DrError as error:
+        document = {
+            "schema": "switchback.kafka_dr/audit/1",
+            "run": plan["run"],
+            "pair": plan["pair"],
+            "verdict": UNKNOWN,
+            "partial": True,
+            "error": {"code": error.code, "message": error.sentence()},
+            "text": [f"{UNKNOWN}: {error.sentence()}"],
+            "topics": [],
+            "not_checked": ["record by record comparison of both sides"],
+        }
+    reason = document.get("error", {}).get("message", "")
+    return Result(extra={"verdict": document["verdict"], "reason": reason, "audit": document, "folder": str(output)})
+
+
+def _audited(params: Mapping[str, Any], output: Path, environment: Mapping[str, str]) -> dict[str, Any]:
+    """The program's document, if its exit code says the same."""
     code, last = _run(_command(params, output), environment, params)
-    document = _document(output)
-    if code not in _CODES or not document:
+    try:
+        document: dict[str, Any] = json.loads((output / "audit.json").read_text())
+    except (OSError, ValueError):
+        document = {}
+    if document.get("partial") or _CODES.get(document.get("verdict", "")) != code:
         raise DrError(
             "no_audit",
-            f"The audit ended with {code} and no result: {last}",
+            document.get("error", {}).get("message") or f"The audit ended with {code} and no verdict: {last}",
             f"What Spark said is in {output / 'spark.log'} on the host where it ran.",
         )
-    verdict = document["verdict"] if not document["partial"] else UNKNOWN
-    reason = document.get("error", {}).get("message", "")
-    return Result(extra={"verdict": verdict, "reason": reason, "audit": document, "folder": str(output)})
+    return document
 
 
 def _plan(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -98,8 +122,14 @@ def _run(command: list[str], environment: Mapping[str, str], params: Mapping[str
         )
     except OSError as error:
         raise DrError("no_audit", f"{command[0]} could not be started: {error.strerror}.") from error
-    # Spark's JVM is a child of its own: a time-out ends the whole session, and nothing else.
-    signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
+    too_long = []
+
+    def end(*_: Any) -> None:
+        # Spark's JVM is a child of its own: this ends the whole session, and nothing else.
+        too_long.append(True)
+        os.killpg(process.pid, signal.SIGKILL)
+
+    signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, params["wait_timeout"])
     last = ""
     try:
@@ -113,18 +143,11 @@ def _run(command: list[str], environment: Mapping[str, str], params: Mapping[str
         signal.setitimer(signal.ITIMER_REAL, 0)
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-    if code == -signal.SIGKILL:
+            process.wait()
+    if too_long:
         raise DrError(
             "audit_too_long",
             f"The audit did not end within {params['wait_timeout']:g} s; last it said: {last}",
             "Raise kafka_dr_audit_timeout, or give it more cores with kafka_dr_spark_master.",
         )
     return code, last
-
-
-def _document(output: Path) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = json.loads((output / "audit.json").read_text())
-    except (OSError, ValueError):
-        return {}
-    return found

@@ -217,4 +217,11 @@ def test_second_copies_are_counted_apart_from_the_position() -> None:
 def test_backwards_a_position_is_judged_by_the_same_map() -> None:
     place = Map([Same(0, 0, 50), Same(60, 50, 40)]).mirrored()
     assert judge(place, 50, 60).verdict == "EXACT"
-    assert judge(place, 49, 61) == Judged("SKIP", 2, 0, 49)
+    # 50 to 59 never came to the replica: whoever stood at 49 there has not read them.
+    assert judge(place, 49, 61) == Judged("SKIP", 12, 0, 49)
+    assert judge(Map([Same(0, 0, 50)], (), 80, 50).mirrored(), 50, 80) == Judged("SKIP", 30, 0, 50)
+
+
+def test_a_group_that_never_committed_may_start_at_the_beginning() -> None:
+    assert judge(EQUAL, None, 0).verdict == "EXACT"
+    assert judge(EQUAL, None, 5).verdict == "UNKNOWN"

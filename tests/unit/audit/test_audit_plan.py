@@ -90,6 +90,12 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
         "plan_invalid",
         "[6, 5) is no range",
     ),
+    "below zero": (
+        lambda d: d["topics"][0]["partitions"][0]["target"].update(end=-5),
+        "plan_invalid",
+        "no range",
+    ),
+    "accepts an object": (lambda d: d["topics"][0].update(accept=[{}]), "plan_invalid", "the kinds are"),
     "position elsewhere": (
         lambda d: d["topics"][0]["positions"][0].update(partition=1),
         "plan_invalid",
@@ -153,6 +159,7 @@ PAIR = {
     "separator": ".",
     "guarantee": "at_least_once",
     "accept": {"Payments": ["FOREIGN"]},
+    "fresh": True,
 }
 STATE: dict[str, Any] = {
     "active": "B",
@@ -199,11 +206,22 @@ def test_before_any_move_there_are_no_positions() -> None:
     assert {topic.name: topic.mode for topic in found.topics} == {"P:Payments": "online", "B:Payments": "complete"}
 
 
-def test_an_identity_pair_has_one_direction_from_where_the_applications_live() -> None:
+def test_an_identity_pair_is_compared_both_as_it_is_and_as_it_was_left() -> None:
+    """What the move itself lost lies behind what the flow back copies: only the ends of the move show it."""
     left = {"P": {"positions": {"g": {"Payments": {"0": 10}}}, "entered": STATE["left"]["P"]["entered"]}}
-    (topic,) = written({**PAIR, "policy": "identity"}, {**STATE, "left": left}).topics
-    assert (topic.source.cluster, topic.target.cluster, topic.target.topic) == ("B", "P", "Payments")
-    assert topic.positions == (plan.Position("g", 0, "target", 3, 10),)
+    left["P"] |= {"ends": {"Payments": {"0": 12}}, "cut": {"Payments": {"0": 11}}}
+    now, then = written({**PAIR, "policy": "identity"}, {**STATE, "left": left}).topics
+    assert (now.source.cluster, now.target.cluster, now.target.topic, now.mode) == ("B", "P", "Payments", "online")
+    assert now.positions == ()
+    assert (then.source.cluster, then.target.cluster, then.mode) == ("P", "B", "complete")
+    assert (then.source.live, then.target.live) == (True, True)
+    assert (then.partitions[0].source.end, then.partitions[0].target.end) == (12, 11)
+    assert then.positions == (plan.Position("g", 0, "source", 10, 3),)
+
+
+def test_an_identity_pair_that_never_moved_has_one_direction() -> None:
+    (topic,) = written({**PAIR, "policy": "identity"}, {**STATE, "active": "P", "left": {}}).topics
+    assert (topic.source.cluster, topic.mode, topic.target.live) == ("P", "online", False)
 
 
 def test_secrets_leave_the_plan_for_the_environment() -> None:

@@ -1,0 +1,236 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Worlds of one partition, from chunks to verdicts, against what counting shows: no damage is missed, none invented.
+
+A world is a source, a replica as MirrorMaker 2 makes it (runs sent again after a restart), retention on either side,
+and damage. Records are numbers; offsets are indexes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka_dr_audit import level1, level2, verdict
+from kafka_dr_audit.alignment import align, gaps
+from kafka_dr_audit.brokers import Look
+from kafka_dr_audit.chunks import Chunker, Chunks, mixed
+from kafka_dr_audit.differences import FOREIGN, Records, Region, Rules, classify
+from kafka_dr_audit.level1 import Half, Pair
+from kafka_dr_audit.plan import Partition, Position, Range, Side, Topic
+from kafka_dr_audit.snapshot import Scope, Span
+
+CHUNK = 8
+SETTINGS = {
+    "cleanup.policy": "delete",
+    "message.timestamp.type": "CreateTime",
+    "retention.ms": "-1",
+    "retention.bytes": "-1",
+}
+
+
+@dataclass
+class World:
+    """``left``, ``right``: record numbers; ``start``: how many the source has deleted from its head."""
+
+    left: list[int]
+    right: list[int]
+    start: int = 0
+    positions: list[Position] = field(default_factory=list)
+    budget: int = 400_000
+
+
+def words(numbers: list[int]) -> np.ndarray:
+    return mixed(np.asarray(numbers, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(99))
+
+
+def half(numbers: list[int], watched: set[int]) -> Half:
+    chunker = Chunker(CHUNK, sorted(watched | {len(numbers)}), len(numbers))
+    offsets = np.arange(len(numbers), dtype=np.int64)
+    chunker.feed(offsets, offsets, words(numbers))
+    chunker.finish()
+    return Half(Chunks.of(chunker.rows), 0, dict(chunker.ranks))
+
+
+def records(spec: level2.Spec, name: str, numbers: list[int]) -> Records:
+    index = np.concatenate([np.arange(piece.start, min(piece.end, len(numbers))) for piece in spec.pieces[name]])
+    ranks = [
+        np.arange(piece.rank, piece.rank + max(0, min(piece.end, len(numbers)) - piece.start))
+        for piece in spec.pieces[name]
+    ]
+    index = index.astype(np.int64)
+    found = words(numbers)[index]
+    none = np.zeros(len(index), np.bool_)
+    return Records(np.concatenate(ranks).astype(np.int64), index, index, found, found, found, found, none)
+
+
+def audited(world: World) -> dict[str, object]:
+    """The document of the one topic, by everything that the program does but reading."""
+    part = Partition(0, Range(None, None), Range(None, None), None)
+    sides = [Side(alias, "T", None, False) for alias in ("P", "B")]
+    topic = Topic(
+        "T",
+        *sides,
+        "complete",
+        "read_committed",
+        "at_least_once",
+        False,
+        False,
+        True,
+        (),
+        (part,),
+        tuple(world.positions),
+    )
+    scope = Scope(topic, Look("a", 1, SETTINGS), Look("b", 1, SETTINGS))
+    scope.spans = {
+        ("source", 0): Span(0, len(world.left), len(world.left), 0),
+        ("target", 0): Span(0, len(world.right), len(world.right), 0),
+    }
+    watched = {
+        name: {getattr(position, name) for position in world.positions} - {None} for name in ("source", "target")
+    }
+    left, right = half(world.left, watched["source"]), half(world.right, watched["target"])
+    if world.start:
+        # Ranks count from the compared range; the log start only says how much was deleted before it.
+        scope.spans["source", 0] = replace(scope.spans["source", 0], log_start=world.start)
+    one, other = level1._identity(left.chunks), level1._identity(right.chunks)
+    same = align(one, other)
+    pair = Pair(scope, 0, left, right, same, gaps(same, len(one), len(other)))
+    compared = level2.Compared(scope, [pair])
+    specs = level2._specs([pair], {id(scope): compared}, world.budget)
+    regions = [
+        level2._region(spec, records(spec, "source", world.left), records(spec, "target", world.right))
+        for spec in specs
+    ]
+    compared.differences, compared.aligned = classify(regions, Rules())
+    if any(item.kind == FOREIGN for item in compared.differences):
+        origins = {int(word): (n, n) for n, word in enumerate(words(world.left).tolist())}
+        regions = [replace(region, origins=origins) for region in regions]
+        compared.differences, compared.aligned = classify(regions, Rules())
+    covered(pair, specs, regions)
+    return verdict._topic(scope, compared, (), 5)
+
+
+def covered(pair: Pair, specs: list[level2.Spec], regions: list[Region]) -> None:
+    """Every chunk is either equal or read again or counted, and no region overlaps another one."""
+    spans = sorted((spec.gap.left, spec.gap.left_end, spec.gap.right, spec.gap.right_end) for spec in specs)
+    for before, after in itertools.pairwise(spans):
+        assert before[1] <= after[0]
+        assert before[3] <= after[2]
+    for gap in pair.gaps:
+        assert any(span[0] <= gap.left and gap.left_end <= span[1] for span in spans)
+
+
+def kinds(found: dict[str, object]) -> dict[str, int]:
+    return {item["kind"]: item["records"] for item in found["classes"]}
+
+
+@st.composite
+def healthy(draw: st.DrawFn, most: int = 300) -> World:
+    """Restarts send again what came after the last stored offset."""
+    count = draw(st.integers(1, most))
+    right = list(range(count))
+    cursor: list[int] = []
+    for _ in range(draw(st.integers(0, 4))):
+        at = draw(st.integers(0, count))
+        back = draw(st.integers(0, at))
+        cursor.append((at, back))
+    out: list[int] = []
+    position = 0
+    for at, back in sorted(cursor):
+        if at < position:
+            continue
+        out += right[position:at]
+        position = min(back, at)
+    out += right[position:]
+    start = draw(st.sampled_from([0, 0, draw(st.integers(0, count))]))
+    return World(list(range(start, count)), out, start)
+
+
+@settings(max_examples=400)
+@given(healthy())
+def test_a_healthy_pair_raises_no_alarm(world: World) -> None:
+    found = audited(world)
+    assert found["verdict"] == "PROVEN", found["classes"]
+    assert set(kinds(found)) <= {"DUPLICATE", "EXPIRED"}
+    known = Counter(number for number in world.right if number >= world.start)
+    if not world.start:
+        assert kinds(found).get("DUPLICATE", 0) == sum(known.values()) - len(known)
+
+
+@settings(max_examples=400)
+@given(healthy(), st.sets(st.integers(0, 299), min_size=1, max_size=6))
+def test_every_record_that_has_no_copy_is_lost(world: World, gone: set[int]) -> None:
+    lost = gone & set(world.left)
+    world.right = [number for number in world.right if number not in gone]
+    found = audited(world)
+    assert kinds(found).get("LOST", 0) == len(lost), found["classes"]
+    assert found["verdict"] == ("REFUTED" if lost else "PROVEN")
+
+
+@settings(max_examples=300)
+@given(healthy(), st.data())
+def test_a_foreign_record_is_found(world: World, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(world.right)))
+    world.right.insert(at, 10_000)
+    found = audited(world)
+    if world.start and at <= world.right.index(max(world.left, default=0)):
+        return  # at the head, where the source has deleted records, nobody can tell it from those
+    assert found["verdict"] == "REFUTED", found["classes"]
+
+
+@settings(max_examples=600)
+@given(healthy(), st.data())
+def test_a_position_skips_exactly_if_counting_says_so(world: World, data: st.DataObject) -> None:
+    world.left, world.start = list(range(max(world.right) + 1)), 0
+    stands = data.draw(st.integers(0, len(world.left)))
+    goes_on = data.draw(st.integers(0, len(world.right)))
+    world.positions = [Position("g", 0, "source", stands, goes_on)]
+    found = audited(world)
+    (judged,) = found["positions"]
+    skipped = set(world.left[stands:]) - set(world.right[goes_on:])
+    assert (judged["verdict"] == "SKIP") == bool(skipped), (world, judged)
+    if skipped:
+        assert judged["records"] == len(skipped)
+    elif judged["verdict"] == "EXACT":
+        safe = [
+            at for at in range(goes_on, len(world.right) + 1) if not set(world.left[stands:]) - set(world.right[at:])
+        ]
+        later = max(safe)
+        assert later == goes_on or not set(world.right[goes_on:later]) & set(world.left[:stands]), (world, judged)
+
+
+@settings(max_examples=300)
+@given(healthy(), st.data())
+def test_backwards_a_position_skips_exactly_if_counting_says_so(world: World, data: st.DataObject) -> None:
+    """From a replica without second copies: what was below the position there was read, and nothing else."""
+    world.right = sorted(set(world.right))
+    world.left, world.start = list(range(len(world.right) + data.draw(st.integers(0, 20)))), 0
+    gone = data.draw(st.sets(st.integers(0, 299), max_size=3))
+    world.right = [number for number in world.right if number not in gone]
+    stands = data.draw(st.integers(0, len(world.right)))
+    goes_on = data.draw(st.integers(0, len(world.left)))
+    world.positions = [Position("g", 0, "target", goes_on, stands)]
+    (judged,) = audited(world)["positions"]
+    ahead = min(world.right[stands:], default=max(world.right[:stands], default=-1) + 1)
+    skipped = set(range(ahead, goes_on))
+    assert (judged["verdict"] == "SKIP") == bool(skipped), (world, judged)
+
+
+@settings(max_examples=200)
+@given(healthy(), st.sets(st.integers(0, 299), max_size=4), st.integers(8, 80))
+def test_a_small_budget_never_turns_damage_into_a_proof(world: World, gone: set[int], budget: int) -> None:
+    lost = gone & set(world.left)
+    world.right = [number for number in world.right if number not in gone]
+    world.budget = budget
+    found = audited(world)
+    if lost:
+        assert found["verdict"] != "PROVEN", found["classes"]
+    else:
+        assert found["verdict"] != "REFUTED", found["classes"]
