@@ -267,7 +267,7 @@ def _joined(pair: Pair) -> list[Gap]:
         return [Gap(0, len(pair.source.chunks), 0, len(pair.target.chunks))]
     wide: list[Gap] = []
     for gap in (_widened(pair, gap) for gap in pair.gaps):
-        if wide and (gap.left <= wide[-1].left_end or gap.right <= wide[-1].right_end):
+        while wide and (gap.left <= wide[-1].left_end or gap.right <= wide[-1].right_end):
             gap = _union(wide.pop(), gap)
         wide.append(gap)
     while len(wide) > ROUNDS:
@@ -315,6 +315,8 @@ def _spec(pair: Pair, gap: Gap, counts: Mapping[str, int], whole: bool, ends: in
     head = gap.left == 0 and gap.right == 0
     tail = gap.left_end == len(pair.source.chunks) and gap.right_end == len(pair.target.chunks)
     borders = {"source": (gap.left, gap.left_end), "target": (gap.right, gap.right_end)}
+    if min(counts.values()) > ends:
+        ends = 0  # what belongs together could lie between the ends: neither side is told apart
     pieces, holes = {}, {}
     for name, other in (("source", "target"), ("target", "source")):
         half: Half = getattr(pair, name)
