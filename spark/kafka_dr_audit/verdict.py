@@ -123,6 +123,9 @@ def _not_checked(scope: Scope, compared: Compared | None, positions: Sequence[Ma
     texts = []
     if scope.readable and not scope.timestamps:
         texts.append(f"{scope.topic.name}: timestamps, for one side overwrites them (LogAppendTime)")
+    gone = sum(span.log_start for (name, _), span in scope.spans.items() if name == "source")
+    if gone:
+        texts.append(f"{scope.topic.name}: what the source has deleted from the heads of its logs ({gone} offsets)")
     if scope.topic.baseline:
         texts.append(f"{scope.topic.name}: records below the agreed start")
     if compared and any(item["verdict"] == "GONE" for item in positions):

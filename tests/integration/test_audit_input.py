@@ -41,17 +41,18 @@ def test_a_good_plan_is_proven_and_its_page_needs_no_network(good: dict[str, Any
     assert "PROVEN" in html
 
 
+SHORT = {"default.api.timeout.ms": "5000", "request.timeout.ms": "3000"}
 Change = Callable[[dict[str, Any]], Any]
 CASES: dict[str, tuple[Change, tuple[str, ...], dict[str, str], str]] = {
     "wrong cluster": (lambda d: d["clusters"]["P"].update(cluster_id="other"), (), {}, "must be other"),
     "broker unreachable": (
-        lambda d: d["clusters"]["B"].update(bootstrap_servers="127.0.0.1:1"),
+        lambda d: d["clusters"]["B"].update(bootstrap_servers="127.0.0.1:1", client=SHORT),
         (),
         {},
         "Cluster B (127.0.0.1:1) did not answer",
     ),
     "wrong credentials": (
-        lambda d: d["clusters"]["P"].update(client={"security.protocol": "SSL"}),
+        lambda d: d["clusters"]["P"].update(client={"security.protocol": "SSL", **SHORT}),
         (),
         {},
         "Cluster P",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def run_audit(
 def small_plan(lab: Lab) -> dict[str, Any]:
     """A plan of one small topic pair that is proven."""
     every = {"start": None, "end": None}
+    now = int(time.time() * 1000)  # the same on both sides, and no older than any retention
     clusters = {}
     for alias, found in lab.info()["clusters"].items():
         servers = found["bootstrap_servers"]
@@ -48,7 +50,7 @@ def small_plan(lab: Lab) -> dict[str, Any]:
             admin.create_topics([NewTopic(name, 1, 1)])[name].result()
             producer = Producer({"bootstrap.servers": servers})
             for number in range(20):
-                producer.produce(name, b"%d" % number, timestamp=1_700_000_000_000 + number)
+                producer.produce(name, b"%d" % number, timestamp=now + number)
             assert producer.flush(20) == 0
         clusters[alias] = {"cluster_id": admin.describe_cluster().result().cluster_id, "bootstrap_servers": servers}
     return {
