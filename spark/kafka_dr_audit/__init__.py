@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Proves, or refutes, that every record and every consumer position survived a move between two Kafka clusters.
 
-Run as ``spark-submit .../spark/kafka_dr_audit PLAN`` or ``python -m kafka_dr_audit PLAN``.
+Run as ``python -m kafka_dr_audit PLAN``.
 """
