@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The playbook verify on a pair under load: proven after moves there and back, refuted by one record tampered with."""
+"""The playbook verify on a pair under load: proven after a move, refuted by one record tampered with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Producer
 
 from scenario import Scenario
-from snapshot import read_inventory, snapshot
+from snapshot import read_inventory
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -49,33 +49,23 @@ def topic(report: dict[str, Any], name: str) -> dict[str, Any]:
     return found
 
 
-def test_a_pair_at_work_is_proven_while_producers_write(pair: Scenario) -> None:
+def test_after_a_move_records_and_positions_are_proven_while_producers_write(pair: Scenario) -> None:
     pair.traffic(3000)
-    before = snapshot(read_inventory(pair.inventory), [])
+    pair.move("failover_cutoff", "B")
+    pair.traffic(1000)
     report = verify(pair, options=("--check",))
     assert report["verdict"] == "PROVEN", report["text"]
     assert report["changed"] == 0
-    assert topic(report, "P:Payments")["mode"] == "online"
-    assert topic(report, "P:Payments")["positions"] == []
-    assert report["records"]["source"] >= 3000
     assert report["output"].count("audit ") >= 2, "its progress is shown"
-    assert snapshot(read_inventory(pair.inventory), []).keys() == before.keys()
-
-
-@pytest.mark.parametrize(("playbook", "to"), [("failover_cutoff", "B"), ("failback", "P")])
-def test_after_a_move_records_and_positions_are_proven(pair: Scenario, playbook: str, to: str) -> None:
-    pair.traffic(2000)
-    pair.move(playbook, to)
-    pair.traffic(1000)
-    report = verify(pair)
-    assert report["verdict"] == "PROVEN", report["text"]
     positions = [item for found in report["topics"] for item in found["positions"]]
     assert {item["group"] for item in positions} == {"settlement", "fraud"}
     assert {item["verdict"] for item in positions} == {"EXACT"}, report["text"]
     assert len(positions) == 2 * 2 * pair.partitions
-    left = "P" if to == "B" else "B"
-    assert topic(report, f"{left}:Payments")["mode"] == "complete"
-    assert topic(report, f"{to}:Payments")["mode"] == "online"
+    assert {found["name"]: found["mode"] for found in report["topics"]} == {
+        "P:Payments": "complete",
+        "B:Payments": "online",
+    }
+    assert topic(report, "P:Payments")["partitions"][0]["source"]["records"] > 0
 
 
 def test_one_record_tampered_with_is_named_with_its_place(pair: Scenario) -> None:
@@ -95,8 +85,6 @@ def test_one_record_tampered_with_is_named_with_its_place(pair: Scenario) -> Non
     assert (item["kind"], item["records"]) == ("FOREIGN", 1)
     (one,) = item["sample"]
     assert (one["partition"], one["source"], one["target"]["offset"]) == (2, None, where[0].offset())
-    accepted = verify(pair, kafka_dr_audit_accept={"Payments": ["FOREIGN"]})
-    assert accepted["verdict"] == "PROVEN"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +93,6 @@ def test_one_record_tampered_with_is_named_with_its_place(pair: Scenario) -> Non
         ({"kafka_dr_spark_jars": "/nonexistent"}, "lacks spark-sql-kafka"),
         ({"kafka_dr_spark_python": "/nonexistent/python"}, "could not be started"),
         ({"kafka_dr_audit_timeout": 2}, "did not end within 2 s"),
-        ({"kafka_dr_spark_master": "spark://127.0.0.1:1", "kafka_dr_audit_timeout": 90}, "Spark"),
     ],
 )
 def test_what_keeps_it_from_a_verdict_is_one_clear_line(pair: Scenario, variables: dict[str, Any], text: str) -> None:
