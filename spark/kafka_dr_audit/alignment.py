@@ -110,7 +110,7 @@ def _anchors(left: Words, right: Words) -> list[tuple[int, int]]:
     """Elements that occur once on each side, the longest chain of them that rises on both."""
     left_values, left_at, left_counts = np.unique(left, return_index=True, return_counts=True)
     right_values, right_at, right_counts = np.unique(right, return_index=True, return_counts=True)
-    _, in_left, in_right = np.intersect1d(
+    _other, in_left, in_right = np.intersect1d(
         left_values[left_counts == 1], right_values[right_counts == 1], assume_unique=True, return_indices=True
     )
     pairs = sorted(
@@ -124,7 +124,7 @@ def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     tops: list[int] = []  # the smallest end of a chain of each length
     ends: list[int] = []  # the index of that end
     before: list[int] = []
-    for index, (_, right) in enumerate(pairs):
+    for index, (_other, right) in enumerate(pairs):
         length = bisect_left(tops, right)
         before.append(ends[length - 1] if length else -1)
         if length == len(tops):

@@ -53,7 +53,7 @@ class Chunks:
 
     @staticmethod
     def of(rows: Sequence[tuple[Any, ...]]) -> Chunks:
-        columns = list(zip(*rows, strict=True)) if rows else [() for _ in fields(Chunks)]
+        columns = list(zip(*rows, strict=True)) if rows else [() for _other in fields(Chunks)]
         made: list[Any] = [np.asarray(column, dtype=kind) for column, kind in zip(columns, _TYPES, strict=True)]
         return Chunks(*made)
 
@@ -142,7 +142,7 @@ class Chunker:
         first, records, digest = int(offsets[0]), 0, 0
         oldest, newest = int(stamps.min()), int(stamps.max())
         if self._open:
-            first, _, records, digest, before, after = self._open
+            first, _other, records, digest, before, after = self._open
             oldest, newest = min(oldest, before), max(newest, after)
         ranks = np.arange(records + 1, records + 1 + len(hashes), dtype=np.uint64)
         digest = (digest + int(mixed(hashes ^ (ranks * _GOLDEN)).sum())) & 0xFFFFFFFFFFFFFFFF

@@ -93,7 +93,7 @@ def timestamps(scopes: list[Scope], cluster: str, isolation: str) -> tuple[list[
         for name in SIDES
         if (scope.side(name).cluster, scope.isolation(name)) == (cluster, isolation)
     ]
-    return [topic for topic, counts in chosen if counts], [topic for topic, _ in chosen]
+    return [topic for topic, counts in chosen if counts], [topic for topic, _other in chosen]
 
 
 Lane = tuple[str, str, int]  # cluster, isolation, and a number where one topic is read for two pairs
@@ -118,7 +118,7 @@ def _lanes(scopes: list[Scope]) -> dict[Lane, list[tuple[Scope, str]]]:
 def _read(
     plan: Plan, lane: Lane, sides: list[tuple[Scope, str]], reader: Reader, ids: Mapping[str, int], size: int
 ) -> pa.Table | None:
-    cluster, isolation, _ = lane
+    cluster, isolation, _other = lane
     ranges, watched, borders = {}, {}, {}
     for scope, name in sides:
         for (of, partition), span in scope.spans.items():
@@ -131,7 +131,7 @@ def _read(
     if not ranges:
         return None
     records = reader.records(plan.clusters[cluster], isolation, ranges)
-    whole = reader.whole(*timestamps([scope for scope, _ in sides], cluster, isolation))
+    whole = reader.whole(*timestamps([scope for scope, _other in sides], cluster, isolation))
     return reader.summaries(records, whole, Recipe(size, watched, borders)).toArrow()
 
 

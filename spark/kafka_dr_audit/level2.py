@@ -120,7 +120,7 @@ def explain(pairs: list[Pair], tools: Tools) -> tuple[list[Compared], int]:
     left, again = _records("source", specs, tools, found)
     regions = _looked(specs, left, tools, found)
     _check_counts(regions)
-    again += sum(len(region.right) for _, region in regions)
+    again += sum(len(region.right) for _other, region in regions)
     regions, searched = _searched(regions, tools, found)
     _name(regions, found)
     return list(found.values()), again + searched
@@ -150,7 +150,7 @@ def _looked(
     waiting = list(range(len(specs)))
     reached = specs
     while waiting:
-        right, _ = _records("target", reached, tools, found)
+        right, _count = _records("target", reached, tools, found)
         later = dict(zip(waiting, _later(reached, tools), strict=True))
         for n, spec, records in zip(waiting, reached, right, strict=True):
             regions[n] = spec, replace(_region(spec, left[n], records), later=later.get(n, frozenset()))
@@ -245,11 +245,11 @@ def _specs(pairs: list[Pair], found: Mapping[int, Compared], budget: int) -> lis
                 counts = _counts(pair, inner)
                 chosen.append((n, *_spec(pair, inner, counts, sum(counts.values()) <= left, ends)))
                 left -= min(left, sum(counts.values()), max(4 * ends, 1))
-    for _, spec, bulks in sorted(chosen, key=lambda item: (item[0], item[1].gap.left, item[1].gap.right)):
+    for _order, spec, bulks in sorted(chosen, key=lambda item: (item[0], item[1].gap.left, item[1].gap.right)):
         compared = found[id(spec.pair.scope)]
         compared.bulks += bulks
         compared.ranges.setdefault(spec.pair.partition, []).append(spec.gap)
-    return [spec for _, spec, _ in chosen]
+    return [spec for _order, spec, _bulks in chosen]
 
 
 def _counts(pair: Pair, gap: Gap) -> dict[str, int]:
@@ -410,10 +410,10 @@ def _collect(
     ``words``: only records with one of these fingerprints.
     """
     found: Columns = {}
-    keys = {(scope.side(name).cluster, scope.isolation(name)) for scope, _, _ in wanted}
+    keys = {(scope.side(name).cluster, scope.isolation(name)) for scope, _place, _ends in wanted}
     for cluster, declared in sorted(keys):
         mine = [item for item in wanted if (item[0].side(name).cluster, item[0].isolation(name)) == (cluster, declared)]
-        whole = tools.reader.whole(*timestamps([scope for scope, _, _ in mine], cluster, declared))
+        whole = tools.reader.whole(*timestamps([scope for scope, _place, _ends in mine], cluster, declared))
         settings = tools.plan.clusters[cluster]
         reads = [
             tools.reader.details(tools.reader.records(settings, isolation or declared, ranges), whole)
@@ -422,7 +422,7 @@ def _collect(
         rows = reduce(lambda one, other: one.union(other), reads)
         if words is not None:
             rows = rows.where(rows["whole"].isin(list(words)))
-        table = _run(rows, f"level 2, {cluster}", sum(end - start for _, _, (start, end) in mine), tools)
+        table = _run(rows, f"level 2, {cluster}", sum(end - start for _scope, _place, (start, end) in mine), tools)
         for (topic, partition), read in by_place(table, "offset", without=("key_sha256", "value_sha256")).items():
             # Two topic pairs may have read the same records of one topic.
             once = np.unique(read["offset"], return_index=True)[1]
@@ -442,7 +442,7 @@ def _run(rows: DataFrame, what: str, planned: int, tools: Tools) -> pa.Table:
 def _rounds(wanted: Wanted) -> list[dict[Place, tuple[int, int]]]:
     """A read names each partition once: further ranges of it go into further reads."""
     rounds: list[dict[Place, tuple[int, int]]] = []
-    for _, place, ends in wanted:
+    for _scope, place, ends in wanted:
         free = next((ranges for ranges in rounds if place not in ranges), None)
         if free is None:
             rounds.append(free := {})
@@ -516,7 +516,7 @@ def _searched(
         origins = _known(visible.get(where))
         aborted = frozenset(_known(everything.get(where))) - set(origins)
         enriched.append((spec, replace(region, origins=origins, aborted=aborted)))
-    return enriched, 2 * sum(end - start for _, _, (start, end) in wanted.values())
+    return enriched, 2 * sum(end - start for _scope, _place, (start, end) in wanted.values())
 
 
 def _known(rows: Mapping[str, Any] | None) -> dict[int, tuple[int, int]]:

@@ -95,7 +95,7 @@ class Plan:
     document: Mapping[str, Any] = field(repr=False, compare=False, default_factory=dict)
 
 
-def load(path: Path, environment: Mapping[str, str] = os.environ) -> Plan:
+def load(path: Path, environment: Mapping[str, str] | None = None) -> Plan:
     """Raises `AuditError` ``plan_unreadable``, ``plan_version`` or ``plan_invalid``."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -103,7 +103,7 @@ def load(path: Path, environment: Mapping[str, str] = os.environ) -> Plan:
         raise AuditError("plan_unreadable", f"The plan {path} cannot be read: {error.strerror}.") from error
     except ValueError as error:
         raise AuditError("plan_unreadable", f"The plan {path} is no JSON: {error}.") from error
-    return parse(document, environment, path.parent)
+    return parse(document, os.environ if environment is None else environment, path.parent)
 
 
 def parse(document: Any, environment: Mapping[str, str], folder: Path = Path()) -> Plan:

@@ -154,7 +154,10 @@ def _download(folder: Path) -> None:
         pattern = str(Path(work, "lib", "[artifact]-[revision].[ext]"))
         command = ["java", "-jar", str(ivy[-1]), "-ivy", str(description), "-cache", str(Path(work, "cache"))]
         run = subprocess.run(
-            [*command, "-confs", "default", "-types", "jar", "-retrieve", pattern], capture_output=True, text=True
+            [*command, "-confs", "default", "-types", "jar", "-retrieve", pattern],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         fetched = {path.name: path for path in Path(work, "lib").glob("*.jar")}
         if run.returncode or set(CONNECTOR) - set(fetched):
@@ -189,7 +192,7 @@ def _check_java() -> None:
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else "java"
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60).stderr
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
     except (OSError, subprocess.SubprocessError):
         raise AuditError(
             "java_missing", f"Spark needs Java {JAVA} or newer; {java} cannot be run. Install a JRE or set JAVA_HOME."

@@ -123,7 +123,7 @@ def _not_checked(scope: Scope, compared: Compared | None, positions: Sequence[Ma
     texts = []
     if scope.readable and not scope.timestamps:
         texts.append(f"{scope.topic.name}: timestamps, for one side overwrites them (LogAppendTime)")
-    gone = sum(span.log_start for (name, _), span in scope.spans.items() if name == "source")
+    gone = sum(span.log_start for (name, _other), span in scope.spans.items() if name == "source")
     if gone:
         texts.append(f"{scope.topic.name}: what the source has deleted from the heads of its logs ({gone} offsets)")
     if scope.topic.baseline:

@@ -336,13 +336,17 @@ HEALTHY = {
     "compacted-target": Case(
         in_one(lambda log: log[:10] + log[30:]),
         {"COMPACTED": 20},
-        source=lambda all_logs: [[(b"k%d" % (n % 9), b"%d" % n, None, NOW + n) for n in range(200)] for _ in all_logs],
+        source=lambda all_logs: [
+            [(b"k%d" % (n % 9), b"%d" % n, None, NOW + n) for n in range(200)] for _other in all_logs
+        ],
         target_config={"cleanup.policy": "compact"},
     ),
     "compacted-source": Case(
         in_one(lambda log: [*((b"k1", b"old-%d" % n, None, NOW) for n in range(5)), *log]),
         {"COMPACTED": 5},
-        source=lambda all_logs: [[(b"k%d" % (n % 9), b"%d" % n, None, NOW + n) for n in range(200)] for _ in all_logs],
+        source=lambda all_logs: [
+            [(b"k%d" % (n % 9), b"%d" % n, None, NOW + n) for n in range(200)] for _other in all_logs
+        ],
         source_config={"cleanup.policy": "compact"},
         target_config={"cleanup.policy": "compact"},
     ),

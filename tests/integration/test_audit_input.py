@@ -82,7 +82,7 @@ def test_jars_of_another_version_are_refused(good: dict[str, Any], tmp_path: Pat
         (folder / name).write_text("something else")
     for name in ("kafka-clients-3.9.0.jar", "commons-pool2-2.12.0.jar"):
         (folder / name).write_text("something else")
-    code, said, _ = audit(tmp_path, good, "--jars", str(folder))
+    code, said, _other = audit(tmp_path, good, "--jars", str(folder))
     assert code == 2
     assert "SHA-256" in said
 

@@ -133,8 +133,7 @@ def _run(command: list[str], environment: Mapping[str, str], params: Mapping[str
     signal.setitimer(signal.ITIMER_REAL, params["wait_timeout"])
     last = ""
     try:
-        assert process.stderr is not None
-        for line in process.stderr:
+        for line in process.stderr or ():
             last = line.strip() or last
             sys.stderr.write(line)
             sys.stderr.flush()

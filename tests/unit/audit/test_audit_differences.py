@@ -50,7 +50,7 @@ def whole(left: list[Record], right: list[Record], partition: int = 0, **more: o
 
 
 def kinds(*regions: Region, **rules: object) -> dict[str, int]:
-    found, _ = classify(regions, Rules(**rules))
+    found, _other = classify(regions, Rules(**rules))
     return dict(Counter(difference.kind for difference in found))
 
 
@@ -83,7 +83,7 @@ def test_one_difference_has_one_name(name: str) -> None:
 
 def test_corruption_names_the_parts() -> None:
     changed = [*LOG[:5], ("other", LOG[5][1], (("a", b""),), LOG[5][3]), *LOG[6:]]
-    (found,), _ = classify([whole(LOG, changed)], Rules())
+    (found,), _other = classify([whole(LOG, changed)], Rules())
     assert (found.parts, found.source_offset, found.target_offset) == (("key", "headers"), 5, 5)
 
 
@@ -95,7 +95,7 @@ def test_without_comparable_timestamps_they_do_not_count() -> None:
 
 def test_a_record_in_another_partition_is_misplaced() -> None:
     other = log(10, partition=1)
-    (found,), _ = classify(
+    (found,), _other = classify(
         [whole(LOG, LOG[:7] + LOG[8:]), whole(other, [*other[:4], LOG[7], *other[4:]], partition=1)], Rules()
     )
     assert (found.kind, found.partition, found.source_offset) == ("MISPLACED", 0, 7)

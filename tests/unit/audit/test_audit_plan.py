@@ -183,9 +183,9 @@ STATE: dict[str, Any] = {
 CLUSTERS = {alias: {"cluster_id": alias, "bootstrap_servers": f"{alias}:9092"} for alias in ("P", "B")}
 
 
-def written(pair: dict[str, Any] = PAIR, state: dict[str, Any] = STATE) -> plan.Plan:
+def written(pair: dict[str, Any] | None = None, state: dict[str, Any] | None = None) -> plan.Plan:
     """As the audit reads it: a plan that it refuses would fail here."""
-    document = audit_plan.audit_plan(pair, state, CLUSTERS, {"Payments": 1})
+    document = audit_plan.audit_plan(pair or PAIR, state or STATE, CLUSTERS, {"Payments": 1})
     return plan.parse(json.loads(json.dumps(document)), {})
 
 

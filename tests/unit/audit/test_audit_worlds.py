@@ -137,7 +137,7 @@ def healthy(draw: st.DrawFn, most: int = 300) -> World:
     count = draw(st.integers(1, most))
     right = list(range(count))
     cursor: list[int] = []
-    for _ in range(draw(st.integers(0, 4))):
+    for _other in range(draw(st.integers(0, 4))):
         at = draw(st.integers(0, count))
         back = draw(st.integers(0, at))
         cursor.append((at, back))
