@@ -31,7 +31,7 @@ CLIENTS = [
     {"name": "fraud", "role": "consumer", "group": "fraud", "limit_rate": 200},
 ]
 SEED = int(os.environ.get("KAFKA_DR_SEED", "0")) or random.SystemRandom().randrange(1, 10**6)
-SHORT, LONG = 2, 20
+SHORT, LONG = 1, 20
 
 
 @pytest.fixture

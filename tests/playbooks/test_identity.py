@@ -107,6 +107,7 @@ def test_round_trips_copy_no_record_twice(pair: Scenario) -> None:
     harmless(pair)
 
 
+@pytest.mark.soak
 def test_groups_that_lag_over_several_stays_go_on_with_the_very_next_record(pair: Scenario) -> None:
     """Stopped in the middle of their work, they still stand in an earlier stay when the next cutover comes."""
     wait = {"kafka_dr_drain_groups_timeout": 1}
@@ -130,7 +131,7 @@ def lag(pair: Scenario) -> int:
     return pair.count("acknowledged") - pair.slowest_reader()
 
 
-@pytest.mark.parametrize("phase", ["start", "flows"])
+@pytest.mark.parametrize("phase", ["start", pytest.param("flows", marks=pytest.mark.soak)])
 def test_a_killed_run_arms_the_flow_back_once(pair: Scenario, phase: str) -> None:
     to = "B" if phase == "start" else "P"
     pair.traffic(1000)
