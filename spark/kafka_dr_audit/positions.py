@@ -33,18 +33,16 @@ class Copy:
 
 @dataclass(frozen=True)
 class Map:
-    """One partition: equal parts by rank, second copies, records and log starts of the compared range."""
+    """One partition: equal parts by rank, and second copies."""
 
     same: Sequence[Same]
     copies: Sequence[Copy] = ()
-    left: int = 0
-    right: int = 0
     unread: bool = False  # records on the right that have no counterpart were never read by the group
 
     def mirrored(self) -> Map:
         """The other way round: for a position that is translated from the replica back to the original."""
         turned = [Same(part.right, part.left, part.length) for part in self.same]
-        return Map(turned, (), self.right, self.left, unread=True)
+        return Map(turned, unread=True)
 
 
 @dataclass(frozen=True)

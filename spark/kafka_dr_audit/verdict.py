@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from . import differences as d
@@ -37,12 +36,6 @@ _MEANING = {
     d.COMPACTED: "superseded by a newer record of its key",
     UNCLASSIFIED: "different, in a run too long to be told apart",
 }
-
-
-@dataclass(frozen=True)
-class Verdict:
-    verdict: str
-    reasons: tuple[str, ...]
 
 
 def combine(verdicts: Iterable[str]) -> str:
@@ -84,11 +77,8 @@ def _topic(scope: Scope, compared: Compared | None, unread: Sequence[int], sampl
     if unread:
         shown = ", ".join(map(str, unread[:5]))
         reasons.append(f"partitions {shown} have offsets but no record was read, and no aborted one explains it")
-    for name in SIDES if compared else ():
-        outside = sum(getattr(pair, name).outside for pair in compared.pairs) if compared else 0
-        if outside:
-            side = scope.side(name)
-            reasons.append(f"{outside} records of {side.cluster}:{side.topic} lie behind the plan's end")
+    if compared:
+        reasons += _unsettled(compared)
     reasons += [f"{item['records']} {item['kind']}: {item['reason']}" for item in classes if item["verdict"] == UNKNOWN]
     refuted = [item for item in classes if item["verdict"] == REFUTED]
     wrong = [item for item in positions if item["judged"] == REFUTED]
@@ -114,6 +104,23 @@ def _topic(scope: Scope, compared: Compared | None, unread: Sequence[int], sampl
     }
 
 
+def _unsettled(compared: Compared) -> list[str]:
+    """What was seen, and neither called equal nor given a name: no proof of anything."""
+    reasons = []
+    for name in SIDES:
+        outside = sum(getattr(pair, name).outside for pair in compared.pairs)
+        if outside:
+            side = compared.scope.side(name)
+            reasons.append(f"{outside} records of {side.cluster}:{side.topic} lie behind the plan's end")
+    named = {place for item in compared.differences for place in (item.partition, item.target_partition)}
+    named |= {bulk.partition for bulk in compared.bulks}
+    # Online, what was missing at first may have arrived since.
+    open_ = [pair.partition for pair in compared.pairs if pair.gaps and pair.partition not in named]
+    if open_ and compared.scope.topic.mode != "online":
+        reasons.append(f"partitions {open_[:5]} differed in the first pass, and no second one says in what")
+    return reasons
+
+
 def _side(scope: Scope, name: str) -> dict[str, Any]:
     side, look = scope.side(name), getattr(scope, name)
     return {"cluster": side.cluster, "topic": side.topic, "topic_id": look.topic_id if look else None}
@@ -128,6 +135,8 @@ def _not_checked(scope: Scope, compared: Compared | None, positions: Sequence[Ma
         texts.append(f"{scope.topic.name}: what the source has deleted from the heads of its logs ({gone} offsets)")
     if scope.topic.baseline:
         texts.append(f"{scope.topic.name}: records below the agreed start")
+    if not positions:
+        texts.append(f"{scope.topic.name}: positions of groups, for the plan names none")
     if compared and any(item["verdict"] == "GONE" for item in positions):
         texts.append(f"{scope.topic.name}: positions of the last move whose records are deleted by now")
     if any(side.live for side in (scope.topic.source, scope.topic.target)):
@@ -144,7 +153,7 @@ def _classes(scope: Scope, compared: Compared, sample: int) -> list[dict[str, An
         bulks = [bulk for bulk in compared.bulks if (bulk.kind or UNCLASSIFIED) == kind]
         if not ones and not bulks:
             continue
-        verdict, reason = _judged(scope, compared, kind, ones, bulks)
+        verdict, reason = _judged(scope, kind, ones, bulks)
         stamps = [stamp for item in ones for stamp in (item.source_stamp, item.target_stamp) if stamp is not None]
         stamps += [stamp for bulk in bulks for stamp in (bulk.oldest, bulk.newest)]
         found.append(
@@ -164,9 +173,7 @@ def _classes(scope: Scope, compared: Compared, sample: int) -> list[dict[str, An
     return found
 
 
-def _judged(
-    scope: Scope, compared: Compared, kind: str, ones: Sequence[d.Difference], bulks: Sequence[Bulk]
-) -> tuple[str, str]:
+def _judged(scope: Scope, kind: str, ones: Sequence[d.Difference], bulks: Sequence[Bulk]) -> tuple[str, str]:
     """What a class means for the verdict."""
     if kind in scope.topic.accept:
         return PROVEN, "accepted by the plan"
@@ -286,7 +293,7 @@ def _map(pair: Pair, compared: Compared) -> Map | None:
         and item.source_rank is not None
         and item.target_rank is not None
     ]
-    return Map(sorted(parts, key=lambda part: part.left), copies, pair.source.chunks.total, pair.target.chunks.total)
+    return Map(sorted(parts, key=lambda part: part.left), copies)
 
 
 def outside(span: tuple[int, int], cuts: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -103,6 +103,8 @@ def audited(world: World) -> dict[str, object]:
     same = align(one, other)
     pair = Pair(scope, 0, left, right, same, gaps(same, len(one), len(other)))
     compared = level2.Compared(scope, [pair])
+    if not world.budget:
+        return verdict._topic(scope, compared, (), 5)
     specs = level2._specs([pair], {id(scope): compared}, world.budget)
     regions = [
         level2._region(spec, records(spec, "source", world.left), records(spec, "target", world.right))
@@ -125,6 +127,11 @@ def covered(pair: Pair, specs: list[level2.Spec], regions: list[Region]) -> None
         assert before[3] <= after[2]
     for gap in pair.gaps:
         assert any(span[0] <= gap.left and gap.left_end <= span[1] for span in spans)
+
+
+def unnamed(world: World) -> dict[str, object]:
+    """What is said before anything is read again."""
+    return audited(replace(world, budget=0))
 
 
 def kinds(found: dict[str, object]) -> dict[str, int]:
@@ -235,3 +242,10 @@ def test_a_small_budget_never_turns_damage_into_a_proof(world: World, gone: set[
         assert found["verdict"] != "PROVEN", found["classes"]
     else:
         assert found["verdict"] != "REFUTED", found["classes"]
+
+
+def test_a_difference_that_nobody_has_named_is_never_proven() -> None:
+    """As between the two passes, and where the second one shows nothing."""
+    world = World(list(range(200)), [*range(50), *range(51, 200)])
+    assert audited(world)["verdict"] == "REFUTED"
+    assert unnamed(world)["verdict"] == "UNKNOWN"
