@@ -131,13 +131,15 @@ def lag(pair: Scenario) -> int:
     return pair.count("acknowledged") - pair.slowest_reader()
 
 
-@pytest.mark.parametrize("phase", ["start", pytest.param("flows", marks=pytest.mark.soak)])
-def test_a_killed_run_arms_the_flow_back_once(pair: Scenario, phase: str) -> None:
-    to = "B" if phase == "start" else "P"
-    pair.traffic(1000)
-    kill_in_phase(pair, phase, to)
-    report = pair.move("failover_cutoff" if to == "B" else "failback", to)
-    assert report["outcome"] == "completed"
+@pytest.mark.parametrize(
+    ("name", "phase"), [("failover_cutoff", "start"), pytest.param("failback", "flows", marks=pytest.mark.soak)]
+)
+def test_a_killed_run_arms_the_flow_back_once(pair: Scenario, name: str, phase: str) -> None:
+    for move, to in (("failover_cutoff", "B"), ("failback", "P")):
+        pair.traffic(1000)
+        if move == name:
+            kill_in_phase(pair, phase, to)
+        assert pair.move(move, to)["outcome"] == "completed"
     pair.traffic(1000)
     harmless(pair)
 
