@@ -138,8 +138,8 @@ modules: setup
 
 .PHONY: playbooks
 playbooks: setup
-	$(SAY) 'playbooks: pytest tests/playbooks (applications under load)'
-	@pytest -m 'not soak' --durations=25 tests/playbooks
+	$(SAY) 'playbooks: pytest tests/playbooks (applications under load, two pairs at a time)'
+	@pytest -m 'not soak' -n 2 --dist loadfile --durations=25 tests/playbooks
 
 .PHONY: molecule
 molecule: setup  ## Molecule scenarios on the lab
