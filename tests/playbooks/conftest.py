@@ -5,11 +5,16 @@
 
 from __future__ import annotations
 
+import os
+import random
 from collections.abc import Iterator
 
 import pytest
 
 from scenario import Scenario
+
+# Drawn once for a run: its workers must name the same tests.
+os.environ.setdefault("KAFKA_DR_SEED", str(random.SystemRandom().randrange(1, 10**6)))
 
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 1000},

@@ -30,7 +30,7 @@ CLIENTS = [
     {"name": "settlement", "role": "consumer", "group": "settlement", "limit_rate": 150},
     {"name": "fraud", "role": "consumer", "group": "fraud", "limit_rate": 200},
 ]
-SEED = int(os.environ.get("KAFKA_DR_SEED", "0")) or random.SystemRandom().randrange(1, 10**6)
+SEED = int(os.environ["KAFKA_DR_SEED"])  # conftest.py draws one
 SHORT, LONG = 1, 20
 
 

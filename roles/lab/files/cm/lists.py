@@ -81,7 +81,9 @@ class Reader:
             self._assigned = True
         found = []
         while self._at.offset < high:
-            messages = self._consumer.consume(500, 1.0)
+            # ``consume`` waits its whole time unless all 500 come: wait for one, take what lies behind it.
+            first = self._consumer.poll(1.0)
+            messages = [] if first is None else [first, *self._consumer.consume(500, 0)]
             for message in messages:
                 if message.error():
                     raise KafkaException(message.error())
