@@ -29,9 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "roles" / "lab" / "files")]
 
 from kills import disturbed, kill, outwait, playbooks_alive  # noqa: E402 - beside the path above
-from scenario import Scenario, totals  # noqa: E402
-
 from lab.lab import Lab  # noqa: E402 - the lab is a program of its role
+from scenario import Scenario, totals  # noqa: E402
 
 FOLDER = ROOT / "build" / "chaos"
 CLIENTS = [
