@@ -173,10 +173,33 @@ def test_a_killed_run_goes_on_where_it_was(enabled: Scenario, phase: str) -> Non
     enabled.traffic(1000)
     to = "B" if phase == "barrier" else "P"
     kill_in_phase(enabled, phase, to)
+    if phase == "start":
+        done = enabled.playbook("abandon", {"kafka_dr_confirm": "B"}, expect=2)
+        assert "has passed the point of no return" in done["output"]
+        assert "switchback.kafka_dr.failover_cutoff -i INVENTORY -e kafka_dr_to=P" in " ".join(done["output"].split())
+        assert done["changed"] == 0
     name = "failover_cutoff" if to == "B" else "failback"
     report = enabled.move(name, to)
     assert report["outcome"] == "completed"
     enabled.traffic(1000)
+    harmless(enabled)
+
+
+def test_a_killed_run_is_taken_back(enabled: Scenario) -> None:
+    enabled.traffic(1000)
+    kill_in_phase(enabled, "positions", "B")
+    text = enabled.playbook("status")["output"]
+    assert "take back: ansible-playbook switchback.kafka_dr.abandon -i INVENTORY -e kafka_dr_confirm=P" in text
+    refused = enabled.playbook("abandon", {"kafka_dr_confirm": "B"}, expect=2)
+    checked = enabled.playbook("abandon", {"kafka_dr_confirm": "P"}, options=("--check",))
+    assert (refused["changed"], checked["changed"]) == (0, 0)
+    done = enabled.playbook("abandon", {"kafka_dr_confirm": "P"})
+    assert "undone" in done["output"]
+    enabled.traffic(1000)
+    assert seen(enabled)["B"]["connectors"]["P->B.MirrorSourceConnector"][0] == "RUNNING"
+    again = enabled.playbook("abandon", {"kafka_dr_confirm": "P"})
+    assert again["changed"] == 0
+    assert "No run of the pair" in again["output"]
     harmless(enabled)
 
 
