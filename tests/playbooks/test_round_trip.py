@@ -147,7 +147,10 @@ def test_check_mode_of_every_playbook_changes_nothing(enabled: Scenario) -> None
     assert {name for name, changed in would.items() if changed} - {"reverse_checkpoint"} == {"disable"}
 
 
-def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_goes_back(enabled: Scenario) -> None:
+@pytest.mark.parametrize("bound", [{"kafka_dr_drain_timeout": 5}, {"kafka_dr_max_downtime": 6}])
+def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_goes_back(
+    enabled: Scenario, bound: dict[str, int]
+) -> None:
     """SOUNDNESS 16: before the point of no return a failed run undoes itself. SOUNDNESS 5: the transaction is named."""
     servers = read_inventory(enabled.inventory)["kafka_dr_clusters"]["P"]["bootstrap_servers"]
     producer = Producer({"bootstrap.servers": servers, "transactional.id": uuid.uuid4().hex})
@@ -156,7 +159,7 @@ def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_goes_back(en
     producer.produce("Payments", b"never committed", partition=0)
     producer.flush(30)
     try:
-        done = enabled.playbook("failover_cutoff", {"kafka_dr_confirm": "B", "kafka_dr_drain_timeout": 5}, expect=2)
+        done = enabled.playbook("failover_cutoff", {"kafka_dr_confirm": "B", **bound}, expect=2)
     finally:
         producer.abort_transaction(30)
     report = json.loads((enabled.reports / "cutoff-B.json").read_text())
