@@ -155,6 +155,11 @@ soak: setup  ## the long loops: pytest -m soak
 	$(SAY) 'soak: pytest -m soak tests/playbooks'
 	@pytest -m soak tests/playbooks
 
+.PHONY: chaos
+chaos: setup  ## cutovers that are killed, or whose clusters are hurt, and started again; ONLY=<word>, SEED=<number>
+	$(SAY) 'chaos: an hour or so; table in build/chaos/report.json'
+	@python tests/chaos $(if $(ONLY),'--only=$(ONLY)') $(if $(SEED),'--seed=$(SEED)')
+
 .PHONY: changelog
 changelog: venv link  ## write CHANGELOG.md, CHANGELOG.rst and changelogs/changelog.yaml from the fragments
 	$(SAY) 'changelog: fragments and new modules into the release of galaxy.yml'

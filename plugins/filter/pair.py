@@ -49,6 +49,7 @@ class FilterModule:
             report.cutover_report,
             report.lease_lines,
             report.report_lines,
+            report.resume_command,
             report.status_lines,
         )
         return {function.__name__: function for function in functions}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Command line: ``python -m kafka_dr_audit PLAN --output DIR``. Exit code 0 PROVEN, 1 REFUTED, 2 UNKNOWN."""
+"""``python -m kafka_dr_audit PLAN --output DIR``, or this file by ``spark-submit``. 0 PROVEN, 1 REFUTED, 2 UNKNOWN."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="kafka_dr_audit", description=__doc__)
     parser.add_argument("plan", type=Path, help="the plan, as the verify role writes it")
     parser.add_argument("--output", type=Path, default=Path("audit"), help="folder of audit.json and audit.html")
-    parser.add_argument("--master", default=os.environ.get("KAFKA_DR_SPARK_MASTER", "local[*]"))
+    parser.add_argument("--master", default=os.environ.get("KAFKA_DR_SPARK_MASTER"), help="local[*] by default")
     parser.add_argument("--driver-memory", default="1g")
     parser.add_argument("--jars", type=Path, help="folder with the Kafka connector, for machines without Maven Central")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="a Spark setting")

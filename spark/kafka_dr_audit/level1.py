@@ -136,8 +136,8 @@ def _read(
 
 
 def _watched(scope: Scope, name: str, partition: int) -> set[int]:
-    offsets = {getattr(position, name) for position in scope.topic.positions if position.partition == partition}
-    return {offset for offset in offsets if offset is not None}
+    positions = [position for position in scope.topic.positions if position.partition == partition]
+    return set().union(*(position.watched(name) for position in positions))
 
 
 def by_place(table: pa.Table | None, *order: str, without: Sequence[str] = ()) -> dict[tuple[int, int], dict[str, Any]]:

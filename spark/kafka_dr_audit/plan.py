@@ -61,13 +61,27 @@ class Partition:
 
 @dataclass(frozen=True)
 class Position:
-    """``truth``: the side whose position is right; the other one is judged. ``None``: the group has no commit."""
+    """``truth``: the side whose position is right; the other one is judged. ``None``: the group has no commit.
+
+    ``own``: where the group itself stood on the judged side when it left that side earlier; it has read what is below.
+    """
 
     group: str
     partition: int
     truth: str
     source: int | None
     target: int | None
+    own: int | None = None
+
+    @property
+    def given(self) -> str:
+        """The side that is judged."""
+        return "target" if self.truth == "source" else "source"
+
+    def watched(self, name: str) -> set[int]:
+        """Offsets of one side whose ranks are needed."""
+        own = self.own if name == self.given else None
+        return {offset for offset in (getattr(self, name), own) if offset is not None}
 
 
 @dataclass(frozen=True)
@@ -223,6 +237,7 @@ def _position(node: _Node, partitions: int) -> Position:
         node.choice("truth", ("source", "target")),
         node.value("source", int, None),
         node.value("target", int, None),
+        node.value("own", int, None),
     )
     if not 0 <= position.partition < partitions:
         raise node.wrong(f"there is no partition {position.partition}")

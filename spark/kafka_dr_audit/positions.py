@@ -57,20 +57,24 @@ class Judged:
     reason: str = ""
 
 
-def judge(place: Map, stands: int | None, goes_on: int | None) -> Judged:
-    """``stands``: rank on the side whose position is the truth; ``goes_on``: rank of the position it was given."""
-    if stands is None:
-        # From the beginning nothing can be skipped.
-        known = goes_on in (None, 0)
-        return Judged(EXACT if known else UNKNOWN, reason="the group has no position on the side it left")
+def judge(place: Map, stands: int | None, goes_on: int | None, own: int = 0) -> Judged:
+    """``stands``: rank on the side whose position is the truth; ``goes_on``: rank of the position it was given.
+
+    ``own``: rank on that other side below which the group itself has read, in an earlier stay.
+    """
     if goes_on is None:
         return Judged(NONE, reason="the group has no position here: auto.offset.reset decides")
-    image = _image(place, stands)
+    if stands is None:
+        # From there on nothing can be skipped.
+        known = goes_on <= own
+        return Judged(EXACT if known else UNKNOWN, reason="the group has no position on the side it left")
+    image = max(_image(place, stands), own)
     resent = _resent(place, stands, max(goes_on, image))
-    skipped = _skipped(place, stands, image, goes_on)
+    skipped = _skipped(place, stands, image, goes_on, own)
     if skipped:
         return Judged(SKIP, skipped, resent, image)
-    again = _told(place, goes_on, image)
+    # What the group itself has read counts whole, whoever wrote it.
+    again = _told(place, max(goes_on, own), image) + max(0, own - goes_on)
     return Judged(REREAD if again else EXACT, again, resent, image)
 
 
@@ -114,11 +118,12 @@ def _told(place: Map, begin: int, end: int) -> int:
     return inside + sum(high - low for low, high in _first_copies(place, begin, end))
 
 
-def _skipped(place: Map, stands: int, image: int, end: int) -> int:
-    """Records from ``stands`` on that have no copy from rank ``end`` on."""
-    passed = [(max(low, stands), high) for low, high in _first_copies(place, 0, end, sources=True)]
-    later = {copy.source for copy in place.copies if copy.target >= end}
-    saved = sum(any(low <= rank < high for low, high in passed) for rank in later)
+def _skipped(place: Map, stands: int, image: int, end: int, own: int) -> int:
+    """Records from ``stands`` on that have no copy from rank ``end`` on, and that were not read below ``own``."""
+    passed = [(max(low, stands), high) for low, high in _first_copies(place, own, end, sources=True)]
+    # The other copy may lie before the one that the alignment chose.
+    other = {copy.source for copy in place.copies if copy.target >= end or copy.target < own}
+    saved = sum(any(low <= rank < high for low, high in passed) for rank in other)
     alone = 0
     if place.unread and end > image:
         alone = end - image - sum(high - low for low, high in _first_copies(place, image, end))

@@ -35,11 +35,25 @@ CONNECTOR = {
 SPARK = "4.0.0"
 
 
+# Set by spark-submit for the Python program that it starts.
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+_NEEDED = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.executor.heartbeatInterval": "2s",  # progress is told with it
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
+    "spark.sql.execution.pythonUDF.arrow.enabled": "true",
+    # The evidence must not depend on what a cluster's defaults file says.
+    "spark.sql.session.timeZone": "UTC",
+    "spark.speculation": "false",
+}
+
+
 @dataclass(frozen=True)
 class Resources:
     """How Spark is to run. ``jars``: a folder with the connector, for machines without Maven Central."""
 
-    master: str = "local[*]"
+    master: str | None = None
     driver_memory: str = "1g"
     jars: Path | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
@@ -57,39 +71,49 @@ def start(resources: Resources, output: Path) -> Any:
     import pyspark
     from pyspark.sql import SparkSession
 
-    _check_java()
     # Workers run the same Python as the driver, not whatever "python3" is on the path.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if SUBMITTED in os.environ:
+        settings = _submitted(resources)
+    else:
+        _check_java()
+        settings = {**_own(resources, output, pyspark.__version__), **_NEEDED, **resources.conf}
     builder = SparkSession.builder.appName("kafka_dr_audit")
-    for name, value in _settings(resources, output, pyspark.__version__).items():
+    for name, value in settings.items():
         builder = builder.config(name, value)
     try:
         session = builder.getOrCreate()
     except Exception as error:
         raise AuditError(
-            "spark_failed", f"Spark did not start with master {resources.master}: {_first(error)}"
+            "spark_failed", f"Spark did not start ({settings.get('spark.master', 'by spark-submit')}): {_first(error)}"
         ) from error
     session.sparkContext.setLogLevel("ERROR")
     session.sparkContext.addPyFile(str(_package(output)))
     return session
 
 
-def _settings(resources: Resources, output: Path, version: str) -> dict[str, str]:
-    log = _logging(output)
+def _submitted(resources: Resources) -> dict[str, str]:
+    """Started by ``spark-submit``: where and how Spark runs was said there, the connector included."""
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized()  # until then, SparkConf knows nothing of what was submitted
+    said = SparkConf()
+    if not any(said.get(name, "") for name in ("spark.jars", "spark.jars.packages")):
+        raise AuditError(
+            "connector_missing",
+            f"spark-submit was started without the Kafka connector: add --jars {','.join(CONNECTOR)} with their "
+            f"folders, or --packages org.apache.spark:spark-sql-kafka-0-10_2.13:{SPARK}.",
+        )
+    return {**_NEEDED, **resources.conf}
+
+
+def _own(resources: Resources, output: Path, version: str) -> dict[str, str]:
+    """Read when the JVM starts."""
     return {
-        "spark.master": resources.master,
+        "spark.master": resources.master or "local[*]",
         "spark.driver.memory": resources.driver_memory,
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{log}",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.executor.heartbeatInterval": "2s",  # progress is told with it
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
-        "spark.sql.execution.pythonUDF.arrow.enabled": "true",
-        # The evidence must not depend on what a cluster's defaults file says.
-        "spark.sql.session.timeZone": "UTC",
-        "spark.speculation": "false",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{_logging(output)}",
         **_connector(resources, version),
-        **resources.conf,
     }
 
 

@@ -316,11 +316,10 @@ def _position(item: Position, pair: Pair, place: Map | None) -> dict[str, Any]:
         return {**shown, "verdict": beyond[0], "judged": beyond[1], "reason": beyond[2]}
     if place is None:
         return _unjudged(item, "the records around it could not be told apart")
-    ranks = {name: _rank(item, pair, name) for name in SIDES}
-    if item.truth == "source":
-        judged = judge(place, ranks["source"], ranks["target"])
-    else:
-        judged = judge(place.mirrored(), ranks["target"], ranks["source"])
+    ranks = {name: None if getattr(item, name) is None else _rank(pair, name, getattr(item, name)) for name in SIDES}
+    own = 0 if item.own is None else _rank(pair, item.given, item.own)
+    way = place if item.truth == "source" else place.mirrored()
+    judged = judge(way, ranks[item.truth], ranks[item.given], own)
     return {**shown, **_verdict(judged)}
 
 
@@ -340,28 +339,24 @@ def _verdict(judged: Judged) -> dict[str, Any]:
     }
 
 
-def _rank(item: Position, pair: Pair, name: str) -> int | None:
-    offset = getattr(item, name)
+def _rank(pair: Pair, name: str, offset: int) -> int:
     half: Half = getattr(pair, name)
-    if offset is None:
-        return None
     return int(half.ranks[offset])
 
 
 def _beyond(item: Position, pair: Pair) -> tuple[str, str, str] | None:
     """The judged position must lie within the log: else auto.offset.reset decides (SOUNDNESS 8)."""
-    given = "target" if item.truth == "source" else "source"
-    for name in (given, item.truth):
+    for name in (item.given, item.truth):
         offset, span = getattr(item, name), pair.scope.spans[name, pair.partition]
         if offset is None:
             continue
         if offset < span.start and not pair.scope.topic.fresh:
             return "GONE", PROVEN, f"the log begins at {span.start} by now: what stood there is deleted"
-        if offset < span.start and name == given:
+        if offset < span.start and name == item.given:
             return "RESET", REFUTED, f"it lies below the log start {span.start}: auto.offset.reset decides"
         if offset < span.start:
             return UNKNOWN, UNKNOWN, f"what the group had not read began below the log start {span.start}"
-        if offset > span.end and name == given and not pair.scope.side(name).live:
+        if offset > span.end and name == item.given and not pair.scope.side(name).live:
             return "RESET", REFUTED, f"it lies beyond the log end {span.end}: auto.offset.reset decides"
         if offset > span.border:
             return UNKNOWN, UNKNOWN, f"it lies behind what was compared, up to {span.border}"
@@ -370,7 +365,7 @@ def _beyond(item: Position, pair: Pair) -> tuple[str, str, str] | None:
 
 def _shown(item: Position) -> dict[str, Any]:
     shown = {"group": item.group, "partition": item.partition, "truth": item.truth}
-    return {**shown, "source": item.source, "target": item.target, "records": 0, "resent": 0}
+    return {**shown, "source": item.source, "target": item.target, "own": item.own, "records": 0, "resent": 0}
 
 
 def _unjudged(item: Position, reason: str = "the topic could not be compared") -> dict[str, Any]:

@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -19,9 +20,12 @@ import pyspark
 import pytest
 
 from audits import run_audit, small_plan
+from kafka_dr_audit.session import CONNECTOR, default_cache
 from lab.lab import Lab
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+PROGRAM = Path(__file__).parents[2] / "spark" / "kafka_dr_audit" / "__main__.py"
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(400)]
 
 
 def free_port() -> int:
@@ -72,3 +76,26 @@ def test_a_standalone_cluster_proves_the_same(lab: Lab, master: str, tmp_path: P
     done = run_audit(tmp_path / "plan.json", tmp_path / "out", *more)
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "out" / "audit.json").read_text())["records"] == {"source": 20, "target": 20}
+
+
+def test_spark_submit_says_where_it_runs(lab: Lab, master: str, tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(json.dumps(small_plan(lab)))
+    # As every audit does at its first run, this fetches the connector.
+    assert run_audit(tmp_path / "plan.json", tmp_path / "first").returncode == 0
+    jars = ",".join(str(default_cache() / "jars" / name) for name in CONNECTOR)
+    done = submit(tmp_path, "--master", master, "--conf", "spark.driver.host=127.0.0.1", "--jars", jars)
+    assert done.returncode == 0, done.stderr
+    assert "PROVEN" in done.stdout
+    applications = [path.name for path in (tmp_path / "work").iterdir()]
+    assert len(applications) == 1, "the standalone cluster's worker ran it"
+
+    done = submit(tmp_path, "--master", "local[1]")
+    assert done.returncode == 2
+    assert "UNKNOWN: spark-submit was started without the Kafka connector: add --jars" in done.stderr
+
+
+def submit(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    program = Path(sys.executable).parent / "spark-submit"
+    command = [str(program), *options, str(PROGRAM), str(folder / "plan.json"), "--output", str(folder / "out")]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)

@@ -147,7 +147,10 @@ def test_check_mode_of_every_playbook_changes_nothing(enabled: Scenario) -> None
     assert {name for name, changed in would.items() if changed} - {"reverse_checkpoint"} == {"disable"}
 
 
-def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_goes_back(enabled: Scenario) -> None:
+@pytest.mark.parametrize("bound", [{"kafka_dr_drain_timeout": 5}, {"kafka_dr_max_downtime": 6}])
+def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_goes_back(
+    enabled: Scenario, bound: dict[str, int]
+) -> None:
     """SOUNDNESS 16: before the point of no return a failed run undoes itself. SOUNDNESS 5: the transaction is named."""
     servers = read_inventory(enabled.inventory)["kafka_dr_clusters"]["P"]["bootstrap_servers"]
     producer = Producer({"bootstrap.servers": servers, "transactional.id": uuid.uuid4().hex})
@@ -156,7 +159,7 @@ def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_goes_back(en
     producer.produce("Payments", b"never committed", partition=0)
     producer.flush(30)
     try:
-        done = enabled.playbook("failover_cutoff", {"kafka_dr_confirm": "B", "kafka_dr_drain_timeout": 5}, expect=2)
+        done = enabled.playbook("failover_cutoff", {"kafka_dr_confirm": "B", **bound}, expect=2)
     finally:
         producer.abort_transaction(30)
     report = json.loads((enabled.reports / "cutoff-B.json").read_text())
@@ -173,10 +176,33 @@ def test_a_killed_run_goes_on_where_it_was(enabled: Scenario, phase: str) -> Non
     enabled.traffic(1000)
     to = "B" if phase == "barrier" else "P"
     kill_in_phase(enabled, phase, to)
+    if phase == "start":
+        done = enabled.playbook("abandon", {"kafka_dr_confirm": "B"}, expect=2)
+        assert "has passed the point of no return" in done["output"]
+        assert "switchback.kafka_dr.failover_cutoff -i INVENTORY -e kafka_dr_to=P" in " ".join(done["output"].split())
+        assert done["changed"] == 0
     name = "failover_cutoff" if to == "B" else "failback"
     report = enabled.move(name, to)
     assert report["outcome"] == "completed"
     enabled.traffic(1000)
+    harmless(enabled)
+
+
+def test_a_killed_run_is_taken_back(enabled: Scenario) -> None:
+    enabled.traffic(1000)
+    kill_in_phase(enabled, "positions", "B")
+    text = enabled.playbook("status")["output"]
+    assert "take back: ansible-playbook switchback.kafka_dr.abandon -i INVENTORY -e kafka_dr_confirm=P" in text
+    refused = enabled.playbook("abandon", {"kafka_dr_confirm": "B"}, expect=2)
+    checked = enabled.playbook("abandon", {"kafka_dr_confirm": "P"}, options=("--check",))
+    assert (refused["changed"], checked["changed"]) == (0, 0)
+    done = enabled.playbook("abandon", {"kafka_dr_confirm": "P"})
+    assert "undone" in done["output"]
+    enabled.traffic(1000)
+    assert seen(enabled)["B"]["connectors"]["P->B.MirrorSourceConnector"][0] == "RUNNING"
+    again = enabled.playbook("abandon", {"kafka_dr_confirm": "P"})
+    assert again["changed"] == 0
+    assert "No run of the pair" in again["output"]
     harmless(enabled)
 
 

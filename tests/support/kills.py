@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Playbooks that are killed in the middle."""
+"""Playbooks to which something happens in the middle."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from scenario import COLLECTION, Scenario
+
+_LONGEST = 240.0
 
 
 def kill_in_phase(scenario: Scenario, phase: str, to: str) -> None:
@@ -26,19 +28,49 @@ def kill_in_phase(scenario: Scenario, phase: str, to: str) -> None:
 
 def kill_at(scenario: Scenario, mark: str, playbook: str, variables: Mapping[str, Any]) -> None:
     """Start a playbook and SIGKILL ansible-playbook when ``mark`` stands in its output; outwait its children."""
+    rc, output = disturbed(scenario, mark, playbook, variables, kill)
+    assert rc == -signal.SIGKILL, output[-2000:]
+    outwait(scenario)
+
+
+def outwait(scenario: Scenario) -> None:
+    """What a killed run has left ends by itself."""
+    scenario.wait(lambda: not playbooks_alive(scenario), 30, "the killed run's children end")
+
+
+def kill(run: subprocess.Popen[bytes]) -> None:
+    """As the kernel does when memory is short: nothing can be put in order."""
+    os.kill(run.pid, signal.SIGKILL)
+
+
+def disturbed(
+    scenario: Scenario,
+    mark: str,
+    playbook: str,
+    variables: Mapping[str, Any],
+    act: Callable[[subprocess.Popen[bytes]], None],
+    delay: float = 0.0,
+) -> tuple[int, str]:
+    """Start a playbook; ``act`` on it ``delay`` seconds after ``mark`` stands in its output. Exit code and output.
+
+    Nothing is done to a run that ends before that.
+    """
     program = str(Path(sys.executable).parent / "ansible-playbook")
-    command = [program, f"{COLLECTION}.{playbook}", "-i", str(scenario.inventory), "-e", json.dumps(dict(variables))]
-    log = scenario.logs / f"killed-{playbook}-{time.time_ns()}.log"
+    own = {"kafka_dr_report_dir": str(scenario.reports), "kafka_dr_audit": False, **variables}
+    command = [program, f"{COLLECTION}.{playbook}", "-i", str(scenario.inventory), "-e", json.dumps(own)]
+    log = scenario.logs / f"disturbed-{playbook}-{time.time_ns()}.log"
     with log.open("w") as output:
         run = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=scenario.environment())
-        until = time.monotonic() + 240
-        while mark not in log.read_text():
-            assert run.poll() is None, log.read_text()[-2000:]
-            assert time.monotonic() < until
+        until = time.monotonic() + _LONGEST
+        while mark not in log.read_text() and run.poll() is None:
+            assert time.monotonic() < until, f"{mark} was not seen in {log}"
             time.sleep(0.05)
-        os.kill(run.pid, signal.SIGKILL)
-        run.wait()
-    scenario.wait(lambda: not playbooks_alive(scenario), 30, "the killed run's children end")
+        due = time.monotonic() + delay
+        while time.monotonic() < due and run.poll() is None:
+            time.sleep(0.01)
+        if run.poll() is None:
+            act(run)
+        return run.wait(_LONGEST), log.read_text()
 
 
 def playbooks_alive(scenario: Scenario) -> list[int]:

@@ -52,14 +52,14 @@ def audit_plan(
     naming = Naming(pair["policy"], pair["separator"])
     active = state["active"] or pair["home"]
     passive = next(alias for alias in clusters if alias != active)
-    left = state["left"].get(passive) or {}
+    left = {alias: state["left"].get(alias) or {} for alias in (active, passive)}
     flows = [(active, passive), (passive, active)]
     topics = [
         _topic(pair, state, naming, flow, topic, partitions[topic], active, left)
         for flow in flows
         for topic in pair["topics"]
         # One log of one name: before the first move nothing went the other way.
-        if pair["policy"] == "default" or flow[0] == active or left
+        if pair["policy"] == "default" or flow[0] == active or left[passive]
     ]
     run = (state.get("run") or {}).get("id") or "none"
     return {"schema": SCHEMA, "run": run, "pair": pair["name"], "clusters": dict(clusters), "topics": topics}
@@ -76,12 +76,13 @@ def _topic(
     left: Mapping[str, Any],
 ) -> dict[str, Any]:
     source, target = flow
+    passive = target if source == active else source
     replica = naming.replica(source, topic)
     identity, online = pair["policy"] == "identity", source == active
     ends = cut = None
     if identity and not online:
         # What was written before the last move, and nothing else: behind these ends both logs go on.
-        ends, cut = (left.get(name, {}).get(topic, {}) for name in ("ends", "cut"))
+        ends, cut = (left[passive].get(name, {}).get(topic, {}) for name in ("ends", "cut"))
     whole = {"start": None, "end": None}
     return {
         "name": f"{source}:{topic}",
@@ -120,19 +121,21 @@ def _positions(
     left: Mapping[str, Any], source: str, target: str, topic: str, replica: str, active: str
 ) -> list[dict[str, Any]]:
     """Those of the last move: where each group stood on the side being left, and where it was put on the active one."""
-    stood = left.get("positions") or {}
-    entered = _entered(left.get("entered") or ())
-    own = replica if target == active else topic
-    other = topic if target == active else replica
+    passive = source if target == active else target
+    stood, earlier = (left[alias].get("positions") or {} for alias in (passive, active))
+    entered = _entered(left[passive].get("entered") or ())
+    here, there = (replica, topic) if target == active else (topic, replica)
     truth = "source" if target == active else "target"
     given = "target" if target == active else "source"
     rows = []
     for group in sorted({*stood, *entered}):
-        before, after = stood.get(group, {}).get(other, {}), entered.get(group, {}).get(own, {})
+        before, after = stood.get(group, {}).get(there, {}), entered.get(group, {}).get(here, {})
+        own = earlier.get(group, {}).get(here, {})
         for partition in sorted({int(number) for number in (*before, *after)}):
             row = {"group": group, "partition": partition, "truth": truth}
             row[truth] = _at(before, partition)
             row[given] = after.get(partition)
+            row["own"] = _at(own, partition)
             rows.append(row)
     return rows
 

@@ -47,6 +47,7 @@ RUN_VARIABLES = {
     "report_dir": Key(),
     "lower": Key(choices=("fail", "lower", "keep")),
     "drain_timeout": Key("any"),
+    "max_downtime": Key("any"),
     "drain_groups_timeout": Key("any"),
     "stop_timeout": Key("any"),
     "restart_timeout": Key("any"),

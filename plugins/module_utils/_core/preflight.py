@@ -107,7 +107,8 @@ def _active_groups(status: Mapping[str, Any], alias: str) -> set[str]:
 def _other_run(run: Mapping[str, Any], kind: str, to: str) -> str:
     return (
         f"The {run['type']} run {run['id']} to {run['to']} has not ended; wanted {kind} to {to}."
-        " Start the unfinished run again with its own playbook first: it goes on where it stopped."
+        " Start the unfinished run again with its own playbook first: it goes on where it stopped. Or take it back with"
+        " the playbook switchback.kafka_dr.abandon, if it has not passed the point of no return."
     )
 
 

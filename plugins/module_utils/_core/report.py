@@ -14,7 +14,7 @@ from typing import Any
 
 from .verdict import PROVEN, REFUTED, UNKNOWN, combine
 
-__all__ = ["checkpoint_lines", "cutover_report", "lease_lines", "report_lines", "status_lines"]
+__all__ = ["checkpoint_lines", "cutover_report", "lease_lines", "report_lines", "resume_command", "status_lines"]
 
 SCHEMA = "switchback.kafka_dr/report/1"
 
@@ -164,7 +164,10 @@ def status_lines(status: Mapping[str, Any], active: str | None, run: Mapping[str
     """What ``dr_status_info`` saw, for a person."""
     lines = [f"{status['verdict']}: applications live on {active or 'unknown'}"]
     if run is not None and run["ended"] is None:
-        lines.append(f"  INTERRUPTED: the {run['type']} run {run['id']} to {run['to']}; start its playbook again")
+        lines.append(f"  INTERRUPTED: the {run['type']} run {run['id']} to {run['to']}")
+        lines.append(f"    go on:     {resume_command(run)}")
+        if run["pnr"] is None:
+            lines.append(f"    take back: {_COMMAND.format('abandon')} -e kafka_dr_confirm={run['from']}")
     for flow in status["flows"]:
         lag = "unknown" if flow["lag"] is None else flow["lag"]
         lines.append(f"  {flow['verdict']:<8} {flow['name']}: lag {lag}, {flow['reason']}")
@@ -179,6 +182,15 @@ def status_lines(status: Mapping[str, Any], active: str | None, run: Mapping[str
             f" {read} are read to the end"
         )
     return lines + [f"  missing: {text}" for text in status["missing"][:10]]
+
+
+_COMMAND = "ansible-playbook switchback.kafka_dr.{} -i INVENTORY"
+
+
+def resume_command(run: Mapping[str, Any]) -> str:
+    """What starts an interrupted run of the journal again, in either direction."""
+    to = run["to"]
+    return f"{_COMMAND.format('failover_' + run['type'])} -e kafka_dr_to={to} -e kafka_dr_confirm={to}"
 
 
 def checkpoint_lines(result: Mapping[str, Any], to: str) -> list[str]:

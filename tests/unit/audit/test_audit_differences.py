@@ -183,7 +183,7 @@ EQUAL = Map([Same(0, 0, 100)])
         (EQUAL, 100, 100, ("EXACT", 0)),
         (EQUAL, 100, 97, ("REREAD", 3)),
         (EQUAL, 40, None, ("NONE", 0)),
-        (EQUAL, None, None, ("EXACT", 0)),
+        (EQUAL, None, None, ("NONE", 0)),
         # records 50 to 59 are lost on the target
         (Map([Same(0, 0, 50), Same(60, 50, 40)]), 55, 50, ("EXACT", 0)),
         (Map([Same(0, 0, 50), Same(60, 50, 40)]), 55, 49, ("REREAD", 1)),
@@ -220,6 +220,18 @@ def test_backwards_a_position_is_judged_by_the_same_map() -> None:
     # 50 to 59 never came to the replica: whoever stood at 49 there has not read them.
     assert judge(place, 49, 61) == Judged("SKIP", 12, 0, 49)
     assert judge(Map([Same(0, 0, 50)]).mirrored(), 50, 80) == Judged("SKIP", 30, 0, 50)
+
+
+def test_what_the_group_itself_read_in_an_earlier_stay_is_not_skipped() -> None:
+    assert judge(EQUAL, 40, 60, own=60) == Judged("EXACT", 0, 0, 60)
+    assert judge(EQUAL, 40, 61, own=60) == Judged("SKIP", 1, 0, 60)
+    assert judge(EQUAL, 40, 50, own=60) == Judged("REREAD", 10, 0, 60)
+    assert judge(EQUAL, 40, 30, own=20) == Judged("REREAD", 10, 0, 40)
+    # On the way back: what never came to the replica was read where it was written.
+    back = Map([Same(0, 0, 50)]).mirrored()
+    assert judge(back, 50, 80, own=80) == Judged("EXACT", 0, 0, 80)
+    assert judge(back, 50, 80, own=70) == Judged("SKIP", 10, 0, 70)
+    assert judge(EQUAL, None, 60, own=60).verdict == "EXACT"
 
 
 def test_a_group_that_never_committed_may_start_at_the_beginning() -> None:

@@ -200,6 +200,13 @@ def test_after_a_failover_both_directions_and_all_positions_are_planned() -> Non
     assert written().run == "r7"
 
 
+def test_where_a_group_stood_when_it_last_left_the_side_it_enters_is_its_own() -> None:
+    left = {**STATE["left"], "B": {"positions": {"g": {"Payments": {"0": 2}}}}}
+    forward, back = sorted(written(state={**STATE, "left": left}).topics, key=lambda topic: topic.name, reverse=True)
+    assert forward.positions == (plan.Position("g", 0, "source", 10, 9),)
+    assert back.positions == (plan.Position("g", 0, "target", 3, 4, own=2),)
+
+
 def test_before_any_move_there_are_no_positions() -> None:
     found = written(state={**STATE, "active": "P", "left": {}, "run": None})
     assert [topic.positions for topic in found.topics] == [(), ()]

@@ -93,7 +93,7 @@ def audited(world: World) -> dict[str, object]:
         ("target", 0): Span(0, len(world.right), len(world.right), 0),
     }
     watched = {
-        name: {getattr(position, name) for position in world.positions} - {None} for name in ("source", "target")
+        name: set().union(*(position.watched(name) for position in world.positions)) for name in ("source", "target")
     }
     left, right = half(world.left, watched["source"]), half(world.right, watched["target"])
     if world.start:
@@ -199,16 +199,19 @@ def test_a_position_skips_exactly_if_counting_says_so(world: World, data: st.Dat
     world.left, world.start = list(range(max(world.right) + 1)), 0
     stands = data.draw(st.integers(0, len(world.left)))
     goes_on = data.draw(st.integers(0, len(world.right)))
-    world.positions = [Position("g", 0, "source", stands, goes_on)]
+    own = data.draw(st.one_of(st.just(0), st.integers(0, len(world.right))))
+    world.positions = [Position("g", 0, "source", stands, goes_on, own)]
     found = audited(world)
     (judged,) = found["positions"]
-    skipped = set(world.left[stands:]) - set(world.right[goes_on:])
+    skipped = set(world.left[stands:]) - set(world.right[goes_on:]) - set(world.right[:own])
     assert (judged["verdict"] == "SKIP") == bool(skipped), (world, judged)
     if skipped:
         assert judged["records"] == len(skipped)
     elif judged["verdict"] == "EXACT":
         safe = [
-            at for at in range(goes_on, len(world.right) + 1) if not set(world.left[stands:]) - set(world.right[at:])
+            at
+            for at in range(goes_on, len(world.right) + 1)
+            if not set(world.left[stands:]) - set(world.right[:own]) - set(world.right[at:])
         ]
         later = max(safe)
         assert later == goes_on or not set(world.right[goes_on:later]) & set(world.left[:stands]), (world, judged)
@@ -224,10 +227,11 @@ def test_backwards_a_position_skips_exactly_if_counting_says_so(world: World, da
     world.right = [number for number in world.right if number not in gone]
     stands = data.draw(st.integers(0, len(world.right)))
     goes_on = data.draw(st.integers(0, len(world.left)))
-    world.positions = [Position("g", 0, "target", goes_on, stands)]
+    own = data.draw(st.one_of(st.just(0), st.integers(0, len(world.left))))
+    world.positions = [Position("g", 0, "target", goes_on, stands, own)]
     (judged,) = audited(world)["positions"]
     ahead = min(world.right[stands:], default=max(world.right[:stands], default=-1) + 1)
-    skipped = set(range(ahead, goes_on))
+    skipped = set(range(max(ahead, own), goes_on))
     assert (judged["verdict"] == "SKIP") == bool(skipped), (world, judged)
 
 

@@ -205,11 +205,16 @@ def test_groups_are_counted_by_side_and_unknown_does_not_count_as_read() -> None
     ]
 
 
-@pytest.mark.parametrize(("ended", "shown"), [(None, True), (12.0, False)])
-def test_an_interrupted_run_is_shown_with_what_to_do(ended: float | None, shown: bool) -> None:
-    run = {"id": "r1", "type": "cutoff", "to": "B", "ended": ended}
+@pytest.mark.parametrize("pnr", [None, 11.0])
+def test_an_interrupted_run_is_shown_with_what_to_do(pnr: float | None) -> None:
+    run = {"id": "r1", "type": "cutoff", "from": "P", "to": "B", "pnr": pnr, "ended": None}
     text = "\n".join(status_lines(status(), "P", run))
-    assert ("INTERRUPTED: the cutoff run r1 to B" in text) is shown
+    assert "INTERRUPTED: the cutoff run r1 to B" in text
+    command = "ansible-playbook switchback.kafka_dr.{} -i INVENTORY"
+    assert f"{command.format('failover_cutoff')} -e kafka_dr_to=B -e kafka_dr_confirm=B" in text
+    # Behind the point of no return nothing is taken back.
+    assert (f"{command.format('abandon')} -e kafka_dr_confirm=P" in text) is (pnr is None)
+    assert "INTERRUPTED" not in "\n".join(status_lines(status(), "P", {**run, "ended": 12.0}))
 
 
 def test_at_most_ten_missing_things_are_listed() -> None:

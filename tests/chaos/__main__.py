@@ -1,0 +1,279 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""make chaos: cutovers under load that are killed, or whose clusters are hurt, and started again; a table of the end.
+
+Each trip begins with something that happens at a moment of one run. The same playbook is then started until it ends
+well. Ledgers count what was lost and what was processed twice; a fault of a cluster may make MirrorMaker 2 send records
+again, and those are counted apart (docs/limits.md). ``--only=WORD`` takes the faults whose name holds it, ``--seed=N``
+repeats the random moments.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "roles" / "lab" / "files")]
+
+from kills import disturbed, kill, outwait, playbooks_alive  # noqa: E402 - beside the path above
+from lab.lab import Lab  # noqa: E402 - the lab is a program of its role
+from scenario import Scenario, totals  # noqa: E402
+
+FOLDER = ROOT / "build" / "chaos"
+CLIENTS = [
+    {"name": "payments-api", "role": "producer", "rate": 500},
+    {"name": "ledger-tx", "role": "transactional", "rate": 100, "abort_share": 0.2, "transaction_size": 20},
+    {"name": "settlement", "role": "consumer", "group": "settlement"},
+    {"name": "fraud", "role": "consumer", "group": "fraud"},
+]
+POLICIES = ("default", "identity")
+RANDOM = 5
+STARTS = 4
+PAUSE = 8.0
+HARM = ("lost", "phantom", "processed_twice")
+Act = Callable[[subprocess.Popen[bytes]], None]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens, and when: ``delay`` seconds behind ``mark`` in the output of a cutover of type ``kind``."""
+
+    name: str
+    kind: str
+    mark: str
+    delay: float = 0.0
+    part: tuple[str, str] | None = None  # of the lab; None: ansible-playbook itself is killed
+    pause: bool = False
+
+
+@dataclass
+class Trip:
+    """What came of it."""
+
+    fault: Fault
+    to: str
+    struck: bool
+    orphans: int
+    starts: int
+    outcome: str
+    verdict: str
+    seconds: float
+    harm: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def good(self) -> bool:
+        """The right end, nothing lost; nothing twice either where only the playbook was hurt."""
+        harmful = HARM if self.fault.part is None else HARM[:2]
+        return self.outcome == "completed" and not any(self.harm[name] for name in harmful)
+
+
+def faults(policy: str, draw: random.Random) -> list[Fault]:
+    """Every phase of every type, the moments in which something is written, random ones, and hurt clusters."""
+    phases = yaml.safe_load((ROOT / "roles" / "cutover" / "vars" / "main.yml").read_text())["cutover_phases"]
+    kinds = ["cutoff"] if policy == "identity" else list(phases)
+    found = [Fault(f"{kind}: kill at {phase}", kind, f"phase_{phase}.yml") for kind in kinds for phase in phases[kind]]
+    for kind in kinds:
+        mark, delay = ": Commit the positions and read them back]", draw.uniform(0.02, 0.4)
+        found.append(Fault(f"{kind}: kill in the commit", kind, mark, delay))
+        mark, delay = ": Close the run in the journal]", draw.uniform(0.02, 0.4)
+        found.append(Fault(f"{kind}: kill at the last event", kind, mark, delay))
+        for number in range(RANDOM):
+            delay = draw.uniform(0.5, 16.0)
+            found.append(Fault(f"{kind}: kill at a random moment {number + 1}", kind, "PLAY [", delay))
+    if policy == "identity":
+        delay = draw.uniform(0.02, 0.6)
+        return [
+            *found,
+            Fault("cutoff: kill in the PATCH of the offsets", "cutoff", ": Set the flow back to the cut]", delay),
+        ]
+    hurt = [
+        (alias, part, pause)
+        for alias in ("left", "entered")
+        for part, pause in (("broker", True), ("broker", False), ("connect", False))
+    ]
+    for alias, part, pause in hurt:
+        phase = draw.choice(phases["cutoff"])
+        what = f"{'pause' if pause else 'kill'} {part} of the side {alias}"
+        found.append(Fault(f"cutoff: {what} at {phase}", "cutoff", f"phase_{phase}.yml", 0.0, (alias, part), pause))
+    return found
+
+
+class Chaos:
+    """One pair that goes to and fro."""
+
+    def __init__(self, policy: str) -> None:
+        clients = [dict(client) for client in CLIENTS]
+        self.pair = Scenario(FOLDER / policy, clients=clients, policy=policy, say=say)
+        self._lab = Lab(self.pair.folder)
+        self._active = "P"
+        self._before = dict.fromkeys(HARM, 0)
+
+    def up(self) -> None:
+        """The pair, enabled and at work."""
+        self.pair.lab_up()
+        self.pair.playbook("enable", {"kafka_dr_confirm": "P"})
+        self.pair.start()
+
+    def trip(self, fault: Fault) -> Trip:
+        """To the other side, with the fault on the way."""
+        pair, left = self.pair, self._active
+        entered = "B" if left == "P" else "P"
+        pair.traffic(1000)
+        struck: list[int] = []
+        began = time.monotonic()
+        variables = {"kafka_dr_confirm": entered, "kafka_dr_to": entered, "kafka_dr_type": fault.kind}
+        playbook = "failback" if entered == "P" else f"failover_{fault.kind}"
+        with self._act(fault, {"left": left, "entered": entered}, struck) as act:
+            rc, _output = disturbed(pair, fault.mark, playbook, variables, act, fault.delay)
+        starts = 1
+        while rc != 0 and starts < STARTS:
+            rc = pair.playbook(playbook, variables, expect=None)["rc"]
+            starts += 1
+        seconds = time.monotonic() - began
+        outwait(pair)
+        report: dict[str, Any] = json.loads((pair.reports / f"{fault.kind}-{entered}.json").read_text())
+        # A run that was killed behind its last event has nothing left to do.
+        outcome = {"already_there": "completed"}.get(report["outcome"], report["outcome"]) if rc == 0 else f"exit {rc}"
+        self._active = entered if outcome == "completed" else left
+        done = Trip(fault, entered, bool(struck), sum(struck), starts, outcome, report["verdict"], seconds)
+        done.harm = self._harm()
+        return done
+
+    def _harm(self) -> dict[str, int]:
+        """What the ledgers show since the last time."""
+        self.pair.traffic(500)
+        self.pair.stop()
+        counted = totals(self.pair.check())
+        self.pair.start()
+        new = {name: counted[name] - self._before[name] for name in HARM}
+        self._before = {name: counted[name] for name in HARM}
+        return new
+
+    def _act(self, fault: Fault, sides: dict[str, str], struck: list[int]) -> _Acting:
+        return _Acting(self.pair, self._lab, fault, sides, struck)
+
+
+class _Acting:
+    """Carries a fault out, and mends the lab afterwards."""
+
+    def __init__(self, pair: Scenario, lab: Lab, fault: Fault, sides: dict[str, str], struck: list[int]) -> None:
+        self._pair, self._lab, self._fault, self._struck = pair, lab, fault, struck
+        self._part = None if fault.part is None else (sides[fault.part[0]], fault.part[1])
+        self._mending: threading.Thread | None = None
+
+    def __enter__(self) -> Act:
+        return self._act
+
+    def __exit__(self, *_error: object) -> None:
+        if self._mending is not None:
+            self._mending.join()
+
+    def _act(self, run: subprocess.Popen[bytes]) -> None:
+        if self._part is None:
+            kill(run)
+            run.wait()
+            self._struck.append(len(playbooks_alive(self._pair)))
+            return
+        (self._lab.pause if self._fault.pause else self._lab.kill)(*self._part)
+        self._struck.append(0)
+        self._mending = threading.Thread(target=self._mend, args=self._part)
+        self._mending.start()
+
+    def _mend(self, alias: str, part: str) -> None:
+        """The fault lasts that long; what is tested is that the run outlives it or goes on later."""
+        time.sleep(PAUSE)
+        if self._fault.pause:
+            self._lab.resume(alias, part)
+        else:
+            self._lab.start(alias, part)
+
+
+def run(policy: str, wanted: list[Fault]) -> Iterator[Trip]:
+    """All these faults under one policy, one after the other on one pair."""
+    if not wanted:
+        return
+    chaos = Chaos(policy)
+    try:
+        chaos.up()
+        for number, fault in enumerate(wanted, 1):
+            trip = chaos.trip(fault)
+            say(f"{policy} {number}/{len(wanted)} {line(trip)}")
+            yield trip
+            if trip.outcome != "completed":
+                say("the pair is not where it should be: the rest of this policy is left out")
+                return
+    finally:
+        chaos.pair.lab_down()
+
+
+def line(trip: Trip) -> str:
+    """For people."""
+    what = trip.fault.name if trip.struck else f"{trip.fault.name} (too late: the run had ended)"
+    harm = ", ".join(f"{name} {trip.harm[name]}" for name in HARM)
+    end = f"{trip.outcome} after {trip.starts} starts, {trip.seconds:.0f} s; {harm}; orphans {trip.orphans}"
+    return f"{'ok ' if trip.good else 'BAD'} {what} to {trip.to}: {end}"
+
+
+def row(policy: str, trip: Trip) -> dict[str, Any]:
+    """For the report."""
+    names = ("struck", "to", "outcome", "starts", "verdict", "orphans")
+    seen = {name: getattr(trip, name) for name in names}
+    return {"policy": policy, "fault": trip.fault.name, "good": trip.good, **seen, **trip.harm}
+
+
+def main() -> int:
+    """0 when every fault ended well and all kinds of moments were hit."""
+    parser = argparse.ArgumentParser(prog="tests/chaos", description=__doc__)
+    parser.add_argument("--only", default="", help="faults whose policy and name hold this")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1, 10**6))
+    given = parser.parse_args()
+    say(f"seed {given.seed}")
+    draw = random.Random(given.seed)
+    every = {policy: faults(policy, draw) for policy in POLICIES}
+    wanted = {
+        policy: [fault for fault in found if given.only in f"{policy} {fault.name}"] for policy, found in every.items()
+    }
+    trips = [(policy, trip) for policy in POLICIES for trip in run(policy, wanted[policy])]
+    problems = [f"{policy} {line(trip)}" for policy, trip in trips if not trip.good]
+    problems += [
+        f"{policy} {trip.fault.name}: never struck"
+        for policy, trip in trips
+        if not trip.struck and "random" not in trip.fault.name
+    ]
+    if not given.only and not any(trip.orphans for _policy, trip in trips):
+        problems.append("no killed run left a child behind: that case was not tested")
+    left = sum(map(len, wanted.values())) - len(trips)
+    problems += [f"{left} faults were left out"] if left else []
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    document = {"seed": given.seed, "trips": [row(*trip) for trip in trips], "problems": problems}
+    (FOLDER / "report.json").write_text(json.dumps(document, indent=2) + "\n")
+    good = sum(trip.good for _policy, trip in trips)
+    say(f"{len(trips)} faults, {good} ended well; report in build/chaos/report.json")
+    for text in problems:
+        say(f"PROBLEM {text}")
+    return 1 if problems or not trips else 0
+
+
+_BEGAN = time.monotonic()
+
+
+def say(text: str) -> None:
+    """One line with the seconds since the start."""
+    print(f"[{time.monotonic() - _BEGAN:6.1f} s] {text}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
