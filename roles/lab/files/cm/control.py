@@ -114,7 +114,8 @@ def _lists(options: argparse.Namespace, config: dict[str, Any], switches: Contro
     wanted = {name: getattr(options, name) for name in CHANGES if getattr(options, name)}
     if not wanted and not options.list:
         raise UsageError("nothing to do: --add, --remove, --add-blacklist, --remove-blacklist or --list")
-    lists.create(servers, config["control_factor"])
+    if wanted:
+        lists.create(servers, config["control_factor"])
     if wanted and switches.apply:
         for kind, add, remove in ((ALLOW, "add", "remove"), (DENY, "add_blacklist", "remove_blacklist")):
             key = (options.subcommand, options.source, options.target, kind)

@@ -2,8 +2,3 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The lab: real Kafka clusters and Connect workers as plain processes of this machine."""
-
-from .errors import LabError
-from .lab import Lab
-
-__all__ = ["Lab", "LabError"]
