@@ -75,7 +75,7 @@ def test_status_shows_where_the_applications_live(enabled: Scenario) -> None:
     assert {flow["name"]: flow["verdict"] for flow in status["flows"]} == {"P->B": "PROVEN", "B->P": "PROVEN"}
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("number", [1, 2])
 def test_round_trip_by_cutoff_loses_and_repeats_nothing(enabled: Scenario, number: int) -> None:
     enabled.traffic(2000)
     out = enabled.move("failover_cutoff", "B")
