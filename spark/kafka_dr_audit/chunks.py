@@ -19,6 +19,8 @@ import numpy.typing as npt
 
 Longs = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+# A chunk: the columns of `Chunks`.
+Row = tuple[int, int, int, int, int, int]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -68,6 +70,13 @@ class Chunks:
 _TYPES = (np.int64, np.int64, np.int64, np.uint64, np.int64, np.int64)
 
 
+def _joined(before: Row, after: Row) -> Row:
+    """Two pieces of one chunk."""
+    first, _last, records, digest, oldest, newest = before
+    _first, last, more, rest, low, high = after
+    return first, last, records + more, (digest + rest) & 0xFFFFFFFFFFFFFFFF, min(oldest, low), max(newest, high)
+
+
 class Chunker:
     """Takes one partition in order, a batch at a time; memory does not grow with the log.
 
@@ -83,8 +92,8 @@ class Chunker:
         self._watched = list(watched)
         self._border = border
         self.total = 0  # records of all batches before
-        self._open: tuple[int, int, int, int, int, int] | None = None
-        self.rows: list[tuple[int, int, int, int, int, int]] = []
+        self._open: Row | None = None
+        self.rows: list[Row] = []
         self.ranks: list[tuple[int, int]] = []
 
     def feed(self, offsets: Longs, stamps: Longs, hashes: Words) -> None:
@@ -92,13 +101,14 @@ class Chunker:
         if not len(offsets):
             return
         self._rank(offsets)
-        begin = 0
-        for end in self._ends(offsets, hashes):
-            self._add(offsets[begin:end], stamps[begin:end], hashes[begin:end])
+        ends = self._ends(offsets, hashes)
+        if ends and ends[0] == 0:
             self._close()
-            begin = end
-        if begin < len(offsets):
-            self._add(offsets[begin:], stamps[begin:], hashes[begin:])
+            del ends[0]
+        closed = bool(ends) and ends[-1] == len(offsets)
+        self._add(np.asarray([0, *(ends[:-1] if closed else ends)]), offsets, stamps, hashes)
+        if closed:
+            self._close()
         self.total += len(offsets)
 
     def finish(self) -> None:
@@ -136,17 +146,30 @@ class Chunker:
             ends.append(end)
             begin = end
 
-    def _add(self, offsets: Longs, stamps: Longs, hashes: Words) -> None:
-        if not len(offsets):
-            return
-        first, records, digest = int(offsets[0]), 0, 0
-        oldest, newest = int(stamps.min()), int(stamps.max())
+    def _add(self, begins: Longs, offsets: Longs, stamps: Longs, hashes: Words) -> None:
+        """Pieces of a batch that begin at these indexes: the first one continues what is open, the last one stays so.
+
+        All at once: a call for each chunk would take longer than everything else.
+        """
+        lengths = np.diff(begins, append=len(offsets))
+        ranks = np.arange(1, len(offsets) + 1) - np.repeat(begins, lengths)
         if self._open:
-            first, _other, records, digest, before, after = self._open
-            oldest, newest = min(oldest, before), max(newest, after)
-        ranks = np.arange(records + 1, records + 1 + len(hashes), dtype=np.uint64)
-        digest = (digest + int(mixed(hashes ^ (ranks * _GOLDEN)).sum())) & 0xFFFFFFFFFFFFFFFF
-        self._open = (first, int(offsets[-1]), records + len(hashes), digest, oldest, newest)
+            ranks[: lengths[0]] += self._open[2]
+        words = mixed(hashes ^ (ranks.astype(np.uint64) * _GOLDEN))
+        columns = (
+            offsets[begins],
+            offsets[begins + lengths - 1],
+            lengths,
+            np.add.reduceat(words, begins),
+            np.minimum.reduceat(stamps, begins),
+            np.maximum.reduceat(stamps, begins),
+        )
+        for row in zip(*(column.tolist() for column in columns), strict=True):
+            if self._open:
+                row = _joined(self._open, row)
+                self._open = None
+            self.rows.append(row)
+        self._open = self.rows.pop()
 
     def _close(self) -> None:
         if self._open:

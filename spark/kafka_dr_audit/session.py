@@ -46,6 +46,10 @@ _NEEDED = {
     # The evidence must not depend on what a cluster's defaults file says.
     "spark.sql.session.timeZone": "UTC",
     "spark.speculation": "false",
+    # Every partition is read once: what a reader fetched beyond its range would only fill the heap until it expires.
+    "spark.kafka.consumer.cache.capacity": "1",
+    "spark.kafka.consumer.fetchedData.cache.timeout": "1s",
+    "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "1s",
 }
 
 
@@ -112,7 +116,7 @@ def _own(resources: Resources, output: Path, version: str) -> dict[str, str]:
     return {
         "spark.master": resources.master or "local[*]",
         "spark.driver.memory": resources.driver_memory,
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{_logging(output)}",
+        "spark.driver.extraJavaOptions": f"-XX:+UseParallelGC -Dlog4j2.configurationFile=file:{_logging(output)}",
         **_connector(resources, version),
     }
 
