@@ -40,13 +40,21 @@ options:
     description:
       - V(read) only reads. V(enabled) and V(disabled) note that the pair was set up or taken down.
       - V(started) opens a run, or goes on with an interrupted run of the same type and direction.
+      - V(resumed) takes an interrupted run over, as V(started) does, to take it back.
+      - A run whose Ansible process still exists is never taken over. Children that a killed one has left behind are
+        waited for.
       - V(phase) notes that a phase of a run has finished, with its facts. V(pnr) notes the point of no return.
       - V(ended) closes a run.
     type: str
-    choices: [read, enabled, disabled, started, phase, pnr, ended]
+    choices: [read, enabled, disabled, started, resumed, phase, pnr, ended]
     default: read
   run:
-    description: Id of the run for V(phase), V(pnr) and V(ended).
+    description: Id of the run for V(resumed), V(phase), V(pnr) and V(ended).
+    type: str
+  take_over:
+    description:
+      - Id of an interrupted run that was started on another machine, and is known to have ended.
+      - Without it, such a run counts as ended when its last event is half an hour old.
     type: str
   data:
     description: Facts of the event, such as C(type), C(from), C(to) of a run, or C(phase) and C(facts) of a phase.
@@ -135,13 +143,14 @@ SPEC = ArgumentSpec(
         "event": {
             "type": "str",
             "default": "read",
-            "choices": ["read", "enabled", "disabled", "started", "phase", "pnr", "ended"],
+            "choices": ["read", "enabled", "disabled", "started", "resumed", "phase", "pnr", "ended"],
         },
         "run": {"type": "str"},
+        "take_over": {"type": "str"},
         "data": {"type": "dict", "default": {}},
         "request_timeout": {"type": "float", "default": 15.0},
     },
-    required_if=[("event", "phase", ("run",)), ("event", "pnr", ("run",)), ("event", "ended", ("run",))],
+    required_if=[("event", kind, ("run",)) for kind in ("resumed", "phase", "pnr", "ended")],
 )
 
 

@@ -48,6 +48,7 @@ RUN_VARIABLES = {
     "lower": Key(choices=("fail", "lower", "keep")),
     "drain_timeout": Key("any"),
     "max_downtime": Key("any"),
+    "take_over": Key(),
     "drain_groups_timeout": Key("any"),
     "stop_timeout": Key("any"),
     "restart_timeout": Key("any"),

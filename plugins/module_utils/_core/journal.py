@@ -21,8 +21,9 @@ from .errors import DrError
 __all__ = ["KINDS", "SCHEMA", "Event", "State", "begin", "decode", "encode", "fold", "merge", "missing_facts"]
 
 SCHEMA = 1
-# enabled/disabled: the pair was set up / taken down. started, phase, pnr (point of no return), ended: life of a run.
-KINDS = ("enabled", "disabled", "started", "phase", "pnr", "ended")
+# enabled/disabled: the pair was set up / taken down. The others are the life of a run: resumed, after an interruption,
+# by the holder that it names; pnr, the point of no return.
+KINDS = ("enabled", "disabled", "started", "resumed", "phase", "pnr", "ended")
 _FACTS = {"enabled": ("active",), "started": ("type", "from", "to"), "phase": ("phase",)}
 
 
@@ -183,12 +184,18 @@ def _started(state: State, event: Event) -> None:
         "from": event.data["from"],
         "to": event.data["to"],
         "policy": event.data.get("policy", "default"),
+        "holder": event.data.get("holder"),
         "started": event.time,
         "phases": {},
         "pnr": None,
         "ended": None,
         "result": None,
     }
+
+
+def _resumed(state: State, event: Event) -> None:
+    if state.run is not None and state.run["id"] == event.run:
+        state.run["holder"] = event.data.get("holder")
 
 
 def _phase(state: State, event: Event) -> None:
@@ -220,6 +227,7 @@ _APPLY = {
     "enabled": _enabled,
     "disabled": _disabled,
     "started": _started,
+    "resumed": _resumed,
     "phase": _phase,
     "pnr": _pnr,
     "ended": _ended,

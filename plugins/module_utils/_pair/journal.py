@@ -15,12 +15,14 @@ from typing import Any
 
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
+from .._core.holders import Holder, require_over
 from .._core.journal import Event, State, begin, fold, merge, missing_facts
 from .._core.waiting import Bounds, wait_until
 from .._kafka.client import Kafka
 from .._kafka.journal import append, read
 from .._kafka.topics import describe, log_ranges
 from .._module import Result
+from .._process import is_alive, left_behind, myself
 from .clusters import connect_pair, on_each
 from .leases import leases_of, wait_for_lease
 
@@ -28,6 +30,8 @@ __all__ = ["note", "read_copy"]
 
 # A writer that died leaves its transaction open for its time-out (15 s) and the broker's round after it (10 s).
 _UNDECIDED = Bounds(40.0, 0.05)
+# A child of a killed run ends with its task.
+_ORPHANS = Bounds(120.0, 0.1)
 # Longer than any scheduled job holds one (kafka_dr_checkpoint_timeout): one that died is outwaited.
 _LEASE_SECONDS = 600.0
 
@@ -103,9 +107,9 @@ def _next_event(params: Mapping[str, Any], state: State, events: list[Event], ex
     if kind == "started":
         run_id, epoch, resumed = begin(state, data, time.strftime("%Y%m%dT%H%M%SZ-", time.gmtime()) + _short_id())
         extra.update(run_id=run_id, resumed=resumed)
-        if resumed:
-            return None
-        return Event(epoch, 0, run_id, kind, time.time(), data)
+        if not resumed:
+            return Event(epoch, 0, run_id, kind, time.time(), {**data, "holder": myself().as_dict()})
+        return _resumed(params, state, events, run_id)
     extra.update(run_id=params["run"])
     if state.run is None or state.run["id"] != params["run"]:
         found = "none" if state.run is None else state.run["id"]
@@ -114,9 +118,39 @@ def _next_event(params: Mapping[str, Any], state: State, events: list[Event], ex
             f'The run "{params["run"]}" is not the journal\'s current one, found "{found}".',
             "Another run has taken over this pair. This one must not go on.",
         )
-    # Of the run, not of the journal: an event of the pair in between must not make two events look like one.
-    seq = 1 + max(event.seq for event in events if event.run == params["run"])
-    return Event(int(state.run["epoch"]), seq, params["run"], kind, time.time(), data)
+    if kind == "resumed":
+        return _resumed(params, state, events, params["run"])
+    return Event(int(state.run["epoch"]), _next(events, params["run"]), params["run"], kind, time.time(), data)
+
+
+def _next(events: list[Event], run: str) -> int:
+    """Of the run, not of the journal: an event of the pair in between must not make two events look like one."""
+    return 1 + max(event.seq for event in events if event.run == run)
+
+
+def _resumed(params: Mapping[str, Any], state: State, events: list[Event], run_id: str) -> Event | None:
+    """Take an interrupted run over, once its holder and all that it has left behind have ended (SOUNDNESS 25)."""
+    run, here = state.run or {}, myself()
+    holder = Holder.of(run.get("holder"))
+    alive = holder is not None and holder.host == here.host and is_alive(holder)
+    silent = time.time() - (state.last.time if state.last else 0.0)
+    require_over(run, here, alive, silent, params["take_over"])
+    if holder == here:
+        return None
+    if holder is not None and holder.host == here.host:
+        _outwait(holder)
+    return Event(int(run["epoch"]), _next(events, run_id), run_id, "resumed", time.time(), {"holder": here.as_dict()})
+
+
+def _outwait(holder: Holder) -> None:
+    waited = wait_until(lambda: left_behind(holder), lambda pids: not pids, _ORPHANS)
+    if not waited.done:
+        raise DrError(
+            "run_left_behind",
+            f"Process {holder.pid}, which carried out this run, was killed; its children"
+            f" {', '.join(map(str, waited.state))} have been at work for another {waited.seconds:.0f} s.",
+            "They end with their task. Start the same playbook again then, or end them. Nothing was changed.",
+        )
 
 
 def _already(kind: str, data: Mapping[str, Any], state: State) -> bool:
