@@ -58,7 +58,7 @@ def _host() -> str:
     """Pids mean the same only within one boot and one namespace: a container has its own."""
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
-        names = os.readlink(_PROC / "self/ns/pid")
+        names = str((_PROC / "self/ns/pid").readlink())
     except OSError:
         boot = names = "unknown"
     return f"{socket.gethostname()}/{boot}/{names}"
@@ -66,7 +66,7 @@ def _host() -> str:
 
 def _command(pid: int) -> str:
     try:
-        folder = os.readlink(_PROC / str(pid) / "cwd")
+        folder = str((_PROC / str(pid) / "cwd").readlink())
     except OSError:
         return "unknown"
     return blake2b(_read(pid, "cmdline") + b"\0" + os.fsencode(folder), digest_size=8).hexdigest()

@@ -160,10 +160,17 @@ def test_the_same_run_goes_on_where_it_stopped(note: Note, copies: Any) -> None:
     enable(note)
     first = note("started", data=THERE)
     note("phase", run=first["run_id"], data={"phase": "drain"})
-    again = note("started", data=THERE)
-    assert (again["changed"], again["resumed"], again["run_id"]) == (False, True, first["run_id"])
-    assert list(again["state"]["run"]["phases"]) == ["drain"]
+    # No Ansible process stands above this test, so nobody can tell that the run has ended.
+    refused = note("started", data=THERE)
+    assert refused["error"]["code"] == "run_undecided"
+    assert f"kafka_dr_take_over={first['run_id']}" in refused["msg"]
+    assert note("started", data=THERE, take_over="another")["error"]["code"] == "run_undecided"
     assert copies()["P"] == ["enabled", "started", "phase"]
+    again = note("started", data=THERE, take_over=first["run_id"])
+    assert (again["changed"], again["resumed"], again["run_id"]) == (True, True, first["run_id"])
+    assert list(again["state"]["run"]["phases"]) == ["drain"]
+    note("ended", run=first["run_id"], data={"result": "completed"})
+    assert copies() == {alias: ["enabled", "started", "phase", "resumed", "ended"] for alias in "PB"}
 
 
 @pytest.mark.parametrize("other", [{**THERE, "type": "continuous"}, {"type": "cutoff", "from": "B", "to": "P"}])

@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from accounts import read_log
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal
-from kills import kill_at, kill_in_phase
+from kills import kill_at, kill_in_phase, outwait
 from lagging import slow
 from modules import run_module
 from scenario import Scenario, totals
@@ -162,6 +162,7 @@ def test_a_topic_joins_a_running_pair_where_its_copy_ends(pair: Scenario) -> Non
 
     wider = {"kafka_dr_topics": [*declared, {**declared[0], "name": "Refunds", "partitions": 1}]}
     kill_at(pair, "Wait until the flows move", "enable", {**confirm, **wider})
+    outwait(pair)
     assert connectors(pair)["P->B.MirrorSourceConnector"] == "RUNNING"
     assert "Refunds" not in journal(pair)["topic_ids"]["P"]
     pair.playbook("enable", {**confirm, **wider})

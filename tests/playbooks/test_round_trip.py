@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Producer
 
 from accounts import read_log
-from kills import kill_in_phase
+from kills import disturbed, kill_in_phase
 from scenario import Scenario, totals
 from snapshot import read_inventory, snapshot
 
@@ -185,6 +185,24 @@ def test_a_killed_run_goes_on_where_it_was(enabled: Scenario, phase: str) -> Non
     report = enabled.move(name, to)
     assert report["outcome"] == "completed"
     enabled.traffic(1000)
+    harmless(enabled)
+
+
+def test_a_run_that_is_at_work_is_neither_joined_nor_taken_back(enabled: Scenario) -> None:
+    """SOUNDNESS 25."""
+    enabled.traffic(1000)
+    others: list[dict[str, Any]] = []
+
+    def interfere(_run: object) -> None:
+        for name, confirm in (("failover_cutoff", "B"), ("abandon", "P")):
+            others.append(enabled.playbook(name, {"kafka_dr_confirm": confirm}, expect=2))
+
+    rc, output = disturbed(enabled, "phase_stop_producers.yml", "failover_cutoff", {"kafka_dr_confirm": "B"}, interfere)
+    assert rc == 0, output[-2000:]
+    assert "is still at work: process" in others[0]["output"]
+    assert "still at work" in others[1]["output"] or "passed the point of no return" in others[1]["output"]
+    enabled.traffic(1000)
+    enabled.move("failback", "P")
     harmless(enabled)
 
 

@@ -1,0 +1,103 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""SOUNDNESS 25: two runs of one pair never interleave, and a dead one never blocks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils import _process
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.holders import SILENCE, Holder, require_over
+
+HERE = Holder("one/boot/ns", 10, 100, "c")
+OTHER = Holder("one/boot/ns", 7, 90, "c")
+AWAY = Holder("two/boot/ns", 7, 90, "c")
+NOWHERE = Holder("one/boot/ns")
+
+
+def asked(holder: Holder | None, alive: bool = False, silent: float = 5.0, take_over: str | None = None) -> str:
+    written = None if holder is None else holder.as_dict()
+    run = {"id": "r1", "type": "cutoff", "to": "B", "started": 0.0, "holder": written}
+    try:
+        require_over(run, HERE, alive, silent, take_over)
+    except DrError as error:
+        return error.code
+    return "over"
+
+
+@pytest.mark.parametrize(
+    ("holder", "alive", "code"),
+    [
+        (HERE, True, "over"),  # the same playbook goes on
+        (OTHER, True, "run_at_work"),
+        (OTHER, False, "over"),
+        (replace(OTHER, host="one/later/ns"), False, "run_undecided"),  # of another boot, or container
+        (AWAY, False, "run_undecided"),
+        (NOWHERE, False, "run_undecided"),
+        (None, False, "run_undecided"),
+    ],
+)
+def test_who_may_take_over(holder: Holder | None, alive: bool, code: str) -> None:
+    assert asked(holder, alive) == code
+
+
+@pytest.mark.parametrize("holder", [AWAY, NOWHERE, None])
+def test_what_nobody_can_see_is_over_after_a_long_silence_or_when_a_person_says_so(holder: Holder | None) -> None:
+    assert asked(holder, silent=SILENCE + 1) == "over"
+    assert asked(holder, take_over="r1") == "over"
+    assert asked(holder, take_over="r2") == "run_undecided"
+
+
+def test_a_person_cannot_talk_away_a_process_that_is_there() -> None:
+    assert asked(OTHER, alive=True, silent=SILENCE + 1, take_over="r1") == "run_at_work"
+
+
+def test_without_ansible_above_nobody_is_named() -> None:
+    assert (_process.myself().pid, _process.myself().born) == (None, None)
+
+
+def test_an_ansible_process_is_found_from_below_and_known_to_have_ended(tmp_path: Path) -> None:
+    """A program of Ansible's name whose child asks; killed, the child is what is left behind."""
+    program = tmp_path / "ansible-playbook"
+    root = os.pathsep.join(sys.path)
+    program.write_text(
+        "import os, sys, time\n"
+        "if not os.fork():\n"
+        "    from ansible_collections.switchback.kafka_dr.plugins.module_utils import _process\n"
+        "    print(*_process.myself().as_dict().values(), sep='\\n', flush=True)\n"
+        "    sys.stdin.read()\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+    )
+    run = subprocess.Popen(
+        [sys.executable, str(program)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": root},
+    )
+    assert run.stdout is not None
+    assert run.stdin is not None
+    host, pid, born, command = (run.stdout.readline().strip() for _field in range(4))
+    holder = Holder(host, int(pid), int(born), command)
+    assert (holder.pid, holder.host) == (run.pid, _process.myself().host)
+    assert _process.is_alive(holder)
+    assert not _process.is_alive(replace(holder, born=holder.born and holder.born + 1))
+    run.kill()
+    # Dead, though nobody has waited for it yet.
+    while _process.is_alive(holder):
+        pass
+    assert len(_process.left_behind(holder)) == 1
+    run.stdin.close()
+    while _process.left_behind(holder):
+        pass
+    run.wait()
+    run.stdout.close()
