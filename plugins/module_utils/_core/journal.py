@@ -185,6 +185,7 @@ def _started(state: State, event: Event) -> None:
         "to": event.data["to"],
         "policy": event.data.get("policy", "default"),
         "holder": event.data.get("holder"),
+        "resumed": 0,
         "started": event.time,
         "phases": {},
         "pnr": None,
@@ -196,6 +197,7 @@ def _started(state: State, event: Event) -> None:
 def _resumed(state: State, event: Event) -> None:
     if state.run is not None and state.run["id"] == event.run:
         state.run["holder"] = event.data.get("holder")
+        state.run["resumed"] += 1
 
 
 def _phase(state: State, event: Event) -> None:

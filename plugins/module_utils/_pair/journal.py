@@ -135,7 +135,7 @@ def _resumed(params: Mapping[str, Any], state: State, events: list[Event], run_i
     alive = holder is not None and holder.host == here.host and is_alive(holder)
     silent = time.time() - (state.last.time if state.last else 0.0)
     require_over(run, here, alive, silent, params["take_over"])
-    if holder == here:
+    if holder == here and here.pid is not None:
         return None
     if holder is not None and holder.host == here.host:
         _outwait(holder)
@@ -185,6 +185,7 @@ def _essence(state: Mapping[str, Any]) -> dict[str, Any]:
         "active": state["active"],
         "enabled": state["enabled"],
         "run": run.get("id"),
+        "resumed": run.get("resumed", 0),
         "phases": sorted(run.get("phases", {})),
         "ended": run.get("result"),
     }
