@@ -95,7 +95,9 @@ class Reader:
 
     def _headers(self) -> str:
         values = f"array_join(cast(headers.value as array<string>), '{self._marker}', '{self._marker}0')"
-        return f"coalesce(size(headers), -1), headers.key, headers.value, {values}"
+        some = f"xxhash64({self._seed}L, size(headers), headers.key, headers.value, {values})"
+        # Most records have none: what follows `else` costs a quarter of everything.
+        return f"case when headers is null then -1L when size(headers) = 0 then 0L else {some} end"
 
     def summaries(self, records: DataFrame, whole: str, recipe: Recipe) -> DataFrame:
         """Level 1: rows of `SUMMARY`; nothing is shuffled and no record is kept."""

@@ -46,6 +46,8 @@ _NEEDED = {
     # The evidence must not depend on what a cluster's defaults file says.
     "spark.sql.session.timeZone": "UTC",
     "spark.speculation": "false",
+    # By the connector's newer interface (KafkaBatch): the older one makes a Row of every record, and unmakes it.
+    "spark.sql.sources.useV1SourceList": "",
     # Every partition is read once: what a reader fetched beyond its range would only fill the heap until it expires.
     "spark.kafka.consumer.cache.capacity": "1",
     "spark.kafka.consumer.fetchedData.cache.timeout": "1s",

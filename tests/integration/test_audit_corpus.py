@@ -283,12 +283,13 @@ DAMAGED = {
         delete={"source": {1: 60}},
         found={"EXPIRED": 60},
     ),
+    "position-missing-on-both-sides": Case(positions=[standing(None, None)], judged=[("NONE", 0)]),
     "reverse-position-too-far": Case(positions=[standing(51, 50, "target")], judged=[("SKIP", 1)]),
 }
 HEALTHY = {
     "equal": Case(
-        positions=[standing(50, 50), standing(RECORDS, RECORDS), standing(50, 50, "target"), standing(None, None)],
-        judged=[("EXACT", 0)] * 4,
+        positions=[standing(50, 50), standing(RECORDS, RECORDS), standing(50, 50, "target")],
+        judged=[("EXACT", 0)] * 3,
     ),
     "position-one-too-early": Case(positions=[standing(50, 49)], judged=[("REREAD", 1)]),
     "position-overtaken-by-retention": Case(
