@@ -38,7 +38,7 @@ class Options:
 def run(plan: Plan, options: Options, progress: Progress) -> dict[str, Any]:
     """Write ``audit.json`` and ``audit.html``; what is known before a failure is kept and marked as partial."""
     began = time.time()
-    progress.say(f"starting Spark ({options.resources.master})")
+    progress.say(f"starting Spark ({session.where(options.resources)})")
     spark = session.start(options.resources, options.output)
     seed = secrets.randbits(63) if options.seed is None else options.seed
     reader = Reader(spark, seed, secrets.token_hex(16))

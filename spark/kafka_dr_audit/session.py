@@ -37,6 +37,7 @@ SPARK = "4.0.0"
 
 # Set by spark-submit for the Python program that it starts.
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
+LOCAL = "local[*]"
 _NEEDED = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -72,6 +73,11 @@ def default_cache() -> Path:
     return base.expanduser().absolute() / f"spark-{SPARK}"
 
 
+def where(resources: Resources) -> str:
+    """The master, as far as it is told here."""
+    return "as submitted" if SUBMITTED in os.environ else resources.master or LOCAL
+
+
 def start(resources: Resources, output: Path) -> Any:
     """A `SparkSession`. Raises `AuditError` ``java_missing``, ``connector_missing``, ``spark_failed``."""
     import pyspark
@@ -90,9 +96,7 @@ def start(resources: Resources, output: Path) -> Any:
     try:
         session = builder.getOrCreate()
     except Exception as error:
-        raise AuditError(
-            "spark_failed", f"Spark did not start ({settings.get('spark.master', 'by spark-submit')}): {_first(error)}"
-        ) from error
+        raise AuditError("spark_failed", f"Spark did not start ({where(resources)}): {_first(error)}") from error
     session.sparkContext.setLogLevel("ERROR")
     session.sparkContext.addPyFile(str(_package(output)))
     return session
@@ -116,7 +120,7 @@ def _submitted(resources: Resources) -> dict[str, str]:
 def _own(resources: Resources, output: Path, version: str) -> dict[str, str]:
     """Read when the JVM starts."""
     return {
-        "spark.master": resources.master or "local[*]",
+        "spark.master": resources.master or LOCAL,
         "spark.driver.memory": resources.driver_memory,
         "spark.driver.extraJavaOptions": f"-XX:+UseParallelGC -Dlog4j2.configurationFile=file:{_logging(output)}",
         **_connector(resources, version),
