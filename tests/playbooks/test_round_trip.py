@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Producer
 
 from accounts import read_log
-from kills import disturbed, kill_in_phase
+from kills import disturbed, kill_at, kill_in_phase
 from scenario import Scenario, totals
 from snapshot import read_inventory, snapshot
 
@@ -175,8 +175,11 @@ def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_goes_back(
 def test_a_killed_run_goes_on_where_it_was(enabled: Scenario, phase: str) -> None:
     enabled.traffic(1000)
     to = "B" if phase == "barrier" else "P"
-    kill_in_phase(enabled, phase, to)
-    if phase == "start":
+    if phase == "barrier":
+        kill_in_phase(enabled, phase, to)
+    else:
+        # Just behind the event that says so.
+        kill_at(enabled, ": From here the way back is a failback]", "failback", {"kafka_dr_confirm": to})
         done = enabled.playbook("abandon", {"kafka_dr_confirm": "B"}, expect=2)
         assert "has passed the point of no return" in done["output"]
         assert "switchback.kafka_dr.failover_cutoff -i INVENTORY -e kafka_dr_to=P" in " ".join(done["output"].split())

@@ -44,10 +44,18 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
         text = f'The event "{params["event"]}" needs {", ".join(absent)} in data, found {sorted(params["data"])}.'
         raise DrError("bad_option", text, "Nothing was changed.")
     kafkas = connect_pair(params["clusters"], float(params["request_timeout"]))
-    copies = on_each(kafkas, lambda alias: read_copy(kafkas[alias], topic, pair))
+
+    def look() -> tuple[dict[str, list[Event] | None], list[Event], State]:
+        copies = on_each(kafkas, lambda alias: read_copy(kafkas[alias], topic, pair))
+        events = merge(copy for copy in copies.values() if copy is not None)
+        return copies, events, fold(events)
+
+    copies, events, state = look()
+    if params["event"] in ("started", "resumed") and not check and _outwaited(params, state):
+        # Its last child may have written one more event: what was read before is not to be acted on.
+        seen, (copies, events, state) = state, look()
+        _require_the_same(seen, state)
     missing = sorted(alias for alias, copy in copies.items() if copy is None)
-    events = merge(copy for copy in copies.values() if copy is not None)
-    state = fold(events)
     extra: dict[str, Any] = {"missing_on": missing}
     outcomes: list[Outcome] = []
     event = _next_event(params, state, events, extra)
@@ -109,7 +117,7 @@ def _next_event(params: Mapping[str, Any], state: State, events: list[Event], ex
         extra.update(run_id=run_id, resumed=resumed)
         if not resumed:
             return Event(epoch, 0, run_id, kind, time.time(), {**data, "holder": myself().as_dict()})
-        return _resumed(params, state, events, run_id)
+        return _resumed(state, events, run_id)
     extra.update(run_id=params["run"])
     if state.run is None or state.run["id"] != params["run"]:
         found = "none" if state.run is None else state.run["id"]
@@ -119,7 +127,7 @@ def _next_event(params: Mapping[str, Any], state: State, events: list[Event], ex
             "Another run has taken over this pair. This one must not go on.",
         )
     if kind == "resumed":
-        return _resumed(params, state, events, params["run"])
+        return _resumed(state, events, params["run"])
     return Event(int(state.run["epoch"]), _next(events, params["run"]), params["run"], kind, time.time(), data)
 
 
@@ -128,18 +136,39 @@ def _next(events: list[Event], run: str) -> int:
     return 1 + max(event.seq for event in events if event.run == run)
 
 
-def _resumed(params: Mapping[str, Any], state: State, events: list[Event], run_id: str) -> Event | None:
-    """Take an interrupted run over, once its holder and all that it has left behind have ended (SOUNDNESS 25)."""
-    run, here = state.run or {}, myself()
-    holder = Holder.of(run.get("holder"))
-    alive = holder is not None and holder.host == here.host and is_alive(holder)
-    silent = time.time() - (state.last.time if state.last else 0.0)
-    require_over(run, here, alive, silent, params["take_over"])
-    if holder == here and here.pid is not None:
+def _resumed(state: State, events: list[Event], run_id: str) -> Event | None:
+    here, epoch = myself(), int((state.run or {})["epoch"])
+    if here.pid is not None and Holder.of((state.run or {}).get("holder")) == here:
         return None
-    if holder is not None and holder.host == here.host:
+    return Event(epoch, _next(events, run_id), run_id, "resumed", time.time(), {"holder": here.as_dict()})
+
+
+def _outwaited(params: Mapping[str, Any], state: State) -> bool:
+    """Whether an interrupted run may be taken over now, its holder and all that it has left behind having ended.
+
+    Raises where it may not (SOUNDNESS 25). Another run than the wanted one is refused later, with its own words.
+    """
+    run, wanted = state.run, params["data"]
+    if run is None or not state.interrupted:
+        return False
+    if params["event"] == "started" and any(run[key] != wanted[key] for key in ("type", "from", "to")):
+        return False
+    here, holder = myself(), Holder.of(run.get("holder"))
+    near = holder is not None and holder.host == here.host
+    silent = time.time() - (state.last.time if state.last else 0.0)
+    require_over(run, here, holder is not None and near and is_alive(holder), silent, params["take_over"])
+    if holder is not None and near and holder != here:
         _outwait(holder)
-    return Event(int(run["epoch"]), _next(events, run_id), run_id, "resumed", time.time(), {"holder": here.as_dict()})
+    return True
+
+
+def _require_the_same(before: State, now: State) -> None:
+    if before.run is None or now.run is None or not now.interrupted or now.run["id"] != before.run["id"]:
+        raise DrError(
+            "run_ended",
+            f'The run "{(before.run or {}).get("id")}" has ended while its last child was waited for.',
+            "Start the same playbook again: it looks at what there is now. Nothing was changed.",
+        )
 
 
 def _outwait(holder: Holder) -> None:
