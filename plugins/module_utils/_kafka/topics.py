@@ -19,6 +19,7 @@ from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.topics import ConfigValue, TopicState
 from .._core.values import same
+from .._core.waiting import Bounds, wait_until
 from .client import Kafka
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
@@ -40,6 +41,7 @@ Partition = tuple[str, int]
 
 # Topics in one describe: some 3 kB of answer each, where librdkafka and brokers allow 100 MB.
 _DESCRIBE_BATCH = 2000
+_MOVED = Bounds(5.0, 0.2)
 # The KRaft controller refuses a request that writes more than 10,000 metadata records
 # (QuorumController.MAX_RECORDS_PER_USER_OP). A topic costs one, each partition and each setting one more.
 _RECORD_BUDGET = 9000
@@ -140,8 +142,10 @@ def log_ranges(
 
     The end at ``read_committed`` is the last stable offset. Ask only for partitions that exist.
     """
-    ranges = known_ranges(kafka, partitions, isolation)
-    unknown = [f"{topic}-{number}" for (topic, number), span in ranges.items() if span is None]
+    asked = sorted(set(partitions))
+    # A partition that was created, or has moved, a moment ago may have a leader that does not know of it yet.
+    ranges = wait_until(lambda: known_ranges(kafka, asked, isolation), lambda found: None not in found.values(), _MOVED)
+    unknown = [f"{topic}-{number}" for (topic, number), span in ranges.state.items() if span is None]
     if unknown:
         raise DrError(
             "offsets_unknown",
@@ -149,7 +153,7 @@ def log_ranges(
             "Check that these partitions exist and have a leader.",
             kafka.bootstrap_servers,
         )
-    return {partition: span for partition, span in ranges.items() if span is not None}
+    return {partition: span for partition, span in ranges.state.items() if span is not None}
 
 
 def known_ranges(
