@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
@@ -28,8 +29,20 @@ def myself() -> Holder:
 
 
 def is_alive(holder: Holder) -> bool:
-    """Does that very process exist? Meaningful only on its own machine."""
-    return holder.pid is not None and holder.born is not None and _born(holder.pid) == holder.born
+    """Does that very process exist? Meaningful only on its own machine.
+
+    One that exists and may not be looked at (another user's, where /proc hides those) counts as alive.
+    """
+    if holder.pid is None:
+        return False
+    if _stat(holder.pid):
+        return _born(holder.pid) == holder.born
+    try:
+        with suppress(PermissionError):
+            os.kill(holder.pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def left_behind(holder: Holder) -> list[int]:

@@ -170,6 +170,8 @@ def test_the_same_run_goes_on_where_it_stopped(note: Note, copies: Any) -> None:
     assert (again["changed"], again["resumed"], again["run_id"]) == (True, True, first["run_id"])
     assert list(again["state"]["run"]["phases"]) == ["drain"]
     note("ended", run=first["run_id"], data={"result": "completed"})
+    # What has ended is not taken over, by whatever word.
+    assert note("resumed", run=first["run_id"], take_over=first["run_id"])["error"]["code"] == "run_ended"
     assert copies() == {alias: ["enabled", "started", "phase", "resumed", "ended"] for alias in "PB"}
 
 

@@ -18,7 +18,19 @@ from typing import Any
 
 from .errors import DrError
 
-__all__ = ["KINDS", "SCHEMA", "Event", "State", "begin", "decode", "encode", "fold", "merge", "missing_facts"]
+__all__ = [
+    "KINDS",
+    "SCHEMA",
+    "Event",
+    "State",
+    "begin",
+    "decode",
+    "encode",
+    "fold",
+    "is_same",
+    "merge",
+    "missing_facts",
+]
 
 SCHEMA = 1
 # enabled/disabled: the pair was set up / taken down. The others are the life of a run: resumed, after an interruption,
@@ -236,6 +248,11 @@ _APPLY = {
 }
 
 
+def is_same(run: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Does ``run`` do what is wanted: {type, from, to}?"""
+    return all(run[key] == wanted[key] for key in ("type", "from", "to"))
+
+
 def begin(state: State, wanted: dict[str, Any], new_id: str) -> tuple[str, int, bool]:
     """(run id, epoch, resumed) for a run of ``wanted`` = {type, from, to}: an interrupted one of the same kind goes on.
 
@@ -243,8 +260,7 @@ def begin(state: State, wanted: dict[str, Any], new_id: str) -> tuple[str, int, 
     """
     if not state.interrupted or state.run is None:
         return new_id, state.epoch + 1, False
-    same = all(state.run[key] == wanted[key] for key in ("type", "from", "to"))
-    if same:
+    if is_same(state.run, wanted):
         return str(state.run["id"]), int(state.run["epoch"]), True
     raise DrError(
         "run_interrupted",

@@ -16,7 +16,7 @@ from typing import Any
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.holders import Holder, require_over
-from .._core.journal import Event, State, begin, fold, merge, missing_facts
+from .._core.journal import Event, State, begin, fold, is_same, merge, missing_facts
 from .._core.waiting import Bounds, wait_until
 from .._kafka.client import Kafka
 from .._kafka.journal import append, read
@@ -54,7 +54,7 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
     if params["event"] in ("started", "resumed") and not check and _outwaited(params, state):
         # Its last child may have written one more event: what was read before is not to be acted on.
         seen, (copies, events, state) = state, look()
-        _require_the_same(seen, state)
+        _require_open(seen.run, state)
     missing = sorted(alias for alias, copy in copies.items() if copy is None)
     extra: dict[str, Any] = {"missing_on": missing}
     outcomes: list[Outcome] = []
@@ -127,6 +127,7 @@ def _next_event(params: Mapping[str, Any], state: State, events: list[Event], ex
             "Another run has taken over this pair. This one must not go on.",
         )
     if kind == "resumed":
+        _require_open(state.run, state)
         return _resumed(state, events, params["run"])
     return Event(int(state.run["epoch"]), _next(events, params["run"]), params["run"], kind, time.time(), data)
 
@@ -148,10 +149,10 @@ def _outwaited(params: Mapping[str, Any], state: State) -> bool:
 
     Raises where it may not (SOUNDNESS 25). Another run than the wanted one is refused later, with its own words.
     """
-    run, wanted = state.run, params["data"]
+    run = state.run
     if run is None or not state.interrupted:
         return False
-    if params["event"] == "started" and any(run[key] != wanted[key] for key in ("type", "from", "to")):
+    if params["event"] == "started" and not is_same(run, params["data"]):
         return False
     here, holder = myself(), Holder.of(run.get("holder"))
     near = holder is not None and holder.host == here.host
@@ -162,11 +163,11 @@ def _outwaited(params: Mapping[str, Any], state: State) -> bool:
     return True
 
 
-def _require_the_same(before: State, now: State) -> None:
-    if before.run is None or now.run is None or not now.interrupted or now.run["id"] != before.run["id"]:
+def _require_open(run: Mapping[str, Any] | None, now: State) -> None:
+    if run is None or now.run is None or not now.interrupted or now.run["id"] != run["id"]:
         raise DrError(
             "run_ended",
-            f'The run "{(before.run or {}).get("id")}" has ended while its last child was waited for.',
+            f'The run "{(run or {}).get("id")}" has ended meanwhile: there is nothing to take over.',
             "Start the same playbook again: it looks at what there is now. Nothing was changed.",
         )
 

@@ -64,6 +64,16 @@ def test_without_ansible_above_nobody_is_named() -> None:
     assert (_process.myself().pid, _process.myself().born) == (None, None)
 
 
+def test_a_process_that_cannot_be_looked_at_is_not_taken_for_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, gone = Holder("h", os.getpid(), 1), subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    monkeypatch.setattr(_process, "_PROC", tmp_path)
+    assert _process.is_alive(there)
+    assert not _process.is_alive(replace(there, pid=gone.pid))
+
+
 def test_an_ansible_process_is_found_from_below_and_known_to_have_ended(tmp_path: Path) -> None:
     """A program of Ansible's name whose child asks; killed, the child is what is left behind."""
     program = tmp_path / "ansible-playbook"
