@@ -16,9 +16,12 @@ __all__ = ["ListTool", "program"]
 # refused; "deaf": how many accepted changes have no effect; "cut": how many lists lack their end; "no_list": these
 # subcommands refuse --list.
 _KEEPER = """
-import json, sys
+import fcntl, json, sys
 from pathlib import Path
 file = Path(sys.argv[0] + ".json")
+# Several lists are worked on at the same time: one call at a time may read and write.
+turn = open(sys.argv[0] + ".lock", "w")
+fcntl.flock(turn, fcntl.LOCK_EX)
 state = json.loads(file.read_text())
 words = sys.argv[1:]
 option = lambda name: words[words.index(name) + 1]
