@@ -43,6 +43,7 @@ class FilterModule:
             layout.unequal_partitions,
             preflight.first_positions,
             preflight.judge_cutover,
+            preflight.judge_disaster,
             preflight.phases_left,
             preflight.written_behind,
             report.checkpoint_lines,

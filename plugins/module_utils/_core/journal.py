@@ -19,6 +19,7 @@ from typing import Any
 from .errors import DrError
 
 __all__ = [
+    "DISASTER",
     "KINDS",
     "SCHEMA",
     "Event",
@@ -33,6 +34,8 @@ __all__ = [
 ]
 
 SCHEMA = 1
+# The type of a run that needs one side only.
+DISASTER = "disaster"
 # enabled/disabled: the pair was set up / taken down. The others are the life of a run: resumed, after an interruption,
 # by the holder that it names; pnr, the point of no return.
 KINDS = ("enabled", "disabled", "started", "resumed", "phase", "pnr", "ended")
@@ -144,8 +147,24 @@ def missing_facts(kind: str, data: Mapping[str, Any]) -> list[str]:
 
 
 def merge(copies: Iterable[Iterable[Event]]) -> list[Event]:
-    """The union of several copies of one journal, in order."""
-    union = {(event.epoch, event.seq, event.run): event for copy in copies for event in copy}
+    """The union of several copies of one journal, in order.
+
+    Refuses copies that went on without each other: after a disaster on either side, both would tell another story.
+    """
+    union: dict[tuple[int, int, str], Event] = {}
+    owner: dict[int, str] = {}
+    for event in (event for copy in copies for event in copy):
+        key = (event.epoch, event.seq, event.run)
+        known = union.setdefault(key, event)
+        same = (known.kind, known.time) == (event.kind, event.time)
+        if not same or owner.setdefault(event.epoch, event.run) != event.run:
+            raise DrError(
+                "journal_forked",
+                "The copies of the journal went on without each other from epoch"
+                f' {event.epoch} on: "{owner[event.epoch] or known.kind}" and "{event.run or event.kind}".',
+                "Find out on which side the applications live, and delete the other side's journal topic: enable makes"
+                " it again. Nothing was changed.",
+            )
     return [union[key] for key in sorted(union)]
 
 
@@ -223,6 +242,9 @@ def _phase(state: State, event: Event) -> None:
 def _pnr(state: State, event: Event) -> None:
     if state.run is not None and state.run["id"] == event.run:
         state.run["pnr"] = event.time
+        if state.active == state.run["to"]:
+            # A disaster struck behind the point of no return of another run: what that one noted still holds.
+            return
         state.active = state.run["to"]
         facts = state.run["phases"].get("barrier", {})
         state.left[state.run["from"]] = facts
@@ -256,12 +278,15 @@ def is_same(run: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 def begin(state: State, wanted: dict[str, Any], new_id: str) -> tuple[str, int, bool]:
     """(run id, epoch, resumed) for a run of ``wanted`` = {type, from, to}: an interrupted one of the same kind goes on.
 
-    Raises ``run_interrupted`` when another kind of run was left unfinished: two half runs cannot both be right.
+    Raises ``run_interrupted`` when another kind of run was left unfinished: two half runs cannot both be right. Only a
+    disaster takes its place, because the other one may need a side that is lost.
     """
     if not state.interrupted or state.run is None:
         return new_id, state.epoch + 1, False
     if is_same(state.run, wanted):
         return str(state.run["id"]), int(state.run["epoch"]), True
+    if wanted["type"] == DISASTER:
+        return new_id, state.epoch + 1, False
     raise DrError(
         "run_interrupted",
         f'The {state.run["type"]} run "{state.run["id"]}" from {state.run["from"]} to {state.run["to"]} has not ended;'

@@ -75,6 +75,21 @@ def _hold_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
 _PRESENT = {"parts": ["source"], "state": "present"}
 
 
+def _survive_steps(pair: Mapping[str, Any], alias: str) -> list[list[Any]]:
+    """On what runs flows beside ``alias`` alone: nothing comes from the other side until somebody has looked at it."""
+    toward = _away_and_toward(pair, alias)[1]
+    if pair["engine"] == "srm":
+        lines = {sync_key(toward): "false", f"{toward}.enabled": "false"}
+        return [[alias, {"lines": lines, "service": "started"}]]
+    return [[toward, {"parts": ["source", "checkpoint"], "state": "stopped"}]]
+
+
+def _undo_steps(pair: Mapping[str, Any], alias: str, active: str) -> list[list[Any]]:
+    """``flow_steps``, as far as what runs flows beside ``alias`` can carry them out."""
+    here = [name for name, flow in pair["flows"].items() if flow["target"] == alias]
+    return [step for step in flow_steps(pair, active) if step[0] == alias or step[0] in here]
+
+
 def _absent_steps(pair: Mapping[str, Any]) -> list[list[Any]]:
     """Nothing copies any more."""
     if pair["engine"] == "srm":
@@ -108,7 +123,8 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     ``live_flows``: by active alias, source and target of each flow that copies then. ``flow_clusters``: by alias, one
     end of a flow as ``connect_mirror`` takes it. ``flow_steps``: by active alias, and under ``absent`` the steps that
     take everything down. ``copy_steps``: by flow. ``arm_steps``: by active alias, what comes before the flow away from
-    it is armed; ``hold_steps``: what comes before that where the flow may run already. ``lists``: of srm-control.
+    it is armed; ``hold_steps``: what comes before that where the flow may run already. ``survive_steps``: by the alias
+    that is left in a disaster; ``undo_steps``: what takes them back. ``lists``: of srm-control.
     ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by alias, originals and replicas.
     ``syncs``: by alias, the offset-syncs topics that lie there.
     """
@@ -118,6 +134,11 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
         "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
         "arm_steps": {alias: _arm_steps(pair, alias) for alias in pair["clusters"]},
         "hold_steps": {alias: _hold_steps(pair, alias) for alias in pair["clusters"]},
+        "survive_steps": {alias: _survive_steps(pair, alias) for alias in pair["clusters"]},
+        "undo_steps": {
+            alias: _undo_steps(pair, alias, next(other for other in pair["clusters"] if other != alias))
+            for alias in pair["clusters"]
+        },
         "flow_clusters": {alias: {key: cluster[key] for key in ends} for alias, cluster in pair["clusters"].items()},
         "flow_steps": {
             **{alias: flow_steps(pair, alias) for alias in pair["clusters"]},

@@ -51,7 +51,8 @@ def newest(copies: Iterable[Mapping[str, Mapping[str, Any]]], pair: str) -> list
     latest: dict[str, Lease] = {}
     for copy in copies:
         for key, value in copy.items():
-            if value.get("pair") != pair:
+            # Prepared positions lie in the same topic.
+            if value.get("pair") != pair or "until" not in value:
                 continue
             lease = Lease(**{name: value[name] for name in Lease.__dataclass_fields__ if name in value})
             if key not in latest or (lease.since, lease.ended or 0.0) > (latest[key].since, latest[key].ended or 0.0):

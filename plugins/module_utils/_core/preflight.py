@@ -13,7 +13,7 @@ from typing import Any
 
 from .verdict import PROVEN, UNKNOWN
 
-__all__ = ["first_positions", "judge_cutover", "phases_left", "written_behind"]
+__all__ = ["first_positions", "judge_cutover", "judge_disaster", "phases_left", "written_behind"]
 
 # The phase that begins with the point of no return; an interrupted run behind it goes on there.
 _FORWARD_FROM = ("start", "move_producers")
@@ -75,6 +75,41 @@ def judge_cutover(
     return _judgement(False, problems, f"The applications live on {active} and move to {to} by the type {kind}.")
 
 
+def judge_disaster(
+    look: Mapping[str, Any], journal: Mapping[str, Any], to: str, anyway: bool = False
+) -> dict[str, Any]:
+    """As :func:`judge_cutover`, from what one side knows; ``behind``: another run has passed the point of no return.
+
+    ``look``: what ``dr_disaster`` found in check mode. ``anyway``: also while the other side answers (SOUNDNESS 15).
+    """
+    active, run, busy = journal["active"], journal["run"], look["active_groups"]
+    resumes = journal["interrupted"] and run["type"] == "disaster" and run["to"] == to
+    if active == to and not journal["interrupted"]:
+        text = f"The applications already live on {to}"
+        if busy:
+            return {**_judgement(True, [], f"{text} ({', '.join(busy)} at work): nothing is to be done.", PROVEN)}
+        return _judgement(True, [], f"{text}, says the journal; no group has members there, so nothing proves it.")
+    problems = []
+    if look["probes"] and all(probe["answers"] for probe in look["probes"]) and not anyway:
+        problems.append(
+            f"{active if active != to else 'The other side'} answered {len(look['probes'])} times"
+            f" ({look['probes'][0]['reason']}): a planned failover is possible, and loses nothing. Start the playbook"
+            f" switchback.kafka_dr.failover_cutoff with -e kafka_dr_to={to} -e kafka_dr_confirm={to}, or this one again"
+            " with -e kafka_dr_although_healthy=true."
+        )
+    behind = active == to
+    if busy and not resumes and not behind and not journal["interrupted"]:
+        problems.append(f"The groups {', '.join(busy)} already have members on {to}. Stop them first.")
+    text = f"The applications lived on {active} and move to {to} by the type disaster."
+    if behind:
+        text = f"The {run['type']} run {run['id']} had passed the point of no return to {to}: this one ends it."
+    elif resumes:
+        text = f"The run {run['id']} was interrupted and goes on."
+    elif journal["interrupted"]:
+        text = f"{text} The {run['type']} run {run['id']} had not ended: this one takes its place."
+    return {**_judgement(False, problems, text), "behind": behind and not resumes}
+
+
 def first_positions(status: Mapping[str, Any], alias: str) -> list[dict[str, Any]]:
     """Position 0 for groups that have none on partitions of ``alias`` that were never written.
 
@@ -112,11 +147,14 @@ def _other_run(run: Mapping[str, Any], kind: str, to: str) -> str:
     )
 
 
-def phases_left(phases: Sequence[str], run: Mapping[str, Any]) -> list[str]:
+def phases_left(phases: Sequence[str], run: Mapping[str, Any], behind: bool = False) -> list[str]:
     """The phases that a run still has to do: all of them, or from the point of no return on.
 
     Every phase looks before it acts, so an earlier one may be repeated; behind the point of no return none may be.
+    ``behind``: another run had passed it; its consumers may not have been started, so that comes again.
     """
+    if behind:
+        return list(phases[phases.index("start_consumers") :])
     if run["pnr"] is None:
         return list(phases)
     first = next(index for index, phase in enumerate(phases) if phase in _FORWARD_FROM)

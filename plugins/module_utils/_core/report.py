@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from .journal import DISASTER
 from .verdict import PROVEN, REFUTED, UNKNOWN, combine
 
 __all__ = ["checkpoint_lines", "cutover_report", "lease_lines", "report_lines", "resume_command", "status_lines"]
@@ -44,6 +45,9 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "positions": list(facts["details"]),
         "barrier": dict(facts["barrier"]),
         "audit": facts["audit"],
+        "loss": (facts["survey"] or {}).get("loss"),
+        "probes": list(facts["probes"]),
+        "lowered": facts["lowered"],
         "failure": facts["failure"],
     }
 
@@ -82,8 +86,10 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     if facts["outcome"] != "completed":
         return [_check("run", UNKNOWN, f"the run ended as {facts['outcome']}")]
     arrival = facts["arrival"]
-    checks = [_drained(facts), _positions(facts)]
-    checks += [_check(name, arrival[name]["verdict"], arrival[name]["reason"]) for name in ("first_write", "groups")]
+    arrived = [_check(name, arrival[name]["verdict"], arrival[name]["reason"]) for name in ("first_write", "groups")]
+    if facts["type"] == DISASTER:
+        return [_loss(facts["survey"]), _survived(facts), *arrived, _old_side(facts)]
+    checks = [_drained(facts), _positions(facts), *arrived]
     rogue = facts["rogue"]
     if rogue is None:
         checks.append(_check("fence", UNKNOWN, "UNFENCED: the old side was not asked to refuse writes"))
@@ -121,6 +127,41 @@ def _positions(facts: Mapping[str, Any]) -> dict[str, Any]:
     if rereads == 0:
         return _check("positions", PROVEN, "every group starts exactly behind what it has read")
     return _check("positions", PROVEN, f"no record is skipped; at most {rereads} are read again")
+
+
+def _loss(survey: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Never PROVEN: only the side that is lost knows what it had acknowledged."""
+    if survey is None:
+        return _check("loss", UNKNOWN, "taken over from the journal of an interrupted run")
+    return _check("loss", UNKNOWN, " ".join(survey["loss_lines"]))
+
+
+def _survived(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Positions of a disaster: they skip nothing; how old they were tells how much is read again."""
+    rows, survey = facts["details"], facts["survey"]
+    if not rows or survey is None:
+        return _check("positions", UNKNOWN, "taken over from the journal of an interrupted run, read back after commit")
+    known = [age for age in survey["ages"].values() if age is not None]
+    age = f"; the oldest was true {max(known):.0f} s before" if known else ""
+    lowered = f"; {facts['lowered']} higher ones that were found were lowered" if facts["lowered"] else ""
+    unproven = sum(row["quality"] == "unproven" for row in rows)
+    starts = sum(bool(row["method"] == "start" and row["rereads"]) for row in rows)
+    if starts:
+        age += f"; of {starts} nothing was known, so they begin at the log start"
+    text = f"at most {facts['rereads']} records are read again{age}{lowered}"
+    if unproven:
+        return _check("positions", UNKNOWN, f"{unproven} of {len(rows)} may skip where a record was sent twice; {text}")
+    return _check("positions", PROVEN, f"no copied record is skipped; {text}")
+
+
+def _old_side(facts: Mapping[str, Any]) -> dict[str, Any]:
+    probes = facts["probes"]
+    back = bool(probes) and probes[-1]["answers"]
+    text = "it answered right before the first producer started: whoever still writes there is not copied"
+    silent = "the old side did not answer; its producers were not asked to stop there"
+    unstopped = facts["unstopped"]
+    more = f"; not stopped: {unstopped}" if unstopped else ""
+    return _check("fence", UNKNOWN, f"UNFENCED: {text if back else silent}{more}")
 
 
 def _check(name: str, verdict: str, reason: str) -> dict[str, Any]:

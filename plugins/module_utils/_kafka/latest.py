@@ -43,18 +43,19 @@ def read_latest(kafka: Kafka, topic: str) -> dict[str, dict[str, Any]] | None:
     return found
 
 
-def write_latest(kafka: Kafka, topic: str, key: str, value: Mapping[str, Any]) -> None:
-    """Write one value and wait until every in-sync replica has it."""
+def write_latest(kafka: Kafka, topic: str, values: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write values by key and wait until every in-sync replica has them."""
     failed: list[Any] = []
     producer = kafka.producer()
     try:
-        producer.produce(
-            topic,
-            key=key.encode(),
-            value=json.dumps(value, sort_keys=True).encode(),
-            partition=0,
-            on_delivery=lambda error, _message: failed.append(error) if error else None,
-        )
+        for key, value in values.items():
+            producer.produce(
+                topic,
+                key=key.encode(),
+                value=json.dumps(value, sort_keys=True).encode(),
+                partition=0,
+                on_delivery=lambda error, _message: failed.append(error) if error else None,
+            )
         left = producer.flush(kafka.timeout)
         if failed:
             raise KafkaException(failed[0])

@@ -35,7 +35,17 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
         ResourceType,
     )
 
-__all__ = ["apply", "describe", "known_ranges", "log_ranges", "names", "unsettled", "with_config", "without_collector"]
+__all__ = [
+    "apply",
+    "describe",
+    "known_ranges",
+    "log_ranges",
+    "names",
+    "offsets_at",
+    "unsettled",
+    "with_config",
+    "without_collector",
+]
 
 Partition = tuple[str, int]
 
@@ -178,6 +188,20 @@ def _offsets(kafka: Kafka, asked: list[Partition], which: str, isolation: str) -
     again = [partition for partition, offset in found.items() if offset is None]
     if again:
         found.update(_ask_offsets(kafka, again, which, isolation))
+    return found
+
+
+def offsets_at(kafka: Kafka, moments: Mapping[Partition, int]) -> dict[Partition, int | None]:
+    """The first offset whose record is of that time (epoch ms) or later; None: there is none."""
+    if not moments:
+        return {}
+    kafka.note_request("list_offsets", partitions=len(moments), at="time")
+    wanted = {TopicPartition(*key): OffsetSpec.for_timestamp(moment) for key, moment in moments.items()}
+    futures = kafka.admin.list_offsets(wanted, request_timeout=kafka.timeout)
+    found: dict[Partition, int | None] = {}
+    for partition, future in futures.items():
+        offset = kafka.settle(future, "look offsets up by time").offset
+        found[partition.topic, partition.partition] = None if offset < 0 else offset
     return found
 
 

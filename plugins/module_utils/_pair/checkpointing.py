@@ -23,6 +23,7 @@ from .evidence import Evidence
 from .journal import read_copy
 from .leases import current_lease, write_lease
 from .observe import Pair, Partition
+from .prepared import write_prepared
 from .translate import find_positions
 
 __all__ = ["checkpoint"]
@@ -112,6 +113,7 @@ class _Job:
 
     def work(self, state: State, check: bool) -> Result:
         """Evidence, positions, commit."""
+        since = time.time()
         evidence = self._evidence()
         left = state.left.get(self.y, {})
         params = {
@@ -129,6 +131,11 @@ class _Job:
         for row in usable:
             wanted.setdefault(row["group"], {})[row["topic"], row["partition"]] = row["offset"]
         self._require_time()
+        if not check:
+            # For a disaster: what is found as a commit on that side may be anybody's, this is not.
+            place = (self._params["pair"], self.y)
+            vouched = (row for row in rows if row["offset"] is not None)
+            write_prepared(self.pair.kafka, self._params["state_topic"], place, since, vouched)
         committed = commit_positions(self.pair.kafka[self.y], wanted, "keep", check)
         committed.extra = {
             "outcome": DONE,

@@ -25,9 +25,9 @@ from .._kafka.records import BLOCKED, EXHAUSTED, RangeRead, Reading, Record, rea
 from .._kafka.topics import describe
 from .clusters import both
 from .observe import ISOLATION, Pair, Partition
-from .syncs import Syncs
+from .syncs import Syncs, syncs_of
 
-__all__ = ["FlowCopies"]
+__all__ = ["FlowCopies", "mark"]
 
 # Records on either side of a position: few are enough where records differ; more for runs of equal ones.
 _WIDTHS = (16, 200, 2000)
@@ -136,7 +136,7 @@ class FlowCopies:
 
     @cached_property
     def _syncs(self) -> Syncs:
-        return Syncs(self.pair, self.source, self.target, self.since.get(flow_name(self.source, self.target), {}))
+        return syncs_of(self.pair, self.source, self.target, self.since.get(flow_name(self.source, self.target), {}))
 
     @cached_property
     def _usable(self) -> dict[Partition, list[OffsetSync]]:
@@ -265,10 +265,10 @@ def _setting(state: Any, name: str) -> str | None:
 
 def _window(read: RangeRead, timed: bool) -> Window:
     offsets = [record.offset for record in read.records]
-    return Window(read.start, max(read.start, read.reached), offsets, [_mark(record, timed) for record in read.records])
+    return Window(read.start, max(read.start, read.reached), offsets, [mark(record, timed) for record in read.records])
 
 
-def _mark(record: Record, timed: bool) -> bytes:
+def mark(record: Record, timed: bool) -> bytes:
     """Fingerprint: timestamp, key, value, headers in order; null and empty differ."""
     digest = blake2b(digest_size=16)
     digest.update(struct.pack(">q", record.timestamp if timed and record.timestamp is not None else -1))

@@ -72,8 +72,10 @@ class Evidence:
         return Side(self.y_groups[group].commits.get(key), start, end)
 
 
-def row(evidence: Evidence, group: str, key: Partition, found: Position, mm2: int | None = None) -> dict[str, Any]:
-    """One position on Y. ``checkpoint``: where MirrorMaker 2's own one would be, if it has one."""
+def row(
+    evidence: Evidence, group: str, key: Partition, found: Position, left: int | None, mm2: int | None = None
+) -> dict[str, Any]:
+    """One position on Y. ``left``: the one on X it was found from; ``checkpoint``: where MirrorMaker 2's would be."""
     return {
         "group": group,
         "topic": key[0],
@@ -86,5 +88,6 @@ def row(evidence: Evidence, group: str, key: Partition, found: Position, mm2: in
         "anchor": None if found.anchor is None else [found.anchor.upstream, found.anchor.downstream],
         "hazards": list(found.hazards),
         "existing": evidence.y_groups[group].commits.get(key),
+        "left": left,
         "checkpoint": mm2,
     }

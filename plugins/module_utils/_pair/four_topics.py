@@ -87,7 +87,7 @@ class FourTopics:
             found = enter_replica(left, evidence.entered(group, replica), evidence.final(key), there)
             found = evidence.known_copied(key, left.commit, found, there)
             mm2 = None if there is None or left.commit is None else self._copies[0].checkpoint(key, left.commit)
-            rows.append(row(evidence, group, replica, found, mm2))
+            rows.append(row(evidence, group, replica, found, left.commit, mm2))
         for key in sorted(key for key in self._back.facts if key[0] in topics):
             start, end = evidence.y_ranges[key]
             own = self._vouched.get(group, {}).get(key[0], {}).get(str(key[1]))
@@ -96,5 +96,6 @@ class FourTopics:
             copied = self._copied_back(key) and self._back.facts[key].end == end
             there = None if left.commit is None else mirrored.get((key, left.commit))
             # MirrorMaker 2 translates nothing in this direction.
-            rows.append(row(evidence, group, key, enter_original(left, Side(own, start, end), copied, there)))
+            found = enter_original(left, Side(own, start, end), copied, there)
+            rows.append(row(evidence, group, key, found, left.commit))
         return rows

@@ -16,7 +16,7 @@ from typing import Any
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.holders import Holder, require_over
-from .._core.journal import Event, State, begin, fold, is_same, merge, missing_facts
+from .._core.journal import DISASTER, Event, State, begin, fold, is_same, merge, missing_facts
 from .._core.waiting import Bounds, wait_until
 from .._kafka.client import Kafka
 from .._kafka.journal import append, read
@@ -75,7 +75,7 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
             _write(kafkas, params, copies, events)
         change = Change("journal", pair, event.kind, _essence(before), _essence(state.as_dict()))
         outcomes.append(Outcome(change, "planned" if check else "done"))
-    if params["event"] == "started" and not check:
+    if params["event"] == "started" and not check and params["data"]["type"] != DISASTER:
         # Behind the event: a scheduled job that begins now sees the run, one that began before is waited for.
         wait_for_lease(kafkas, params["state_topic"], pair, _LEASE_SECONDS)
     extra.update(state=state.as_dict(), events=len(events))
@@ -152,7 +152,8 @@ def _outwaited(params: Mapping[str, Any], state: State) -> bool:
     run = state.run
     if run is None or not state.interrupted:
         return False
-    if params["event"] == "started" and not is_same(run, params["data"]):
+    takes = params["data"].get("type") == DISASTER
+    if params["event"] == "started" and not takes and not is_same(run, params["data"]):
         return False
     here, holder = myself(), Holder.of(run.get("holder"))
     near = holder is not None and holder.host == here.host

@@ -34,7 +34,7 @@ def current_lease(kafkas: Mapping[str, Kafka], topic: str, pair: str, but: str =
 
 def write_lease(kafkas: Mapping[str, Kafka], topic: str, lease: Lease) -> None:
     """On both clusters."""
-    on_each(kafkas, lambda alias: write_latest(kafkas[alias], topic, lease.key, lease.as_dict()))
+    on_each(kafkas, lambda alias: write_latest(kafkas[alias], topic, {lease.key: lease.as_dict()}))
 
 
 def wait_for_lease(kafkas: Mapping[str, Kafka], topic: str, pair: str, seconds: float) -> None:

@@ -24,7 +24,7 @@ from .._kafka.topics import describe, log_ranges
 from .clusters import both, connect_pair, on_each, open_engine
 from .engine import ConnectorLook
 
-__all__ = ["FlowLook", "GroupLook", "Pair", "same_content"]
+__all__ = ["FlowLook", "GroupLook", "Pair", "heartbeat_age", "same_content"]
 
 ISOLATION = "read_committed"
 Partition = tuple[str, int]
@@ -121,7 +121,10 @@ class Pair:
     def look(self, source: str, target: str, tails: bool = False) -> FlowLook:
         """Look at one flow. ``tails``: also compare the last data record of both sides (a hint, never a proof)."""
         replicas = {topic: self.naming.replica(source, topic) for topic in self.topics}
-        seen, beat = both(lambda: self.engine.look(source, target), lambda: self._heartbeat_age(source, target))
+        seen, beat = both(
+            lambda: self.engine.look(source, target),
+            lambda: heartbeat_age(self.kafka[target], self.naming.heartbeats(source)),
+        )
         copied = seen.copied
         source_log, replica_log = both(
             lambda: self.ranges(source, self.topics), lambda: self.ranges(target, replicas.values())
@@ -181,17 +184,6 @@ class Pair:
             ),
         )
         return left, {key: same_content(left.get(key), right.get(new)) for key, new in renamed.items()}
-
-    def _heartbeat_age(self, source: str, target: str) -> float | None:
-        """Seconds since the newest heartbeat of ``source`` that arrived on ``target``; None: there is none."""
-        topic = self.naming.heartbeats(source)
-        kafka = self.kafka[target]
-        if describe(kafka, [topic])[topic] is None:
-            return None
-        record = last_data_records(kafka, log_ranges(kafka, {(topic, 0)}, ISOLATION), ISOLATION).get((topic, 0))
-        if record is None or record.key is None or record.value is None:
-            return None
-        return max(0.0, time.time() - decode_heartbeat(record.key, record.value).timestamp / 1000.0)
 
     # ---- groups
 
@@ -274,3 +266,13 @@ def same_content(left: Record | None, right: Record | None) -> bool | None:
     kept = "LogAppendTime" not in (left.timestamp_type, right.timestamp_type)
     parts = ("key", "value", "headers", *(("timestamp",) if kept else ()))
     return all(getattr(left, part) == getattr(right, part) for part in parts)
+
+
+def heartbeat_age(kafka: Kafka, topic: str) -> float | None:
+    """Seconds since the newest heartbeat that a flow has brought into ``topic``; None: there is none."""
+    if describe(kafka, [topic])[topic] is None:
+        return None
+    record = last_data_records(kafka, log_ranges(kafka, {(topic, 0)}, ISOLATION), ISOLATION).get((topic, 0))
+    if record is None or record.key is None or record.value is None:
+        return None
+    return max(0.0, time.time() - decode_heartbeat(record.key, record.value).timestamp / 1000.0)

@@ -58,11 +58,7 @@ class OneTopic:
         found = {
             (index, *key): one for index, keys in wanted.items() for key, one in self._through(index, keys).items()
         }
-        return [
-            row(evidence, group, key, *self._position(group, key, found))
-            for group in evidence.pair.groups
-            for key in self._keys(group)
-        ]
+        return [self._row(group, key, found) for group in evidence.pair.groups for key in self._keys(group)]
 
     def _keys(self, group: str) -> list[Partition]:
         topics = set(self._evidence.topics_of(group))
@@ -78,6 +74,12 @@ class OneTopic:
     def _through(self, index: int, wanted: Mapping[Partition, set[int]]) -> dict[tuple[Partition, int], Translated]:
         copies = self._copies[index]
         return copies.forward(wanted) if copies.source == self._evidence.x else copies.reverse(wanted)
+
+    def _row(
+        self, group: str, key: Partition, found: Mapping[tuple[int, Partition, int], Translated]
+    ) -> dict[str, Any]:
+        position, mm2 = self._position(group, key, found)
+        return row(self._evidence, group, key, position, self._evidence.left(group, key).commit, mm2)
 
     def _position(
         self, group: str, key: Partition, found: Mapping[tuple[int, Partition, int], Translated]

@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from .._core.errors import DrError
 from .._core.formats import OffsetSync, decode_offset_sync
@@ -18,7 +18,7 @@ from .._kafka.records import Record, data_records
 from .._kafka.topics import describe, log_ranges
 from .observe import ISOLATION, Pair, Partition
 
-__all__ = ["Syncs"]
+__all__ = ["Syncs", "syncs_of"]
 
 _FIRST_CHUNK = 20_000
 _GROWTH = 4
@@ -31,16 +31,17 @@ class Syncs:
     no offset-syncs: positions are then found by content alone. ``read``: records read so far.
     """
 
-    def __init__(self, pair: Pair, source: str, target: str, since: Mapping[str, int]) -> None:
+    def __init__(self, kafka: Kafka, topic: str, flow: str, topics: Iterable[str], since: Mapping[str, int]) -> None:
         self.read = 0
         self.of: dict[Partition, list[OffsetSync]] = {}
-        self._flow = flow_name(source, target)
+        self._flow = flow
         self._since = since
-        self._kafka, self._place = _found(pair, source, target)
+        self._kafka = kafka
+        self._place = None if describe(kafka, [topic])[topic] is None else (topic, 0)
         self._start = self._left = 0
         if self._place is not None:
-            self._start, self._left = log_ranges(self._kafka, {self._place}, ISOLATION)[self._place]
-            wanted = [since.get(topic, 0) for topic in pair.topics]
+            self._start, self._left = log_ranges(kafka, {self._place}, ISOLATION)[self._place]
+            wanted = [since.get(name, 0) for name in topics]
             self._start = max(self._start, min(wanted, default=0))
 
     def reach(self, enough: Callable[[Mapping[Partition, list[OffsetSync]]], bool]) -> None:
@@ -77,8 +78,8 @@ class Syncs:
             ) from error
 
 
-def _found(pair: Pair, source: str, target: str) -> tuple[Kafka, Partition | None]:
+def syncs_of(pair: Pair, source: str, target: str, since: Mapping[str, int]) -> Syncs:
     """Where the engine has them, and nowhere else: on the other side a topic of that form is the opposite flow's."""
     alias, other = (source, target) if pair.engine.syncs_on_source else (target, source)
-    kafka, topic = pair.kafka[alias], pair.naming.offset_syncs(other)
-    return kafka, None if describe(kafka, [topic])[topic] is None else (topic, 0)
+    topic = pair.naming.offset_syncs(other)
+    return Syncs(pair.kafka[alias], topic, flow_name(source, target), pair.topics, since)

@@ -86,7 +86,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(engine="conect"), 'kafka_dr_engine is "conect", wanted one of: connect, srm. Did you mean "connect"?'),
     (changed(policy="identiy"), 'Did you mean "identity"?'),
     (changed(group_lag="chekpoint"), 'kafka_dr_group_lag is "chekpoint"'),
-    (changed(lower="never"), "wanted one of: fail, lower, keep"),
+    (changed(lower="never"), "wanted one of: auto, fail, lower, keep"),
     (changed(type="cutof"), 'Did you mean "cutoff"?'),
     # missing or of another type
     (changed(home=None), 'needs the key "kafka_dr_home"'),

@@ -436,3 +436,37 @@ def test_the_policy_that_the_topics_were_filled_with_is_kept_while_the_pair_is_d
     enabled = event(1, 0, "enabled", active="P", topic_ids=IDS, policy="identity")
     assert fold([enabled, event(2, 0, "disabled")]).policy == "identity"
     assert fold([ENABLED]).policy is None
+
+
+# ---- disasters
+
+LOST = {"type": "disaster", "from": "P", "to": "B"}
+
+
+def test_a_disaster_takes_the_place_of_another_interrupted_run() -> None:
+    state = fold([ENABLED, STARTED, BARRIER])
+    assert begin(state, LOST, "r3") == ("r3", 3, False)
+    again = fold([ENABLED, STARTED, BARRIER, event(3, 0, "started", "r3", **LOST)])
+    assert begin(again, LOST, "r4") == ("r3", 3, True)
+    with pytest.raises(DrError) as refused:
+        begin(again, THERE, "r4")
+    assert refused.value.code == "run_interrupted"
+
+
+def test_what_was_noted_before_a_disaster_behind_the_point_of_no_return_still_holds() -> None:
+    events = [ENABLED, STARTED, BARRIER, PNR, event(3, 0, "started", "r3", **LOST), event(3, 1, "pnr", "r3")]
+    state = fold(events)
+    assert (state.active, state.left["P"]["cut"]) == ("B", CUT["cut"])
+    assert state.run is not None
+    assert state.run["pnr"] == 3001.0
+
+
+def test_copies_that_went_on_without_each_other_are_refused() -> None:
+    here = [ENABLED, event(2, 0, "started", "r2", **LOST)]
+    there = [ENABLED, event(2, 0, "started", "r9", type="disaster", **{"from": "B", "to": "P"})]
+    with pytest.raises(DrError) as refused:
+        merge([here, there])
+    assert refused.value.code == "journal_forked"
+    with pytest.raises(DrError):
+        merge([[ENABLED], [dataclasses.replace(ENABLED, time=1.0)]])
+    assert merge([LIFE, LIFE[:2]]) == LIFE

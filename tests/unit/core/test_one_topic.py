@@ -115,7 +115,7 @@ def fake_clusters() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(copies, "read_ranges", read_ranges)
         patch.setattr(copies, "describe", lambda kafka, _topics, _settings=None: {"T": kafka.describe()})
-        patch.setattr(copies, "Syncs", Syncs)
+        patch.setattr(copies, "syncs_of", Syncs)
         patch.setattr(copies, "both", lambda first, second: (first(), second()))
         # The worlds are small: with the widths of clusters everything would be read at once.
         patch.setattr(copies, "_WIDTHS", (2, 8, 64))

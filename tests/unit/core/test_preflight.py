@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.preflight import (
     first_positions,
     judge_cutover,
+    judge_disaster,
     phases_left,
     written_behind,
 )
@@ -240,3 +241,50 @@ def test_whoever_still_writes_on_the_side_that_was_left_is_seen(
 ) -> None:
     seen = status(flows=[flow("P", "B", partitions=[{"topic": "T", "partition": 0, "end": end}])])
     assert written_behind(seen, ends) == expected
+
+
+# ---- disasters
+
+DEAD = {"answers": False, "reason": "no answer within 3 s", "seconds": 3.0}
+ALIVE = {"answers": True, "reason": "it answers", "seconds": 0.1}
+LOST = {**RUN, "type": "disaster"}
+
+
+def look(*probes: dict[str, Any], busy: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {"probes": list(probes), "active_groups": list(busy)}
+
+
+@pytest.mark.parametrize(
+    ("seen", "state", "already", "problem", "text"),
+    [
+        (look(DEAD), journal(), False, "", "lived on P and move to B"),
+        (look(ALIVE, ALIVE), journal(), False, "a planned failover is possible", ""),
+        (look(ALIVE, DEAD), journal(), False, "", "lived on P"),
+        (look(DEAD, busy=("g",)), journal(), False, "already have members on B", ""),
+        (look(DEAD, busy=("g",)), journal("B"), True, "", "(g at work)"),
+        (look(DEAD), journal("B"), True, "", "nothing proves it"),
+        (look(DEAD, busy=("g",)), journal(run=LOST), False, "", "was interrupted and goes on"),
+        (look(DEAD, busy=("g",)), journal(run=RUN), False, "", "takes its place"),
+        (look(DEAD), journal("B", {**RUN, "pnr": 1.0}), False, "", "this one ends it"),
+    ],
+)
+def test_whether_a_disaster_may_begin(
+    seen: dict[str, Any], state: dict[str, Any], already: bool, problem: str, text: str
+) -> None:
+    judged = judge_disaster(seen, state, "B")
+    assert judged["already"] is already
+    assert problem in " ".join(judged["problems"])
+    assert bool(judged["problems"]) is bool(problem)
+    assert text in judged["text"]
+
+
+def test_a_healthy_side_is_left_only_if_that_is_said() -> None:
+    assert judge_disaster(look(ALIVE, ALIVE), journal(), "B", anyway=True)["problems"] == []
+
+
+def test_behind_another_runs_point_of_no_return_positions_are_not_touched_again() -> None:
+    judged = judge_disaster(look(DEAD), journal("B", {**RUN, "pnr": 1.0}), "B")
+    phases = ["stop_consumers", "survey", "positions", "start_consumers", "move_producers", "arrival"]
+    assert judged["behind"] is True
+    assert phases_left(phases, LOST, judged["behind"]) == ["start_consumers", "move_producers", "arrival"]
+    assert judge_disaster(look(DEAD), journal("B", {**LOST, "pnr": 1.0}), "B")["behind"] is False

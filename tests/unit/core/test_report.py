@@ -47,6 +47,10 @@ def facts(**parts: Any) -> dict[str, Any]:
         "times": [{"phase": "drain", "began": "1700000001", "ended": "1700000002.5", "result": "ok"}],
         "rereads": 0,
         "details": [],
+        "survey": None,
+        "probes": [],
+        "lowered": 0,
+        "unstopped": None,
         "barrier": {"cut": {}},
         "arrival": ARRIVED,
         "rogue": [],
@@ -253,3 +257,44 @@ def test_positions_that_were_there_already_are_compared_with_the_translated_ones
     assert "positions that B had already: 1 equal, 2 lower by 23 offsets, 1 higher, 2 missing" in "\n".join(
         report_lines(report)
     )
+
+
+SURVEY = {"loss": {"offsets_at_least": 3}, "loss_lines": ["at least 3 offsets"], "ages": {"g": 12.0, "h": None}}
+ROW = {"offset": 5, "quality": "safe", "method": "checkpoint", "rereads": 2}
+
+
+def disaster(**parts: Any) -> dict[str, Any]:
+    base = {"type": "disaster", "survey": SURVEY, "details": [ROW], "rereads": 2, "arrival": ARRIVED}
+    return cutover_report(facts(**base, **parts))
+
+
+def test_a_disaster_never_says_that_nothing_was_lost() -> None:
+    report = disaster(probes=[{"answers": False, "reason": "silent", "seconds": 3.0}])
+    checks = {check["name"]: check for check in report["checks"]}
+    assert (report["verdict"], report["loss"]) == ("UNKNOWN", {"offsets_at_least": 3})
+    assert (checks["loss"]["verdict"], checks["loss"]["reason"]) == ("UNKNOWN", "at least 3 offsets")
+    assert checks["positions"]["verdict"] == "PROVEN"
+    assert "at most 2 records are read again; the oldest was true 12 s before" in checks["positions"]["reason"]
+    assert "did not answer" in checks["fence"]["reason"]
+    assert not {"drained", "records"} & set(checks)
+
+
+@pytest.mark.parametrize(
+    ("parts", "name", "text"),
+    [
+        ({"lowered": 4}, "positions", "4 higher ones that were found were lowered"),
+        ({"details": [{**ROW, "method": "start"}]}, "positions", "of 1 nothing was known"),
+        ({"details": [{**ROW, "quality": "unproven"}]}, "positions", "1 of 1 may skip"),
+        ({"survey": None}, "loss", "interrupted run"),
+        ({"survey": None}, "positions", "interrupted run"),
+        ({"probes": [{"answers": True}]}, "fence", "answered right before the first producer"),
+        ({"unstopped": "host h is gone"}, "fence", "not stopped: host h is gone"),
+    ],
+)
+def test_what_a_disaster_says(parts: dict[str, Any], name: str, text: str) -> None:
+    base = {"type": "disaster", "survey": SURVEY, "details": [ROW], "rereads": 2, "arrival": ARRIVED}
+    report = cutover_report(facts(**{**base, **parts}))
+    found = next(check for check in report["checks"] if check["name"] == name)
+    assert text in found["reason"]
+    known = name == "positions" and text not in ("1 of 1 may skip", "interrupted run")
+    assert found["verdict"] == ("PROVEN" if known else "UNKNOWN")

@@ -89,7 +89,12 @@ class Intake:
         self._group, self._life, self._alias = client.consumer_group, life, endpoint.alias
         self._batch = max(1, min(BATCH, int(BATCH_SECONDS / client.work_seconds))) if client.work_seconds else BATCH
         self._subscription = list(endpoint.subscribe)
-        self.kafka = KafkaConsumer(consumer_config(client, endpoint, member))
+        # True from when no broker could be reached until the next record: a commit would wait the session time-out out.
+        self.cut_off = False
+        self.kafka = KafkaConsumer({**consumer_config(client, endpoint, member), "error_cb": self._note})
+
+    def _note(self, error: KafkaError) -> None:
+        self.cut_off = self.cut_off or error.code() == KafkaError._ALL_BROKERS_DOWN
 
     def subscribe(self) -> None:
         if not self._subscription:
@@ -107,6 +112,7 @@ class Intake:
                 self._judge(error, message)
                 continue
             record = received(message)
+            self.cut_off = False
             place = (record.topic, record.partition)
             if record.offset >= self.next_offset.get(place, record.offset + 1):
                 self.next_offset[place] = record.offset + 1
@@ -207,7 +213,10 @@ class GroupConsumer:
             return
         self._ledger.flush()
         offsets = [TopicPartition(topic, partition, offset) for (topic, partition), offset in self._uncommitted.items()]
-        if commit(self._intake.kafka, offsets):
+        if self._intake.cut_off:
+            # Waiting would last a session. What comes through all the same counts on the broker.
+            self._intake.kafka.commit(offsets=offsets, asynchronous=True)
+        elif commit(self._intake.kafka, offsets):
             self._uncommitted.clear()
             self._counts.commits += 1
 

@@ -1,0 +1,184 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where groups start, and what may be lost, when the side being left can no longer be asked.
+
+X is the side that is lost, Y the one that survives. Three things on Y tell of a group's position on X, and none can be
+ahead of what the group has processed: MirrorMaker 2's newest checkpoint of it, the position that the scheduled job has
+prepared (SOUNDNESS 12), and the log start. The highest counts.
+
+One thing makes even such a position skip: MirrorMaker 2 was restarted shortly before, was sending records again, and
+did not get as far as it had been. What it had copied only once then lies *below* a position in the second copy.
+So where the last record of the replica has an earlier copy, positions move down to the earlier copy (``guarded``).
+
+Sources: MirrorCheckpointTask, OffsetSyncStore (Kafka 4.3.1); SOUNDNESS 3, 6 to 8, 12, 15.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .positions import Position
+from .verdict import UNKNOWN
+
+__all__ = ["Checkpointed", "Copies", "Prepared", "Tail", "guarded", "loss_lines", "predicted_loss", "survived"]
+
+
+@dataclass(frozen=True)
+class Checkpointed:
+    """MirrorMaker 2's newest checkpoint: ``upstream`` on X is ``downstream`` on Y, as of ``time`` (epoch seconds)."""
+
+    upstream: int
+    downstream: int
+    time: float
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A position on Y that this collection has translated: by the scheduled job, or noted when Y was left.
+
+    ``upstream``: the position on X that it was translated from; None where it was the group's own on Y.
+    """
+
+    offset: int
+    time: float
+    upstream: int | None = None
+
+
+@dataclass(frozen=True)
+class Tail:
+    """One partition on Y: its log, and what the flow had copied into it (N; None: unknown, or nothing copies there).
+
+    ``final``: N will not change any more. ``floor``: with the policy identity, where the present stay began; no group
+    of which a checkpoint is known from this stay can lie below.
+    """
+
+    start: int
+    end: int
+    copied: int | None = None
+    final: bool = False
+    floor: int = 0
+
+
+@dataclass(frozen=True)
+class Copies:
+    """What was found of records that lie twice at the end of a replica.
+
+    ``last``: offset of the earliest copy of the last record, if that is not the last record itself. ``next``: of the
+    earliest copy of the first record at or behind the position; None: there is no such record. ``proven``: both are
+    known; otherwise they are lower bounds.
+    """
+
+    last: int | None
+    next: int | None
+    proven: bool = True
+
+
+def survived(tail: Tail, checkpointed: Checkpointed | None, prepared: Sequence[Prepared]) -> Position:
+    """The highest position on Y below which the group has processed everything, before ``guarded``."""
+    if tail.end == 0:
+        return Position(0, "empty", "exact", 0, "the partition was never written")
+    hazards = []
+    claims = [(tail.start, "start", "no position of the group is known here")]
+    if checkpointed is not None:
+        claims.append((max(tail.start, tail.floor), "stay", "the group had come to the present stay"))
+        if tail.final and tail.copied is not None and checkpointed.upstream > tail.copied:
+            claims.append((tail.end, "end", "the group had processed everything that was copied"))
+        if checkpointed.downstream <= tail.end:
+            claims.append((checkpointed.downstream, "checkpoint", "MirrorMaker 2's newest checkpoint of the group"))
+        else:
+            hazards.append("a checkpoint lies past the log end")
+    for one in prepared:
+        if _set_back(one, checkpointed):
+            hazards.append("the group was set back after its position was prepared")
+        elif one.offset > tail.end:
+            hazards.append("a prepared position lies past the log end")
+        else:
+            claims.append((one.offset, "prepared", "translated while both sides could be read"))
+    offset, method, reason = max(claims, key=lambda claim: claim[0])
+    return _at(Position(offset, method, "safe", None, reason, hazards=tuple(dict.fromkeys(hazards))), offset, tail.end)
+
+
+def _set_back(prepared: Prepared, checkpointed: Checkpointed | None) -> bool:
+    """Somebody has set the group back on X since: MirrorMaker 2 notes that as a newer, lower checkpoint."""
+    if checkpointed is None or prepared.upstream is None:
+        return False
+    return checkpointed.time > prepared.time and checkpointed.upstream < prepared.upstream
+
+
+def _at(position: Position, offset: int, end: int) -> Position:
+    """With the records from there on: the group may have processed all of them."""
+    return replace(position, offset=offset, quality="exact" if offset == end else "safe", rereads=end - offset)
+
+
+def guarded(position: Position, tail: Tail, copies: Copies) -> Position:
+    """``position``, moved down to the first copy where the flow was sending records again when it ended."""
+    if position.offset is None or copies.last is None or position.offset <= copies.last:
+        return position
+    first = copies.last + 1 if copies.next is None else min(position.offset, copies.next)
+    if first == position.offset:
+        return position
+    reason = f"{position.reason}; moved down: MirrorMaker 2 was sending records again when it ended"
+    hazards = (
+        position.hazards if copies.proven else (*position.hazards, "the first copies were not found, only bounded")
+    )
+    moved = replace(position, method="first_copy", reason=reason, hazards=hazards)
+    return _at(moved, max(first, tail.start), tail.end)
+
+
+# ---- loss -------------------------------------------------------------------------------------------------------
+
+
+def predicted_loss(
+    tails: Mapping[tuple[str, int], Tail],
+    upstream: Mapping[tuple[str, int], int],
+    newest: Mapping[tuple[str, int], float | None],
+    heartbeat_age: float | None,
+    now: float,
+) -> dict[str, Any]:
+    """What may have been acknowledged on X and is not on Y: ranges, never 0 by default.
+
+    ``upstream``: by source partition, the highest position of any group on X that is known here. ``newest``: epoch
+    seconds of the last copied record. Records have no upper bound here: only X knows its end.
+    """
+    rows = []
+    for key in sorted(tails):
+        tail, beat = tails[key], newest.get(key)
+        known = None if tail.copied is None else max(0, upstream.get(key, 0) - 1 - tail.copied)
+        rows.append(
+            {
+                "topic": key[0],
+                "partition": key[1],
+                "copied": tail.copied,
+                "final": tail.final,
+                "at_least": known if tail.final else None,
+                "last_copied": beat,
+            }
+        )
+    ages = [None if newest.get(key) is None else max(0.0, now - (newest[key] or 0.0)) for key in tails]
+    known_ages = [age for age in ages if age is not None]
+    return {
+        "verdict": UNKNOWN,
+        "offsets_at_least": sum(row["at_least"] or 0 for row in rows),
+        "records_at_most": None,
+        # Lost records were written behind the last copied one; a quiet topic makes the bound larger than need be.
+        "seconds_at_most": None if len(known_ages) < len(ages) or not ages else round(max(known_ages), 3),
+        "heartbeat_age": None if heartbeat_age is None else round(heartbeat_age, 3),
+        "partitions": rows,
+    }
+
+
+def loss_lines(loss: Mapping[str, Any] | None) -> list[str]:
+    """For a person at three in the morning."""
+    if loss is None:
+        return ["it was not looked at"]
+    seconds = "an unknown time" if loss["seconds_at_most"] is None else f"{loss['seconds_at_most']:.1f} s"
+    beat = "none arrived" if loss["heartbeat_age"] is None else f"the last one is {loss['heartbeat_age']:.1f} s old"
+    return [
+        f"at least {loss['offsets_at_least']} offsets, how many at most only the old side knows;"
+        f" written within the last {seconds} (heartbeats: {beat}). The playbook salvage counts and fetches them"
+    ]

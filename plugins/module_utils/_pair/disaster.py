@@ -1,0 +1,267 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The barrier of a disaster: stop what copies, find positions on the surviving side alone, journal them there.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from .._core.disaster import Prepared, Tail, guarded, loss_lines, predicted_loss, survived
+from .._core.errors import DrError
+from .._core.positions import Position
+from .._core.stays import nested
+from .._core.waiting import Bounds, wait_until
+from .._module import Result
+from .journal import note
+from .observe import Partition, heartbeat_age
+from .prepared import prepared_positions
+from .probe import probe
+from .resends import Resends
+from .survivor import Survivor
+
+__all__ = ["disaster"]
+
+# Two looks at a side that answers: it may have been about to come back, or to go.
+_AGAIN = 1.0
+
+
+def disaster(params: Mapping[str, Any], check: bool) -> Result:
+    """Stop, find, journal: in this order. In check mode nothing is stopped or journaled, and X is asked if it lives.
+
+    Needs nothing from X. With the policy identity nothing may copy any more (SOUNDNESS 15); with the other one the
+    source connector's stop may be pending, and what it had copied is a lower bound then.
+    """
+    survivor = Survivor(params)
+    stopped = _stop(survivor, params, check)
+    if stopped.failure is not None:
+        return stopped
+    found = _Search(survivor, params, check).run()
+    found.outcomes, found.warnings = stopped.outcomes, stopped.warnings
+    if check:
+        found.extra["probes"] = _probes(params)
+    elif found.failure is None:
+        noted = note(_on_the_survivor(params, found.extra["barrier"]), check)
+        found.outcomes = found.outcomes + noted.outcomes
+    return found
+
+
+def _on_the_survivor(params: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
+    y = params["enter"]
+    data = {"phase": "barrier", "facts": facts}
+    return {**params, "clusters": {y: params["clusters"][y]}, "event": "phase", "data": data}
+
+
+def _probes(params: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Is X really lost? A second look only where the first was answered."""
+    cluster, topics = params["clusters"][params["leave"]], params["topics"]
+    seen = [probe(cluster, topics, float(params["probe_timeout"]))]
+    if seen[0].answers:
+        time.sleep(_AGAIN)
+        seen.append(probe(cluster, topics, float(params["probe_timeout"])))
+    return [one.as_dict() for one in seen]
+
+
+def _stop(survivor: Survivor, params: Mapping[str, Any], check: bool) -> Result:
+    identity = survivor.naming.policy == "identity"
+    # Streams Replication Manager has no stop for one flow: its group sync ends; a dead source gives nothing to copy.
+    final = identity or not survivor.engine.syncs_on_source
+    bounds = Bounds(float(params["stop_timeout"]), float(params["wait_sleep"]))
+    stopped = survivor.engine.stop(survivor.x, survivor.y, final, bounds, check)
+    if stopped.failure is None or identity or check:
+        return stopped
+    # Only the copying may still be ending: MirrorMaker 2's own group sync must not write here any more (SOUNDNESS 10).
+    checkpoints = survivor.look().connectors["checkpoint"]
+    if checkpoints.state is None or checkpoints.final:
+        stopped.warnings.append(
+            f"The flow has not stopped yet, its progress is a lower bound: {stopped.failure.message}"
+        )
+        stopped.failure = None
+    return stopped
+
+
+class _Search:
+    """Positions of all groups, and what may be lost."""
+
+    def __init__(self, survivor: Survivor, params: Mapping[str, Any], check: bool) -> None:
+        self._survivor, self._params, self._check = survivor, params, check
+
+    def run(self) -> Result:
+        """Everything that is known, as of now."""
+        survivor = self._survivor
+        survivor.states  # noqa: B018 - refuses before anything is read
+        look = survivor.look()
+        if survivor.naming.policy == "identity" and not self._check:
+            self._require_decided()
+        tails = survivor.tails(look)
+        replicas = {survivor.replica((name, index)) for name, index in self._originals()}
+        ranges = {key: (tail.start, tail.end) for key, tail in tails.items()}
+        last = survivor.last_records(replicas, ranges)
+        self._resends = Resends(survivor, last, ranges)
+        states, commits = survivor.commits()
+        active = sorted(group for group, one in states.items() if one.state not in ("EMPTY", "DEAD"))
+        if active and not self._check:
+            raise DrError(
+                "group_active",
+                f"The groups {', '.join(active)} have members on {survivor.y}.",
+                "Stop their consumers first. Nothing was committed.",
+            )
+        rows = self._rows(tails, commits)
+        loss = self._loss(tails, last)
+        positions = _by_group(rows)
+        extra = {
+            "positions": positions,
+            "details": rows,
+            "rereads": sum(row["rereads"] for row in rows),
+            "ages": self._ages(rows),
+            "loss": loss,
+            "loss_lines": loss_lines(loss),
+            "active_groups": active,
+            "barrier": self._facts(tails, positions, loss),
+        }
+        return Result(extra=extra, requests=survivor.requests)
+
+    def _require_decided(self) -> None:
+        """Y's end becomes the cut: a transaction of the flow that is still open there would move it afterwards."""
+        survivor = self._survivor
+        waited = wait_until(
+            survivor.ranges,
+            lambda ends: ends == survivor.ranges("read_uncommitted"),
+            Bounds(float(self._params["stop_timeout"]), float(self._params["wait_sleep"])),
+        )
+        if not waited.done:
+            raise DrError(
+                "not_decided",
+                f"Waited {waited.seconds:.0f} s for open transactions on {survivor.y}: no cut can be taken.",
+                "The broker ends a dead writer's transaction after its time-out. Start the same playbook again.",
+            )
+
+    def _originals(self) -> list[Partition]:
+        survivor = self._survivor
+        return [(name, index) for name in survivor.topics for index in range(survivor.states[name].partitions)]
+
+    # ---- positions
+
+    def _rows(self, tails: Mapping[Partition, Tail], commits: Mapping[str, Any]) -> list[dict[str, Any]]:
+        survivor, params = self._survivor, self._params
+        prepared = prepared_positions(survivor.kafka, params["state_topic"], params["pair"], survivor.y)
+        rows = []
+        for group in survivor.groups:
+            own = self._own(group)
+            known = {key[0] for one, key in survivor.checkpoints if one == group}
+            known |= {key[0] for key in (*prepared.get(group, {}), *own, *commits[group])}
+            topics = set(survivor.topics_of(group, known))
+            for key in sorted(tails):
+                original, replica = key[0] in topics, key[0] in {survivor.replica((name, 0))[0] for name in topics}
+                if not original and not replica:
+                    continue
+                claims = [prepared[group][key]] if key in prepared.get(group, {}) else []
+                claims += [own[key]] if original and key in own else []
+                place = survivor.place(group, key)
+                claims += [Prepared(place.other, 0.0)] if place.other is not None else []
+                seen = survivor.checkpointed(group, key) if replica else None
+                position = self._position(key, tails[key], seen, claims, replica)
+                row = {
+                    "group": group,
+                    "topic": key[0],
+                    "partition": key[1],
+                    "offset": position.offset,
+                    "method": position.method,
+                    "quality": position.quality,
+                    "rereads": position.rereads,
+                    "reason": position.reason,
+                    "hazards": list(position.hazards),
+                    "existing": commits[group].get(key),
+                    "left": None if seen is None else seen.upstream,
+                    "checkpoint": None if seen is None else seen.downstream,
+                    "as_of": _as_of(position, seen, claims),
+                }
+                rows.append(row)
+        return rows
+
+    def _position(self, key: Partition, tail: Tail, seen: Any, claims: list[Prepared], is_replica: bool) -> Position:
+        position = survived(tail, seen, claims)
+        if not is_replica or position.method in ("empty", "start"):
+            return position
+        if "compact" in (self._survivor.setting(key[0], "cleanup.policy") or "delete"):
+            whole = survived(tail, None, [])
+            reason = "compacted: whether MirrorMaker 2 was sending records again when it ended cannot be seen"
+            return replace(whole, reason=reason)
+        copies = self._resends.of(key, position.offset or 0)
+        position = guarded(position, tail, copies)
+        if copies.last is None and not copies.proven:
+            hazard = "a broker sets the timestamps: a record sent twice is seen only near the end"
+            return replace(position, quality="unproven", hazards=(*position.hazards, hazard))
+        return position
+
+    def _own(self, group: str) -> dict[Partition, Prepared]:
+        """What the journal noted of the group when the applications last left Y."""
+        found = {}
+        for topic, parts in self._params["vouched"].get(group, {}).items():
+            found.update({(topic, int(index)): Prepared(int(offset), 0.0) for index, offset in parts.items()})
+        return found
+
+    def _ages(self, rows: list[dict[str, Any]]) -> dict[str, float | None]:
+        """Seconds since the positions were true, the oldest by group; None: of one nothing is known."""
+        ages: dict[str, float | None] = {}
+        for row in rows:
+            if row["method"] in ("empty", "end"):
+                continue
+            age = None if row["as_of"] is None else time.time() - row["as_of"]
+            before = ages.get(row["group"], 0.0)
+            ages[row["group"]] = None if age is None or before is None else round(max(age, before), 1)
+        return ages
+
+    # ---- loss and facts
+
+    def _loss(self, tails: Mapping[Partition, Tail], last: Mapping[Partition, Any]) -> dict[str, Any]:
+        survivor = self._survivor
+        upstream: dict[Partition, int] = {}
+        newest: dict[Partition, float | None] = {}
+        by_source = {}
+        for key in self._originals():
+            replica = survivor.replica(key)
+            by_source[key] = tails[replica]
+            record = last.get(replica)
+            newest[key] = None if record is None or record.timestamp is None else record.timestamp / 1000.0
+            seen = [one.upstream for (_group, place), one in survivor.checkpoints.items() if place == replica]
+            upstream[key] = max(seen, default=0)
+        beat = heartbeat_age(survivor.kafka, survivor.naming.heartbeats(survivor.x))
+        return predicted_loss(by_source, upstream, newest, beat, time.time())
+
+    def _facts(self, tails: Mapping[Partition, Tail], positions: list[dict[str, Any]], loss: Any) -> dict[str, Any]:
+        """What cannot be read again later. Nothing is known of X's own ends and positions."""
+        survivor = self._survivor
+        copied = {key: tails[survivor.replica(key)].copied for key in self._originals()}
+        return {
+            "disaster": True,
+            "copied": nested(copied),
+            "starts": {},
+            # Where the copied part of X ends: what lies behind is its tail.
+            "ends": nested({key: at + 1 for key, at in copied.items() if at is not None}),
+            "cut": nested({key: tails[key].end for key in self._originals()}),
+            "positions": {},
+            "entered": positions,
+            "loss": loss,
+        }
+
+
+def _as_of(position: Position, seen: Any, claims: list[Prepared]) -> float | None:
+    """When the evidence for a position was true; None: nobody knows, or there is none."""
+    times = [seen.time] if seen is not None and position.method in ("checkpoint", "first_copy", "end") else []
+    times += [one.time for one in claims if one.offset == position.offset and one.time]
+    return max(times) if times and max(times) > 0 else None
+
+
+def _by_group(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        position = {"topic": row["topic"], "partition": row["partition"], "offset": row["offset"]}
+        groups.setdefault(row["group"], []).append(position)
+    return [{"group": group, "positions": positions} for group, positions in groups.items()]

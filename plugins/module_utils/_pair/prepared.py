@@ -1,0 +1,60 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Positions that the scheduled job vouches for, kept where they survive the loss of the other side (SOUNDNESS 12).
+
+A commit that is merely found on a cluster may be anybody's: a drill's, or one of an old stay. What lies here was
+translated while both sides could be read.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .._core.disaster import Prepared
+from .._kafka.client import Kafka
+from .._kafka.latest import read_latest, write_latest
+from .clusters import on_each
+from .observe import Partition
+
+__all__ = ["prepared_positions", "write_prepared"]
+
+
+def write_prepared(
+    kafkas: Mapping[str, Kafka], topic: str, place: tuple[str, str], since: float, rows: Iterable[Mapping[str, Any]]
+) -> None:
+    """One value for each group. ``place``: pair and alias; ``since``: epoch seconds before the positions were read."""
+    pair, alias = place
+    groups: dict[str, list[list[Any]]] = {}
+    for row in rows:
+        position = [row["topic"], row["partition"], row["offset"], row["left"]]
+        groups.setdefault(row["group"], []).append(position)
+    values = {
+        f"{pair}/positions/{alias}/{group}": {
+            "schema": 1,
+            "pair": pair,
+            "kind": "positions",
+            "to": alias,
+            "group": group,
+            "since": since,
+            "positions": positions,
+        }
+        for group, positions in groups.items()
+    }
+    on_each(kafkas, lambda name: write_latest(kafkas[name], topic, values))
+
+
+def prepared_positions(kafka: Kafka, topic: str, pair: str, alias: str) -> dict[str, dict[Partition, Prepared]]:
+    """The latest positions on ``alias`` by group; nothing where the job has never run."""
+    found: dict[str, dict[Partition, Prepared]] = {}
+    for value in (read_latest(kafka, topic) or {}).values():
+        if value.get("kind") == "positions" and (value.get("pair"), value.get("to")) == (pair, alias):
+            since = float(value["since"])
+            found[value["group"]] = {
+                (name, int(number)): Prepared(int(offset), since, None if left is None else int(left))
+                for name, number, offset, left in value["positions"]
+            }
+    return found

@@ -1,0 +1,67 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Is a cluster able to work? One bounded question, whatever state it is in (SOUNDNESS 15).
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .._core.errors import DrError
+from .._kafka.client import Kafka
+from .._kafka.topics import describe, known_ranges
+
+__all__ = ["Probe", "probe"]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """``answers``: the cluster named itself, and every partition of every topic has a leader that told its end."""
+
+    answers: bool
+    reason: str
+    seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """For results and reports."""
+        return asdict(self)
+
+
+def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> Probe:
+    """Ask for the cluster's id and for every end of ``topics``, within ``timeout`` seconds altogether.
+
+    ``cluster``: bootstrap_servers, client or admin_client, cluster_id. Raises ``wrong_cluster`` when another one
+    answers: that is a mistake in the inventory and no disaster.
+    """
+    began = time.monotonic()
+
+    def left() -> float:
+        return max(0.1, timeout - (time.monotonic() - began))
+
+    def ended(answers: bool, reason: str) -> Probe:
+        return Probe(answers, reason, round(time.monotonic() - began, 3))
+
+    try:
+        kafka = Kafka(cluster["bootstrap_servers"], cluster.get("admin_client") or cluster.get("client") or {}, left())
+        kafka.identify(cluster.get("cluster_id"))
+        kafka.timeout = left()
+        states = describe(kafka, list(topics))
+        missing = [name for name, state in states.items() if state is None]
+        if missing:
+            return ended(False, f"it answers, but has no topic {', '.join(missing[:5])}")
+        kafka.timeout = left()
+        keys = {(name, index) for name, state in states.items() if state for index in range(state.partitions)}
+        mute = [f"{key[0]}-{key[1]}" for key, span in known_ranges(kafka, keys).items() if span is None]
+        if mute:
+            return ended(False, f"it answers, but {len(mute)} partitions have no leader: {', '.join(mute[:5])}")
+    except DrError as error:
+        if error.code == "wrong_cluster":
+            raise
+        return ended(False, error.message)
+    return ended(True, f"it answers, and every partition of {len(topics)} topics has a leader")

@@ -1,0 +1,201 @@
+#!/usr/bin/python
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Put up the barrier of a disaster on the surviving side, and find the groups' positions there."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dr_disaster
+short_description: Put up the barrier of a disaster, on the surviving side alone
+version_added: 0.1.0
+description:
+  - Needs nothing from O(leave). Stops the flow from O(leave) to O(enter) on the workers of O(enter), finds a position
+    for every group and partition from what lies on O(enter), and appends it to the journal there.
+  - A position is the highest of MirrorMaker 2's newest checkpoint (with the offset-syncs that came later), what the
+    scheduled job has prepared, and the group's own of an earlier stay; else the log start. None is ahead of what the
+    group has processed. Where MirrorMaker 2 was sending records a second time when it ended, positions move down to the
+    first copy, since not all of them came a second time.
+  - With O(policy=identity) it fails unless the flow has no tasks any more. With the other policy the end of copying may
+    be pending; then C(copied) is a lower bound.
+  - In check mode it stops and journals nothing, and asks O(leave) whether it still answers.
+extends_documentation_fragment:
+  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.wait
+  - switchback.kafka_dr.attributes
+options:
+  leave:
+    description: Alias of the side that is lost.
+    type: str
+    required: true
+  enter:
+    description: Alias of the side that survives.
+    type: str
+    required: true
+  vouched:
+    description:
+      - The groups' own earlier positions on the original topics of O(enter), from the journal, as a dictionary from
+        group to topic to partition to offset.
+    type: dict
+    default: {}
+  topic_ids:
+    description: Ids from the time when the flows were set up, by alias and topic. A topic with another id fails.
+    type: dict
+    default: {}
+  syncs_since:
+    description:
+      - From which record of its offset-syncs topic on a flow is believed, as a dictionary from flow to topic to offset.
+        Checkpoints that are older than that record are not believed either.
+    type: dict
+    default: {}
+  seams:
+    description:
+      - With O(policy=identity), the cuts of all cutovers so far, as RV(switchback.kafka_dr.dr_journal#module:state) has
+        them.
+    type: list
+    elements: dict
+    default: []
+  stop_timeout:
+    description: Seconds that the connectors may take to stop.
+    type: float
+    default: 10.0
+  probe_timeout:
+    description: Check mode. Seconds for the question whether O(leave) answers; asked again only if it does.
+    type: float
+    default: 3.0
+  pair:
+    description: Name of the pair in the journal.
+    type: str
+    required: true
+  topic:
+    description: Name of the journal topic.
+    type: str
+    default: kafka-dr-journal-internal
+  state_topic:
+    description: Name of the topic with prepared positions.
+    type: str
+    default: kafka-dr-state-internal
+  run:
+    description: Id of the run in the journal. Not needed in check mode.
+    type: str
+attributes:
+  check_mode:
+    support: partial
+    details: Positions and loss are as of now, with the flow still running.
+  diff_mode:
+    support: full
+  idempotent:
+    support: partial
+    details: Connectors that are stopped stay so; the journal gets a new entry each time.
+author:
+  - switchback.kafka_dr contributors (@switchback)
+"""
+
+EXAMPLES = r"""
+- name: What would be lost if P were gone now?
+  switchback.kafka_dr.dr_disaster:
+    clusters: "{{ kafka_dr_pair.clusters }}"
+    topics: [Payments]
+    groups: [settlement]
+    leave: P
+    enter: B
+    pair: B-P
+  check_mode: true
+  register: look
+"""
+
+RETURN = r"""
+positions:
+  description: Positions by group, in the shape that M(switchback.kafka_dr.kafka_group) takes.
+  returned: success
+  type: list
+  elements: dict
+details:
+  description:
+    - One row for each position with C(method) (C(end), C(checkpoint), C(prepared), C(stay), C(first_copy), C(start),
+      C(empty)), C(quality) (C(exact), C(safe), C(unproven)), C(rereads), C(reason), C(hazards), C(existing), and
+      C(as_of), the time from which the evidence is.
+  returned: success
+  type: list
+  elements: dict
+rereads:
+  description: Upper bound of records that all groups together read again.
+  returned: success
+  type: int
+ages:
+  description: By group, how many seconds ago its oldest position was true; null if nothing is known of one.
+  returned: success
+  type: dict
+loss:
+  description:
+    - What may have been acknowledged on O(leave) and is not here. C(offsets_at_least), C(records_at_most) (null, since
+      only O(leave) knows its end), C(seconds_at_most), C(heartbeat_age), and C(partitions) with the last copied offset.
+  returned: success
+  type: dict
+loss_lines:
+  description: The same for a person.
+  returned: success
+  type: list
+  elements: str
+active_groups:
+  description: Groups that have members on O(enter).
+  returned: success
+  type: list
+  elements: str
+probes:
+  description: Whether O(leave) answered, with C(answers), C(reason), C(seconds); a second row only if the first did.
+  returned: in check mode
+  type: list
+  elements: dict
+barrier:
+  description: What was journaled, by topic and partition; C(entered) holds the positions.
+  returned: success
+  type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.disaster import disaster
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
+
+SPEC = (
+    pair_options()
+    .merge(wait_options())
+    .merge(
+        ArgumentSpec(
+            {
+                "leave": {"type": "str", "required": True},
+                "enter": {"type": "str", "required": True},
+                "vouched": {"type": "dict", "default": {}},
+                "topic_ids": {"type": "dict", "default": {}},
+                "syncs_since": {"type": "dict", "default": {}},
+                "seams": {"type": "list", "elements": "dict", "default": []},
+                "stop_timeout": {"type": "float", "default": 10.0},
+                "probe_timeout": {"type": "float", "default": 3.0},
+                "pair": {"type": "str", "required": True},
+                "topic": {"type": "str", "default": "kafka-dr-journal-internal"},
+                "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
+                "run": {"type": "str"},
+            }
+        )
+    )
+)
+
+
+def work(module: AnsibleModule) -> Result:
+    """Stop, find, journal."""
+    if not module.check_mode and not module.params["run"]:
+        raise DrError("bad_option", "run is missing: what is found belongs into the journal.", "Nothing was changed.")
+    return disaster(module.params, module.check_mode)
+
+
+def main() -> None:
+    """Run the module."""
+    run(SPEC.create_module(), work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Positions when one side is lost: nothing that was copied is skipped, whatever MirrorMaker 2 did when it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.disaster import (
+    Checkpointed,
+    Copies,
+    Prepared,
+    Tail,
+    guarded,
+    loss_lines,
+    predicted_loss,
+    survived,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import after_last_rewind, checkpoint
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import UNKNOWN
+
+
+@dataclass(frozen=True)
+class World:
+    """``replica``: the source offset of each record on Y; every restart goes back to what was flushed."""
+
+    replica: list[int]
+    syncs: list[OffsetSync]
+    commit: int
+
+    def skipped(self, position: int) -> list[int]:
+        """Copied source records that the group has not processed and will not see from ``position`` on."""
+        seen = set(self.replica[position:])
+        return sorted(one for one in set(self.replica) if one >= self.commit and one not in seen)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    replica: list[int] = []
+    at = 0
+    for _start in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, at))
+        length = draw(st.integers(0, 12))
+        replica += range(at, at + length)
+        at += length
+    kept = draw(st.lists(st.booleans(), min_size=len(replica), max_size=len(replica)))
+    syncs = [
+        OffsetSync("T", 0, upstream, downstream)
+        for downstream, (upstream, keep) in enumerate(zip(replica, kept, strict=True))
+        if keep
+    ]
+    return World(replica, syncs, draw(st.integers(0, max(replica, default=0) + 1)))
+
+
+def position(world: World, guard: bool = True) -> int:
+    """As the module finds it, with MirrorMaker 2's own checkpoint."""
+    end = len(world.replica)
+    tail = Tail(0, end, world.replica[-1] if world.replica else None, final=True)
+    there = checkpoint(world.commit, after_last_rewind(world.syncs))
+    seen = None if there is None else Checkpointed(world.commit, there, 1.0)
+    found = survived(tail, seen, [])
+    assert found.offset is not None
+    if not guard or not world.replica:
+        return found.offset
+    last = world.replica.index(world.replica[-1])
+    behind = None if found.offset == end else world.replica.index(world.replica[found.offset])
+    copies = Copies(None if last == end - 1 else last, behind)
+    moved = guarded(found, tail, copies)
+    assert moved.offset is not None
+    assert moved.rereads == end - moved.offset
+    assert (moved.quality == "exact") == (moved.offset == end)
+    return moved.offset
+
+
+@given(worlds())
+def test_no_copied_record_is_skipped(world: World) -> None:
+    assert world.skipped(position(world)) == []
+
+
+def test_without_the_guard_a_restart_shortly_before_skips() -> None:
+    # 0 to 9 were copied; after the restart 5 and 6 came again, and then the source was lost.
+    world = World([*range(10), 5, 6], [OffsetSync("T", 0, 5, 10)], 6)
+    assert world.skipped(position(world, guard=False)) == [7, 8, 9]
+    assert position(world) == 6
+
+
+def test_a_group_that_has_read_everything_starts_at_the_end() -> None:
+    tail = Tail(0, 10, 9, final=True)
+    found = survived(tail, Checkpointed(10, 3, 1.0), [])
+    assert (found.offset, found.method, found.quality, found.rereads) == (10, "end", "exact", 0)
+    # N that may still grow says nothing of the end.
+    assert survived(Tail(0, 10, 9), Checkpointed(10, 3, 1.0), []).offset == 3
+
+
+@pytest.mark.parametrize(
+    ("seen", "prepared", "wanted"),
+    [
+        (None, [], (2, "start")),
+        (Checkpointed(5, 4, 1.0), [], (4, "checkpoint")),
+        (Checkpointed(5, 4, 1.0), [Prepared(7, 2.0, 8)], (7, "prepared")),
+        (Checkpointed(9, 8, 1.0), [Prepared(7, 2.0, 8)], (8, "checkpoint")),
+        # Set back on purpose after it was prepared: the newer, lower position is the truth.
+        (Checkpointed(5, 4, 3.0), [Prepared(7, 2.0, 8)], (4, "checkpoint")),
+        # A checkpoint that is older says nothing about that.
+        (Checkpointed(5, 4, 1.5), [Prepared(7, 2.0, 8)], (7, "prepared")),
+        (None, [Prepared(7, 0.0)], (7, "prepared")),
+        (Checkpointed(50, 40, 1.0), [], (2, "start")),
+        (None, [Prepared(11, 2.0)], (2, "start")),
+        (Checkpointed(1, 1, 1.0), [], (2, "start")),
+    ],
+)
+def test_the_highest_position_that_is_known_counts(
+    seen: Checkpointed | None, prepared: list[Prepared], wanted: tuple[int, str]
+) -> None:
+    found = survived(Tail(2, 10), seen, prepared)
+    assert (found.offset, found.method) == wanted
+    assert found.rereads == 10 - wanted[0]
+
+
+def test_hazards_are_named() -> None:
+    assert survived(Tail(0, 10), Checkpointed(50, 40, 1.0), []).hazards == ("a checkpoint lies past the log end",)
+    set_back = survived(Tail(0, 10), Checkpointed(5, 4, 3.0), [Prepared(7, 2.0, 8)])
+    assert set_back.hazards == ("the group was set back after its position was prepared",)
+    moved = guarded(survived(Tail(0, 10), Checkpointed(9, 9, 1.0), []), Tail(0, 10), Copies(3, 2, proven=False))
+    assert (moved.offset, moved.method) == (2, "first_copy")
+    assert moved.hazards == ("the first copies were not found, only bounded",)
+
+
+def test_an_empty_partition_and_the_present_stay() -> None:
+    assert survived(Tail(0, 0), None, []).offset == 0
+    # Only a group of which a checkpoint is known from the present stay has come to it.
+    assert survived(Tail(0, 10, floor=6), None, []).offset == 0
+    assert survived(Tail(0, 10, floor=6), Checkpointed(20, 3, 1.0), []).offset == 6
+
+
+def test_loss_is_a_range_and_never_nothing() -> None:
+    tails = {("T", 0): Tail(0, 10, 9, final=True), ("T", 1): Tail(0, 10, 9)}
+    loss = predicted_loss(tails, {("T", 0): 15, ("T", 1): 15}, {("T", 0): 100.0, ("T", 1): 95.0}, 7.0, 105.0)
+    assert (loss["verdict"], loss["records_at_most"]) == (UNKNOWN, None)
+    # Of the partition whose copied offset may still grow nothing is known for sure.
+    assert loss["offsets_at_least"] == 5
+    assert [row["at_least"] for row in loss["partitions"]] == [5, None]
+    assert loss["seconds_at_most"] == 10.0
+    assert "at least 5 offsets" in loss_lines(loss)[0]
+    unknown = predicted_loss({("T", 0): Tail(0, 0)}, {}, {}, None, 105.0)
+    assert unknown["seconds_at_most"] is None
+    assert "an unknown time" in loss_lines(unknown)[0]
+    assert loss_lines(None) == ["it was not looked at"]
