@@ -40,6 +40,7 @@ class FilterModule:
             topic_ids.log_ends,
             topic_ids.syncs_since,
             topic_ids.topic_ids,
+            layout.salvage_topics,
             layout.unequal_partitions,
             preflight.first_positions,
             preflight.judge_cutover,

@@ -26,6 +26,7 @@ __all__ = [
     "endpoint",
     "flow_steps",
     "laid_out",
+    "salvage_topics",
     "unequal_partitions",
 ]
 
@@ -182,6 +183,19 @@ def unequal_partitions(
             shown = ", ".join(f"{count} on {alias}" for alias, count in sorted(present.items()))
             texts.append(f'"{name}": {wanted} in the inventory, {shown}')
     return texts
+
+
+def salvage_topics(topics: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Where a tail goes that is not replayed into its own topic: as ``kafka_topic`` takes them. They never expire."""
+    return [
+        {
+            "name": f"{topic['name']}.salvage",
+            "partitions": topic["partitions"],
+            "replication_factor": topic["replication_factor"],
+            "config": {"cleanup.policy": "delete", "retention.ms": -1},
+        }
+        for topic in topics
+    ]
 
 
 def client_batches(clients: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:

@@ -1,0 +1,114 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tail of a side that was lost: what it had acknowledged and never sent. Where it begins, and how it is carried.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["PROVENANCE", "Progress", "already_copied", "first_offset", "line", "provenance"]
+
+# Headers of a record that was brought over, so that anybody can tell where it comes from. The audit leaves them out.
+PROVENANCE = "kafka_dr.salvage."
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One partition of a replay: source offsets [begin, end), those below ``through`` are done. Kept in Kafka.
+
+    It is written in the transaction that carries the records, so a replay that is killed goes on with the next one.
+    """
+
+    pair: str
+    source: str
+    topic: str
+    partition: int
+    into: str
+    begin: int
+    end: int
+    through: int
+
+    @property
+    def key(self) -> str:
+        """One latest value for each partition."""
+        return f"{self.pair}/salvage/{self.source}/{self.topic}/{self.partition}"
+
+    @property
+    def done(self) -> bool:
+        """Nothing is left of it."""
+        return self.through >= self.end
+
+    def as_dict(self) -> dict[str, Any]:
+        """As it is written."""
+        return {"schema": 1, "kind": "salvage", **asdict(self)}
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> Progress:
+        """As it was written."""
+        return cls(**{name: value[name] for name in cls.__dataclass_fields__})
+
+
+def first_offset(copied: int | None, done: Progress | None) -> int:
+    """Where the tail begins on the source: behind what the flow has copied, and behind what was brought over before."""
+    behind = 0 if copied is None else copied + 1
+    return behind if done is None else max(behind, done.end)
+
+
+def already_copied(tail: Sequence[Hashable], replica: Sequence[Hashable]) -> int:
+    """How many of the first records of ``tail`` the end of the replica holds, by fingerprint.
+
+    What Kafka Connect has written down of a worker that died is a lower bound. MirrorMaker 2 goes on from there in
+    order, perhaps more than once: so the copy is an unbroken run that begins with the first record of the tail.
+    """
+    if not tail:
+        return 0
+    best = 0
+    for place, mark in enumerate(replica):
+        if mark != tail[0]:
+            continue
+        length = 0
+        while length < len(tail) and place + length < len(replica) and replica[place + length] == tail[length]:
+            length += 1
+        best = max(best, length)
+    return best
+
+
+def provenance(cluster: str, topic: str, partition: int, offset: int) -> list[tuple[str, bytes | None]]:
+    """Headers that say where a record was first."""
+    values = {"cluster": cluster, "topic": topic, "partition": partition, "offset": offset}
+    return [(f"{PROVENANCE}{name}", str(value).encode()) for name, value in values.items()]
+
+
+def line(topic: str, partition: int, record: Any) -> str:
+    """One line of JSON: texts for people where they are texts, base64 for programs always."""
+    body: dict[str, Any] = {
+        "topic": topic,
+        "partition": partition,
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "timestamp_type": record.timestamp_type,
+    }
+    for name in ("key", "value"):
+        data = getattr(record, name)
+        body[name], body[f"{name}_base64"] = _text(data), _base64(data)
+    body["headers"] = [[name, _text(value), _base64(value)] for name, value in record.headers]
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+
+
+def _text(data: bytes | None) -> str | None:
+    try:
+        return None if data is None else data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _base64(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode("ascii")

@@ -1,0 +1,167 @@
+#!/usr/bin/python
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""List, export or replay what a lost side had acknowledged and never sent."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dr_salvage
+short_description: List, export or replay the tail of a side that was lost
+version_added: 0.1.0
+description:
+  - The tail is what O(source) holds and O(target) has not. It begins behind the last copied record, and behind what an
+    earlier replay has brought over. What a worker had copied and not noted before it died is left out, by comparing
+    records.
+  - Needs the flow from O(source) to O(target) STOPPED without tasks. While it runs it brings the tail over itself.
+  - Refuses a cluster or a topic that is not the journaled one, and a tail of which the beginning has expired.
+  - A replay is exactly once, also when it is killed and started again. Each transaction carries records and how far
+    they have come. With O(policy=default) the flow's offsets are set behind the tail first.
+  - Reads with C(read_committed); offsets behind an open transaction are counted as C(undecided).
+extends_documentation_fragment:
+  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.attributes
+options:
+  source:
+    description: Alias of the side that was lost.
+    type: str
+    required: true
+  target:
+    description: Alias of the side where the applications live.
+    type: str
+    required: true
+  mode:
+    description: V(list) only reads, V(export) writes files on this host, V(replay) writes records on O(target).
+    type: str
+    choices: [list, export, replay]
+    default: list
+  into:
+    description:
+      - V(salvage) replays into C(<topic>.salvage), which must exist with as many partitions. V(original) replays into
+        the topic itself.
+    type: str
+    choices: [salvage, original]
+    default: salvage
+  folder:
+    description: Folder of the exported files. One C(<topic>-<partition>.jsonl) each, and C(index.json).
+    type: path
+  topic_ids:
+    description: Ids from the time when the flows were set up, by alias and topic. A topic with another id fails.
+    type: dict
+    default: {}
+  cut:
+    description: Ends of the topics on O(target) when the applications moved there, by topic and partition.
+    type: dict
+    default: {}
+  failed_over:
+    description: When the point of no return was passed, in seconds since the epoch. Later records are counted apart.
+    type: float
+  accept_expired:
+    description: Topics of which the beginning of the tail may be gone.
+    type: list
+    elements: str
+    default: []
+  accept_newer_keys:
+    description:
+      - Topics into which records may be replayed although their keys were written there since. For O(into=original).
+    type: list
+    elements: str
+    default: []
+  pair:
+    description: Name of the pair.
+    type: str
+    required: true
+  state_topic:
+    description: Name of the topic on O(target) that keeps how far a replay has come.
+    type: str
+    default: kafka-dr-state-internal
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+author:
+  - switchback.kafka_dr contributors (@switchback)
+"""
+
+EXAMPLES = r"""
+- name: What did P never send?
+  switchback.kafka_dr.dr_salvage:
+    clusters: "{{ kafka_dr_pair.clusters }}"
+    topics: [Payments]
+    source: P
+    target: B
+    pair: B-P
+  register: tail
+"""
+
+RETURN = r"""
+partitions:
+  description:
+    - One row for each partition with a tail. C(begin), C(end), C(records), C(first_time), C(last_time) (epoch
+      milliseconds), C(after_failover), C(already_copied), C(expired), C(undecided), C(file), C(replayed).
+  returned: success
+  type: list
+  elements: dict
+records:
+  description: Number of records in all tails, at first sight; of a replay that goes on, those that were left.
+  returned: success
+  type: int
+after_failover:
+  description: Those that carry a later time than O(failed_over).
+  returned: success
+  type: int
+newer_keys:
+  description: Keys of the tail that were written on O(target) since.
+  returned: success
+  type: list
+  elements: str
+lines:
+  description: The same for a person.
+  returned: success
+  type: list
+  elements: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.salvage import salvage
+
+SPEC = pair_options().merge(
+    ArgumentSpec(
+        {
+            "source": {"type": "str", "required": True},
+            "target": {"type": "str", "required": True},
+            "mode": {"type": "str", "choices": ["list", "export", "replay"], "default": "list"},
+            "into": {"type": "str", "choices": ["salvage", "original"], "default": "salvage"},
+            "folder": {"type": "path"},
+            "topic_ids": {"type": "dict", "default": {}},
+            "cut": {"type": "dict", "default": {}},
+            "failed_over": {"type": "float"},
+            "accept_expired": {"type": "list", "elements": "str", "default": []},
+            "accept_newer_keys": {"type": "list", "elements": "str", "default": []},
+            "pair": {"type": "str", "required": True},
+            "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
+        },
+        required_if=[("mode", "export", ("folder",))],
+    )
+)
+
+
+def work(module: AnsibleModule) -> Result:
+    """Find the tail, and do what is asked with it."""
+    return salvage(module.params, module.check_mode)
+
+
+def main() -> None:
+    """Run the module."""
+    run(SPEC.create_module(), work)
+
+
+if __name__ == "__main__":
+    main()
