@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .._core.errors import DrError
+from .._core.waiting import Bounds, wait_until
 from .._kafka.client import Kafka
 from .._kafka.topics import describe, known_ranges
 
@@ -55,9 +56,15 @@ def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> 
         missing = [name for name, state in states.items() if state is None]
         if missing:
             return ended(False, f"it answers, but has no topic {', '.join(missing[:5])}")
-        kafka.timeout = left()
         keys = {(name, index) for name, state in states.items() if state for index in range(state.partitions)}
-        mute = [f"{key[0]}-{key[1]}" for key, span in known_ranges(kafka, keys).items() if span is None]
+
+        def ends() -> dict[tuple[str, int], tuple[int, int] | None]:
+            kafka.timeout = left()
+            return known_ranges(kafka, keys)
+
+        # A leader that is being elected is no loss, and takes a moment.
+        waited = wait_until(ends, lambda spans: None not in spans.values(), Bounds(left(), 0.1))
+        mute = [f"{key[0]}-{key[1]}" for key, span in waited.state.items() if span is None]
         if mute:
             return ended(False, f"it answers, but {len(mute)} partitions have no leader: {', '.join(mute[:5])}")
     except DrError as error:

@@ -1,0 +1,249 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""dr_disaster and dr_probe_info on a real cluster: what one side alone knows, and what it refuses to guess."""
+
+from __future__ import annotations
+
+import json
+import struct
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_disaster, dr_probe_info, kafka_topic
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+
+pytestmark = pytest.mark.integration
+
+DEAD = "127.0.0.1:1"
+Look = Callable[..., dict[str, Any]]
+
+
+def text(value: str) -> bytes:
+    return struct.pack(">h", len(value)) + value.encode()
+
+
+class Side:
+    """The surviving side of a pair of its own: B of the lab, under aliases that nobody else uses."""
+
+    def __init__(self, lab: Any) -> None:
+        found = lab.info()["clusters"]["B"]
+        run = uuid.uuid4().hex[:6]
+        self.p, self.b = f"DP{run}", f"DB{run}"
+        self.servers, self.url = str(found["bootstrap_servers"]), found["connect_url"]
+        self.topic, self.group = f"disaster-{run}", f"disaster-{run}"
+        self.replica = f"{self.p}.{self.topic}"
+        self.checkpoints, self.syncs = f"{self.p}.checkpoints.internal", f"mm2-offset-syncs.{self.p}.internal"
+        self.state = f"disaster-{run}-internal"
+        # Older records would be deleted by retention in the middle of a test.
+        self.began = int(time.time() * 1000)
+        self.make(self.topic, self.replica, self.checkpoints, self.syncs, self.state)
+
+    def make(self, *names: str, **config: str) -> None:
+        topics = [{"name": name, "partitions": 1, "config": config} for name in names]
+        made = run_module(kafka_topic, {"bootstrap_servers": self.servers, "topics": topics})
+        assert made["rc"] == 0, made
+
+    def send(self, topic: str, *records: tuple[bytes, bytes, int]) -> None:
+        producer = Producer({"bootstrap.servers": self.servers})
+        for key, value, stamp in records:
+            producer.produce(topic, value, key=key, partition=0, timestamp=stamp)
+        assert producer.flush(20) == 0
+
+    def copy(self, *numbers: int, topic: str = "") -> None:
+        """Records of the source, by their number; a number that comes twice was sent twice."""
+        records = ((b"k", f"{number}".encode(), self.began + number) for number in numbers)
+        self.send(topic or self.replica, *records)
+
+    def checkpoint(self, upstream: int, downstream: int) -> None:
+        key = text(self.group) + text(self.replica) + struct.pack(">i", 0)
+        value = struct.pack(">hqq", 0, upstream, downstream) + text("")
+        self.send(self.checkpoints, (key, value, int(time.time() * 1000)))
+
+    def prepare(self, offset: int, left: int, since: float | None = None) -> None:
+        value = {
+            "kind": "positions",
+            "pair": "pair",
+            "to": self.b,
+            "group": self.group,
+            "since": time.time() if since is None else since,
+            "positions": [[self.replica, 0, offset, left]],
+        }
+        self.send(self.state, (b"x", json.dumps(value).encode(), int(time.time() * 1000)))
+
+    def commit(self, topic: str, offset: int) -> None:
+        admin = AdminClient({"bootstrap.servers": self.servers})
+        request = [ConsumerGroupTopicPartitions(self.group, [TopicPartition(topic, 0, offset)])]
+        admin.alter_consumer_group_offsets(request)[self.group].result()
+
+    def look(self, **more: Any) -> dict[str, Any]:
+        params = {
+            "clusters": {
+                self.p: {"bootstrap_servers": DEAD},
+                self.b: {"bootstrap_servers": self.servers, "connect_url": self.url},
+            },
+            "topics": [self.topic],
+            "groups": [self.group],
+            "leave": self.p,
+            "enter": self.b,
+            "pair": "pair",
+            "state_topic": self.state,
+            "probe_timeout": 0.5,
+            **more,
+        }
+        return run_module(dr_disaster, params, check=True)
+
+    def found(self, **more: Any) -> dict[str, Any]:
+        """The row of the replica."""
+        result = self.look(**more)
+        assert result["rc"] == 0, result["msg"]
+        return next(row for row in result["details"] if row["topic"] == self.replica)
+
+
+@pytest.fixture
+def side(lab: Any) -> Side:
+    return Side(lab)
+
+
+def test_nothing_known_begins_at_the_log_start_and_says_what_is_not_known(side: Side) -> None:
+    side.copy(*range(5))
+    result = side.look()
+    rows = {row["topic"]: row for row in result["details"]}
+    assert (rows[side.replica]["offset"], rows[side.replica]["method"], rows[side.replica]["rereads"]) == (
+        0,
+        "start",
+        5,
+    )
+    assert (rows[side.topic]["offset"], rows[side.topic]["method"]) == (0, "empty")
+    assert [probe["answers"] for probe in result["probes"]] == [False]
+    assert result["loss"]["verdict"] == "UNKNOWN"
+    assert result["loss"]["records_at_most"] is None
+    assert result["ages"] == {side.group: None}
+    assert result["changed"] is False
+
+
+def test_a_commit_that_is_merely_found_is_not_believed(side: Side) -> None:
+    side.copy(*range(5))
+    side.commit(side.replica, 4)
+    found = side.found()
+    assert (found["offset"], found["existing"]) == (0, 4)
+
+
+def test_the_newest_checkpoint_and_what_was_prepared(side: Side) -> None:
+    side.copy(*range(10))
+    side.checkpoint(3, 3)
+    side.checkpoint(5, 4)
+    assert (side.found()["offset"], side.found()["method"]) == (4, "checkpoint")
+    side.prepare(7, 7)
+    found = side.found()
+    assert (found["offset"], found["method"], found["rereads"]) == (7, "prepared", 3)
+    assert found["as_of"] is not None
+    # Set back on purpose since.
+    side.prepare(7, 7, since=time.time() - 60)
+    side.checkpoint(2, 2)
+    assert (side.found()["offset"], side.found()["method"]) == (2, "checkpoint")
+
+
+def test_an_offset_sync_that_came_later_raises_a_checkpoint(side: Side) -> None:
+    side.copy(*range(10))
+    side.checkpoint(8, 3)
+    key = text(side.topic) + struct.pack(">i", 0)
+    side.send(side.syncs, (key, struct.pack(">qq", 6, 6), int(time.time() * 1000)))
+    found = side.found()
+    assert (found["offset"], found["method"]) == (7, "checkpoint"), found
+
+
+def test_a_restart_shortly_before_moves_the_position_to_the_first_copy(side: Side) -> None:
+    # 0 to 9 came, then 5 and 6 again: MirrorMaker 2's checkpoint of a group at 6 lies behind 7, 8 and 9.
+    side.copy(*range(10), 5, 6)
+    side.checkpoint(6, 11)
+    found = side.found()
+    assert (found["offset"], found["method"]) == (6, "first_copy")
+    assert "sending records again" in found["reason"]
+
+
+def test_a_restart_that_had_caught_up_moves_nothing(side: Side) -> None:
+    side.copy(*range(10), *range(5, 12))
+    side.checkpoint(6, 11)
+    assert (side.found()["offset"], side.found()["method"]) == (11, "checkpoint")
+
+
+def test_where_copies_cannot_be_told_the_position_is_not_called_proven(side: Side) -> None:
+    stamped = f"{side.topic}-stamped"
+    side.make(stamped, f"{side.p}.{stamped}", **{"message.timestamp.type": "LogAppendTime"})
+    side.topic, side.replica = stamped, f"{side.p}.{stamped}"
+    side.copy(*range(10))
+    side.checkpoint(6, 6)
+    found = side.found()
+    assert (found["offset"], found["quality"]) == (6, "unproven")
+    side.copy(5, 6)
+    side.checkpoint(6, 11)
+    assert (side.found()["offset"], side.found()["method"]) == (6, "first_copy")
+
+
+def test_a_compacted_replica_is_read_from_its_start(side: Side) -> None:
+    compacted = f"{side.topic}-compacted"
+    side.make(compacted, f"{side.p}.{compacted}", **{"cleanup.policy": "compact"})
+    side.topic, side.replica = compacted, f"{side.p}.{compacted}"
+    side.copy(*range(10))
+    side.checkpoint(6, 6)
+    found = side.found()
+    assert (found["offset"], found["method"]) == (0, "start")
+    assert "compacted" in found["reason"]
+
+
+def test_checkpoints_of_an_earlier_topic_of_that_name_count_for_nothing(side: Side) -> None:
+    side.copy(*range(10))
+    side.checkpoint(8, 8)
+    since = {f"{side.p}->{side.b}": {side.topic: 0}}
+    assert side.found(syncs_since=since)["offset"] == 8
+    since[f"{side.p}->{side.b}"][side.topic] = 1
+    assert side.found(syncs_since=since)["offset"] == 0
+
+
+def test_the_groups_own_position_of_an_earlier_stay_counts_on_the_original(side: Side) -> None:
+    side.copy(*range(10), topic=side.topic)
+    vouched = {side.group: {side.topic: {"0": 7}, side.replica: {"0": 3}}}
+    rows = {row["topic"]: row for row in side.look(vouched=vouched)["details"]}
+    assert (rows[side.topic]["offset"], rows[side.topic]["method"]) == (7, "prepared")
+    assert rows[side.replica]["offset"] == 0
+
+
+def test_what_cannot_be_right_is_refused(side: Side) -> None:
+    missing = side.look(topics=[f"{side.topic}-none"])
+    assert missing["error"]["code"] == "topic_missing"
+    again = side.look(topic_ids={side.b: {side.replica: "another"}})
+    assert again["error"]["code"] == "topic_recreated"
+    side.send(side.checkpoints, (b"rubbish", b"rubbish", int(time.time() * 1000)))
+    assert side.look()["error"]["code"] == "checkpoints_unreadable"
+
+
+def test_members_on_the_surviving_side_are_named(side: Side) -> None:
+    side.copy(*range(3), topic=side.topic)
+    settings = {"bootstrap.servers": side.servers, "group.id": side.group, "auto.offset.reset": "earliest"}
+    consumer = Consumer(settings)
+    consumer.subscribe([side.topic])
+    try:
+        assert consumer.poll(30) is not None
+        assert side.look()["active_groups"] == [side.group]
+    finally:
+        consumer.close()
+
+
+def test_a_probe_is_bounded_and_says_what_it_found(side: Side) -> None:
+    alive = run_module(dr_probe_info, {"bootstrap_servers": side.servers, "topics": [side.topic], "timeout": 20})
+    assert (alive["answers"], alive["changed"]) == (True, False), alive["reason"]
+    began = time.monotonic()
+    dead = run_module(dr_probe_info, {"bootstrap_servers": DEAD, "topics": [side.topic], "timeout": 1})
+    assert dead["answers"] is False
+    assert time.monotonic() - began < 3
+    empty = run_module(dr_probe_info, {"bootstrap_servers": side.servers, "topics": ["no-such-topic"]})
+    assert (empty["answers"], "no topic no-such-topic" in empty["reason"]) == (False, True)
+    other = {"bootstrap_servers": side.servers, "topics": [side.topic], "expected_cluster_id": "another"}
+    assert run_module(dr_probe_info, other)["error"]["code"] == "wrong_cluster"

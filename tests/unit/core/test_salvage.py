@@ -1,0 +1,79 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the tail of a lost side begins: a record too many is named, none too few is ever left behind."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.salvage import (
+    Progress,
+    already_copied,
+    first_offset,
+    line,
+    provenance,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import Record
+
+PLAN = Progress("B-P", "P", "T", 0, "salvage", 5, 9, 5)
+
+
+@given(st.data())
+def test_what_was_copied_and_not_noted_is_found_and_nothing_else(data: st.DataObject) -> None:
+    """The worker went on from ``noted`` in order, died, began there again, and so on; then the source was lost."""
+    length = data.draw(st.integers(1, 12))
+    noted = data.draw(st.integers(0, length))
+    replica = list(range(noted))
+    reached = noted
+    for _start in range(data.draw(st.integers(1, 3))):
+        end = data.draw(st.integers(noted, length))
+        replica += range(noted, end)
+        reached = max(reached, end)
+    tail = list(range(noted, length))
+    assert already_copied(tail, replica) == reached - noted
+
+
+@given(st.lists(st.integers(0, 2), max_size=8), st.lists(st.integers(0, 2), max_size=12))
+def test_only_an_unbroken_copy_counts(tail: list[int], replica: list[int]) -> None:
+    count = already_copied(tail, replica)
+    copy = tail[:count]
+    assert count == 0 or any(replica[at : at + count] == copy for at in range(len(replica)))
+
+
+def test_a_tail_begins_behind_what_was_copied_and_what_was_brought_over() -> None:
+    assert first_offset(None, None) == 0
+    assert first_offset(4, None) == 5
+    assert first_offset(4, PLAN) == 9
+    assert first_offset(20, PLAN) == 21
+
+
+def test_progress_is_read_back_as_it_was_written() -> None:
+    assert Progress.of(json.loads(json.dumps(PLAN.as_dict()))) == PLAN
+    assert PLAN.key == "B-P/salvage/P/T/0"
+    assert not PLAN.done
+    assert Progress.of({**PLAN.as_dict(), "through": 9}).done
+
+
+@pytest.mark.parametrize("data", [None, b"", b"text", "Grüße".encode(), bytes(range(256))])
+def test_a_line_is_for_people_and_gives_every_byte_back(data: bytes | None) -> None:
+    found = json.loads(line("T", 3, Record(7, 1700000000000, "CreateTime", data, data, (("h", data),))))
+    assert (found["topic"], found["partition"], found["offset"], found["timestamp"]) == ("T", 3, 7, 1700000000000)
+    for shown, kept in ((found["key"], found["key_base64"]), tuple(found["headers"][0][1:])):
+        assert (None if kept is None else base64.b64decode(kept)) == data
+        assert shown is None or shown.encode() == data
+    assert "\n" not in line("T", 0, Record(0, None, None, b"a\nb", data, ()))
+
+
+def test_where_a_record_was_first_is_told_in_headers() -> None:
+    assert provenance("id", "T", 3, 7) == [
+        ("kafka_dr.salvage.cluster", b"id"),
+        ("kafka_dr.salvage.topic", b"T"),
+        ("kafka_dr.salvage.partition", b"3"),
+        ("kafka_dr.salvage.offset", b"7"),
+    ]
