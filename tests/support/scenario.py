@@ -107,7 +107,7 @@ class Scenario:
     def move(self, name: str, to: str, **variables: Any) -> dict[str, Any]:
         """Run a cutover playbook and return its report, with the downtimes that the ledgers show under ``downtime``."""
         done = self.playbook(name, {"kafka_dr_confirm": to, "kafka_dr_to": to, **variables})
-        kind = variables.get("kafka_dr_type", "cutoff" if name != "failover_continuous" else "continuous")
+        kind = variables.get("kafka_dr_type", "cutoff") if name == "failback" else name.removeprefix("failover_")
         report: dict[str, Any] = json.loads((self.reports / f"{kind}-{to}.json").read_text())
         report["playbook_s"] = round(done["seconds"], 1)
         return report

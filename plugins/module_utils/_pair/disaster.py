@@ -19,6 +19,7 @@ from .._core.positions import Position
 from .._core.stays import nested
 from .._core.waiting import Bounds, wait_until
 from .._module import Result
+from .clusters import both
 from .journal import note
 from .observe import Partition, heartbeat_age
 from .prepared import prepared_positions
@@ -42,10 +43,11 @@ def disaster(params: Mapping[str, Any], check: bool) -> Result:
     stopped = _stop(survivor, params, check)
     if stopped.failure is not None:
         return stopped
-    found = _Search(survivor, params, check).run()
+    search = _Search(survivor, params, check)
+    found, probes = both(search.run, lambda: _probes(params) if check else [])
     found.outcomes, found.warnings = stopped.outcomes, stopped.warnings
     if check:
-        found.extra["probes"] = _probes(params)
+        found.extra["probes"] = probes
     elif found.failure is None:
         noted = note(_on_the_survivor(params, found.extra["barrier"]), check)
         found.outcomes = found.outcomes + noted.outcomes

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from ledger.store import Writer, ledger_path, now_us, open_ledger
 BATCH = 500
 BATCH_SECONDS = 0.2
 POLL_SECONDS = 0.05
+ANSWER_SECONDS = 1.0
 
 
 @dataclass
@@ -89,12 +91,20 @@ class Intake:
         self._group, self._life, self._alias = client.consumer_group, life, endpoint.alias
         self._batch = max(1, min(BATCH, int(BATCH_SECONDS / client.work_seconds))) if client.work_seconds else BATCH
         self._subscription = list(endpoint.subscribe)
-        # True from when no broker could be reached until the next record: a commit would wait the session time-out out.
-        self.cut_off = False
+        self._cut_off = False
+        self._addresses = endpoint.bootstrap_servers.split(",")
         self.kafka = KafkaConsumer({**consumer_config(client, endpoint, member), "error_cb": self._note})
 
     def _note(self, error: KafkaError) -> None:
-        self.cut_off = self.cut_off or error.code() == KafkaError._ALL_BROKERS_DOWN
+        self._cut_off = self._cut_off or error.code() == KafkaError._ALL_BROKERS_DOWN
+
+    def reachable(self) -> bool:
+        """False while no broker listens: a commit, and the end, would wait the session time-out out for nothing.
+
+        Not by asking Kafka: this runs inside its callbacks too, where the library takes no other call.
+        """
+        self._cut_off = self._cut_off and not any(_listens(address) for address in self._addresses)
+        return not self._cut_off
 
     def subscribe(self) -> None:
         if not self._subscription:
@@ -112,7 +122,6 @@ class Intake:
                 self._judge(error, message)
                 continue
             record = received(message)
-            self.cut_off = False
             place = (record.topic, record.partition)
             if record.offset >= self.next_offset.get(place, record.offset + 1):
                 self.next_offset[place] = record.offset + 1
@@ -213,10 +222,7 @@ class GroupConsumer:
             return
         self._ledger.flush()
         offsets = [TopicPartition(topic, partition, offset) for (topic, partition), offset in self._uncommitted.items()]
-        if self._intake.cut_off:
-            # Waiting would last a session. What comes through all the same counts on the broker.
-            self._intake.kafka.commit(offsets=offsets, asynchronous=True)
-        elif commit(self._intake.kafka, offsets):
+        if self._intake.reachable() and commit(self._intake.kafka, offsets):
             self._uncommitted.clear()
             self._counts.commits += 1
 
@@ -241,6 +247,15 @@ def write_processed(ledger: Writer, kind: str, record: Received, time_us: int, *
     producer, seq = identity_of(record.value)
     key = record.key.decode(errors="replace").replace("\t", " ").replace("\n", " ")
     ledger.add(kind, *transaction, producer, seq, key, record.topic, record.partition, record.offset, time_us)
+
+
+def _listens(address: str) -> bool:
+    host, _colon, port = address.strip().rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), ANSWER_SECONDS):
+            return True
+    except OSError:
+        return False
 
 
 def _places(partitions: Iterable[TopicPartition]) -> list[tuple[str, int]]:
