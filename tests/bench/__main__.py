@@ -18,6 +18,7 @@ sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "roles" / "lab" / "f
 
 import audit  # noqa: E402 - beside this file
 import cutoff  # noqa: E402 - beside this file
+import disaster  # noqa: E402
 import identity  # noqa: E402
 import srm  # noqa: E402
 import topics  # noqa: E402
@@ -68,6 +69,11 @@ def bench_identity() -> list[dict[str, Any]]:
         lab.down(wipe=True)
 
 
+def bench_disaster() -> list[dict[str, Any]]:
+    """Failovers from a side that was killed."""
+    return disaster.measure(FOLDER / "disaster-lab", say)
+
+
 def bench_srm() -> list[dict[str, Any]]:
     """Enabling an enabled pair through Cloudera Manager."""
     return srm.measure(FOLDER / "srm-lab", say)
@@ -91,6 +97,7 @@ PARTS = {
     "cutoff": bench_cutoff,
     "translate": bench_translate,
     "identity_failback": bench_identity,
+    "disaster": bench_disaster,
     "srm": bench_srm,
     "audit": bench_audit,
 }
