@@ -144,7 +144,8 @@ SPEC = pair_options().merge(
             "cut": {"type": "dict", "default": {}},
             "failed_over": {"type": "float"},
             "accept_expired": {"type": "list", "elements": "str", "default": []},
-            "accept_newer_keys": {"type": "list", "elements": "str", "default": []},
+            # Not a secret: names of topics.
+            "accept_newer_keys": {"type": "list", "elements": "str", "default": [], "no_log": False},
             "pair": {"type": "str", "required": True},
             "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
         },
