@@ -46,6 +46,7 @@ class FilterModule:
             preflight.judge_cutover,
             preflight.judge_disaster,
             preflight.phases_left,
+            preflight.unfit,
             preflight.written_behind,
             report.checkpoint_lines,
             report.cutover_report,

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .verdict import PROVEN, UNKNOWN
+from .verdict import PROVEN, REFUTED, UNKNOWN
 
-__all__ = ["first_positions", "judge_cutover", "judge_disaster", "phases_left", "written_behind"]
+__all__ = ["first_positions", "judge_cutover", "judge_disaster", "phases_left", "unfit", "written_behind"]
 
 # The phase that begins with the point of no return; an interrupted run behind it goes on there.
 _FORWARD_FROM = ("start", "move_producers")
@@ -108,6 +108,19 @@ def judge_disaster(
     elif journal["interrupted"]:
         text = f"{text} The {run['type']} run {run['id']} had not ended: this one takes its place."
     return {**_judgement(False, problems, text), "behind": behind and not resumes}
+
+
+def unfit(status: Mapping[str, Any]) -> list[str]:
+    """Partitions on which a flow must not go on: its position lies outside the source's log.
+
+    MirrorMaker 2 would go on silently, from the wrong place or from the start.
+    """
+    return [
+        f"{flow['name']} {row['topic']}-{row['partition']}: {row['fits_reason']}"
+        for flow in status["flows"]
+        for row in flow["partitions"]
+        if row["fits"] == REFUTED
+    ]
 
 
 def first_positions(status: Mapping[str, Any], alias: str) -> list[dict[str, Any]]:

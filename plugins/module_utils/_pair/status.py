@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._core.errors import DrError
-from .._core.gates import alive, drained, lag, open_transaction
+from .._core.gates import alive, drained, healthy, lag, open_transaction
 from .._core.verdict import PROVEN, REFUTED, UNKNOWN, Finding, combine
 from .._core.waiting import Bounds, Waited, wait_until
 from .._module import Result
@@ -234,7 +234,7 @@ def _view(
 def _flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
     partitions = []
     for (topic, partition), facts in sorted(look.facts.items()):
-        state = drained(facts)
+        state, fits = drained(facts), healthy(facts)
         partitions.append(
             {
                 "topic": topic,
@@ -246,6 +246,8 @@ def _flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
                 "replica_end": facts.replica_end,
                 "drained": state.verdict,
                 "reason": state.reason,
+                "fits": fits.verdict,
+                "fits_reason": fits.reason,
             }
         )
     lags = [row["lag"] for row in partitions]

@@ -14,6 +14,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.prefligh
     judge_cutover,
     judge_disaster,
     phases_left,
+    unfit,
     written_behind,
 )
 
@@ -288,3 +289,12 @@ def test_behind_another_runs_point_of_no_return_positions_are_not_touched_again(
     assert judged["behind"] is True
     assert phases_left(phases, LOST, judged["behind"]) == ["start_consumers", "move_producers", "arrival"]
     assert judge_disaster(look(DEAD), journal("B", {**LOST, "pnr": 1.0}), "B")["behind"] is False
+
+
+def test_a_flow_that_does_not_fit_its_source_is_named() -> None:
+    rows = [
+        {"topic": "T", "partition": 0, "fits": "PROVEN", "fits_reason": "inside"},
+        {"topic": "T", "partition": 1, "fits": "REFUTED", "fits_reason": "past the end"},
+        {"topic": "T", "partition": 2, "fits": "UNKNOWN", "fits_reason": "not known"},
+    ]
+    assert unfit(status(flows=[flow("P", "B", partitions=rows)])) == ["P->B T-1: past the end"]
