@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from .._core.disaster import Prepared, Tail, guarded, loss_lines, predicted_loss, survived
@@ -40,10 +41,12 @@ def disaster(params: Mapping[str, Any], check: bool) -> Result:
     source connector's stop may be pending, and what it had copied is a lower bound then.
     """
     survivor = Survivor(params)
-    stopped = _stop(survivor, params, check)
+    survivor.states  # noqa: B018 - refuses before anything is stopped
+    search = _Search(survivor, params, check)
+    # A stop takes seconds while the source is dead. What was written before stays true meanwhile.
+    stopped, _nothing = both(lambda: _stop(survivor, params, check), search.read_ahead)
     if stopped.failure is not None:
         return stopped
-    search = _Search(survivor, params, check)
     found, probes = both(search.run, lambda: _probes(params) if check else [])
     found.outcomes, found.warnings = stopped.outcomes, stopped.warnings
     if check:
@@ -94,10 +97,19 @@ class _Search:
     def __init__(self, survivor: Survivor, params: Mapping[str, Any], check: bool) -> None:
         self._survivor, self._params, self._check = survivor, params, check
 
+    def read_ahead(self) -> None:
+        """What the flow's stop does not change, or makes newer at most: an older one is lower, never wrong."""
+        self._survivor.read_ahead()
+        self._prepared  # noqa: B018 - read now
+
+    @cached_property
+    def _prepared(self) -> dict[str, dict[Partition, Prepared]]:
+        survivor, params = self._survivor, self._params
+        return prepared_positions(survivor.kafka, params["state_topic"], params["pair"], survivor.y)
+
     def run(self) -> Result:
         """Everything that is known, as of now."""
         survivor = self._survivor
-        survivor.states  # noqa: B018 - refuses before anything is read
         look = survivor.look()
         if survivor.naming.policy == "identity" and not self._check:
             self._require_decided()
@@ -151,8 +163,7 @@ class _Search:
     # ---- positions
 
     def _rows(self, tails: Mapping[Partition, Tail], commits: Mapping[str, Any]) -> list[dict[str, Any]]:
-        survivor, params = self._survivor, self._params
-        prepared = prepared_positions(survivor.kafka, params["state_topic"], params["pair"], survivor.y)
+        survivor, prepared = self._survivor, self._prepared
         rows = []
         for group in survivor.groups:
             own = self._own(group)

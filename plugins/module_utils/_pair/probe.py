@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -19,6 +20,8 @@ from .._kafka.client import Kafka
 from .._kafka.topics import describe, known_ranges
 
 __all__ = ["Probe", "probe"]
+
+_LISTENS = 1.0
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,15 @@ def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> 
     def ended(answers: bool, reason: str) -> Probe:
         return Probe(answers, reason, round(time.monotonic() - began, 3))
 
+    addresses = cluster["bootstrap_servers"].split(",")
+    # Kafka's client asks again until its time-out; where nobody listens that is known at once.
+    listening = wait_until(
+        lambda: any(_listens(address, left()) for address in addresses),
+        lambda found: found,
+        Bounds(min(_LISTENS, timeout / 2), 0.1),
+    )
+    if not listening.done:
+        return ended(False, f"no broker listens at {cluster['bootstrap_servers']}")
     try:
         kafka = Kafka(cluster["bootstrap_servers"], cluster.get("admin_client") or cluster.get("client") or {}, left())
         kafka.identify(cluster.get("cluster_id"))
@@ -72,3 +84,12 @@ def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> 
             raise
         return ended(False, error.message)
     return ended(True, f"it answers, and every partition of {len(topics)} topics has a leader")
+
+
+def _listens(address: str, timeout: float) -> bool:
+    host, _colon, port = address.strip().rpartition("://")[2].rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), min(timeout, _LISTENS)):
+            return True
+    except (OSError, ValueError):
+        return False

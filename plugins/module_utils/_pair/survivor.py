@@ -59,6 +59,11 @@ class Survivor:
         """Every request sent so far, without secrets."""
         return [*self.kafka.requests, *self.engine.requests]
 
+    def read_ahead(self) -> None:
+        """Checkpoints and offset-syncs."""
+        for group, key in self.checkpoints:
+            self.checkpointed(group, key)
+
     # ---- topics
 
     def replica(self, key: Partition) -> Partition:
