@@ -122,6 +122,11 @@ leases:
   returned: for O(event=read) and O(event=started)
   type: list
   elements: dict
+unfinished_replays:
+  description: Partitions whose tail M(switchback.kafka_dr.dr_salvage) has begun to bring over, and not ended.
+  returned: for O(event=read)
+  type: list
+  elements: str
 missing_on:
   description: Aliases without a journal topic.
   returned: always

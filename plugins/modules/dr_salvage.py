@@ -54,6 +54,12 @@ options:
     description: Ends of the topics on O(target) when the applications moved there, by topic and partition.
     type: dict
     default: {}
+  resumed:
+    description:
+      - With O(policy=identity), where the logs of O(source) ended when the flow back was let loose, by topic and
+        partition. What lies behind came from O(target).
+    type: dict
+    default: {}
   failed_over:
     description: When the point of no return was passed, in seconds since the epoch. Later records are counted apart.
     type: float
@@ -102,7 +108,8 @@ RETURN = r"""
 partitions:
   description:
     - One row for each partition with a tail. C(begin), C(end), C(records), C(first_time), C(last_time) (epoch
-      milliseconds), C(after_failover), C(already_copied), C(expired), C(undecided), C(file), C(replayed).
+      milliseconds), C(after_failover), C(already_copied), C(expired), C(truncated),
+      C(undecided), C(file), C(replayed).
   returned: success
   type: list
   elements: dict
@@ -142,6 +149,7 @@ SPEC = pair_options().merge(
             "folder": {"type": "path"},
             "topic_ids": {"type": "dict", "default": {}},
             "cut": {"type": "dict", "default": {}},
+            "resumed": {"type": "dict", "default": {}},
             "failed_over": {"type": "float"},
             "accept_expired": {"type": "list", "elements": "str", "default": []},
             # Not a secret: names of topics.

@@ -16,7 +16,12 @@ import pytest
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from ansible_collections.switchback.kafka_dr.plugins.modules import dr_disaster, dr_probe_info, kafka_topic
+from ansible_collections.switchback.kafka_dr.plugins.modules import (
+    dr_disaster,
+    dr_probe_info,
+    kafka_topic,
+    kafka_topic_info,
+)
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 
 pytestmark = pytest.mark.integration
@@ -66,16 +71,20 @@ class Side:
         value = struct.pack(">hqq", 0, upstream, downstream) + text("")
         self.send(self.checkpoints, (key, value, int(time.time() * 1000)))
 
-    def prepare(self, offset: int, left: int, since: float | None = None) -> None:
+    def prepare(self, offset: int, left: int, since: float | None = None, known: bool = True) -> None:
         value = {
             "kind": "positions",
             "pair": "pair",
             "to": self.b,
             "group": self.group,
             "since": time.time() if since is None else since,
-            "positions": [[self.replica, 0, offset, left]],
+            "positions": [[self.replica, 0, offset, left, self.id_of(self.replica) if known else "another"]],
         }
         self.send(self.state, (b"x", json.dumps(value).encode(), int(time.time() * 1000)))
+
+    def id_of(self, topic: str) -> str:
+        found = run_module(kafka_topic_info, {"bootstrap_servers": self.servers, "topics": [topic]})
+        return str(found["topics"][0]["topic_id"])
 
     def commit(self, topic: str, offset: int) -> None:
         admin = AdminClient({"bootstrap.servers": self.servers})
@@ -140,6 +149,9 @@ def test_the_newest_checkpoint_and_what_was_prepared(side: Side) -> None:
     side.checkpoint(3, 3)
     side.checkpoint(5, 4)
     assert (side.found()["offset"], side.found()["method"]) == (4, "checkpoint")
+    # Of an earlier topic of that name.
+    side.prepare(9, 9, known=False)
+    assert side.found()["offset"] == 4
     side.prepare(7, 7)
     found = side.found()
     assert (found["offset"], found["method"], found["rereads"]) == (7, "prepared", 3)

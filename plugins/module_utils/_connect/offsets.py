@@ -15,7 +15,7 @@ from .._core.errors import DrError
 from .http import RefusedError
 from .rest import ConnectClient
 
-__all__ = ["copied_offsets", "parse_offsets", "set_offsets"]
+__all__ = ["change_offsets", "copied_offsets", "parse_offsets", "set_offsets"]
 
 
 def copied_offsets(rest: ConnectClient, connector: str, source_alias: str | None = None) -> dict[tuple[str, int], int]:
@@ -54,12 +54,7 @@ def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: 
     """
     if copied_offsets(rest, connector):
         rest.reset_offsets(connector)
-    entries = [
-        {"partition": {"cluster": source_alias, "partition": index, "topic": topic}, "offset": {"offset": offset}}
-        for (topic, index), offset in sorted(wanted.items())
-    ]
-    if entries:
-        rest.alter_offsets(connector, entries)
+    change_offsets(rest, connector, source_alias, wanted)
     found = copied_offsets(rest, connector)
     if found != dict(wanted):
         differ = sorted(key for key in {*found, *wanted} if found.get(key) != wanted.get(key))
@@ -71,3 +66,15 @@ def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: 
             "It is stopped and copies nothing. Start the same playbook again.",
             rest.url,
         )
+
+
+def change_offsets(
+    rest: ConnectClient, connector: str, source_alias: str, wanted: Mapping[tuple[str, int], int]
+) -> None:
+    """Set these of a STOPPED connector and leave the others; not read back here."""
+    entries = [
+        {"partition": {"cluster": source_alias, "partition": index, "topic": topic}, "offset": {"offset": offset}}
+        for (topic, index), offset in sorted(wanted.items())
+    ]
+    if entries:
+        rest.alter_offsets(connector, entries)

@@ -51,16 +51,15 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Tail:
-    """One partition on Y: its log, and what the flow had copied into it (N; None: unknown, or nothing copies there).
+    """One partition on Y: its log, and what the flow has noted as copied into it (N; None: unknown).
 
-    ``final``: N will not change any more. ``floor``: with the policy identity, where the present stay began; no group
-    of which a checkpoint is known from this stay can lie below.
+    N is no bound of what lies here: a worker that died had copied more than it noted. ``floor``: with the policy
+    identity, where the present stay began; no group of which a checkpoint is known from this stay can lie below.
     """
 
     start: int
     end: int
     copied: int | None = None
-    final: bool = False
     floor: int = 0
 
 
@@ -86,8 +85,6 @@ def survived(tail: Tail, checkpointed: Checkpointed | None, prepared: Sequence[P
     claims = [(tail.start, "start", "no position of the group is known here")]
     if checkpointed is not None:
         claims.append((max(tail.start, tail.floor), "stay", "the group had come to the present stay"))
-        if tail.final and tail.copied is not None and checkpointed.upstream > tail.copied:
-            claims.append((tail.end, "end", "the group had processed everything that was copied"))
         if checkpointed.downstream <= tail.end:
             claims.append((checkpointed.downstream, "checkpoint", "MirrorMaker 2's newest checkpoint of the group"))
         else:
@@ -136,26 +133,26 @@ def guarded(position: Position, tail: Tail, copies: Copies) -> Position:
 def predicted_loss(
     tails: Mapping[tuple[str, int], Tail],
     upstream: Mapping[tuple[str, int], int],
+    last: Mapping[tuple[str, int], int | None],
     newest: Mapping[tuple[str, int], float | None],
     heartbeat_age: float | None,
     now: float,
 ) -> dict[str, Any]:
     """What may have been acknowledged on X and is not on Y: ranges, never 0 by default.
 
-    ``upstream``: by source partition, the highest position of any group on X that is known here. ``newest``: epoch
-    seconds of the last copied record. Records have no upper bound here: only X knows its end.
+    ``upstream``: by source partition, the highest position of any group on X that is known here. ``last``: the source
+    offset of the replica's last record, where an offset-sync tells it. ``newest``: epoch seconds of that record.
+    Records have no upper bound here: only X knows its end.
     """
     rows = []
     for key in sorted(tails):
-        tail, beat = tails[key], newest.get(key)
-        known = None if tail.copied is None else max(0, upstream.get(key, 0) - 1 - tail.copied)
+        tail, beat, copied = tails[key], newest.get(key), last.get(key)
         rows.append(
             {
                 "topic": key[0],
                 "partition": key[1],
                 "copied": tail.copied,
-                "final": tail.final,
-                "at_least": known if tail.final else None,
+                "at_least": None if copied is None else max(0, upstream.get(key, 0) - 1 - copied),
                 "last_copied": beat,
             }
         )

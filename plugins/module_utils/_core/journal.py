@@ -185,6 +185,7 @@ def _enabled(state: State, event: Event) -> None:
     state.enabled = True
     state.policy = event.data.get("policy", state.policy)
     state.active = event.data["active"] if adopted else state.active or event.data["active"]
+    state.left = {alias: _of_same_topics(facts, alias, state.topic_ids, ids) for alias, facts in state.left.items()}
     state.topic_ids = ids
     state.syncs_since = event.data.get("syncs_since", {})
     seam = event.data.get("seam")
@@ -192,6 +193,21 @@ def _enabled(state: State, event: Event) -> None:
         # What the journal knows of a topic of that name is about another one, or about a time when it was not watched.
         state.seams = [_without(one, set(seam.get("joined", ()))) for one in state.seams]
         state.seams.append({**seam, "known": False})
+
+
+def _of_same_topics(
+    facts: Mapping[str, Any], alias: str, before: Mapping[str, Any], now: Mapping[str, Any]
+) -> dict[str, Any]:
+    """``facts`` of a side that was left, without positions on topics that were created again since."""
+    old, new = before.get(alias, {}), now.get(alias, {})
+    other = {topic for topic in old if topic in new and new[topic] != old[topic]}
+    if not other or "positions" not in facts:
+        return dict(facts)
+    kept = {
+        group: {topic: at for topic, at in topics.items() if topic not in other}
+        for group, topics in facts["positions"].items()
+    }
+    return {**facts, "positions": kept}
 
 
 def _without(seam: Mapping[str, Any], topics: set[str]) -> dict[str, Any]:
@@ -218,11 +234,21 @@ def _started(state: State, event: Event) -> None:
         "holder": event.data.get("holder"),
         "resumed": 0,
         "started": event.time,
-        "phases": {},
+        # A disaster behind another run's point of no return: that one's cut and positions still hold.
+        "behind": bool(event.data.get("behind")),
+        "phases": _taken_over(state, event),
         "pnr": None,
         "ended": None,
         "result": None,
     }
+
+
+def _taken_over(state: State, event: Event) -> dict[str, Any]:
+    """The barrier of the run whose place this one takes, if that one went to the same side and got behind it."""
+    before = state.run or {}
+    if not event.data.get("behind") or before.get("to") != event.data["to"] or before.get("pnr") is None:
+        return {}
+    return {name: facts for name, facts in before["phases"].items() if name == "barrier"}
 
 
 def _resumed(state: State, event: Event) -> None:

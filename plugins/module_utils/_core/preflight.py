@@ -97,14 +97,18 @@ def judge_disaster(
             f" switchback.kafka_dr.failover_cutoff with -e kafka_dr_to={to} -e kafka_dr_confirm={to}, or this one again"
             " with -e kafka_dr_although_healthy=true."
         )
+    # It lived here already when another run was interrupted: nothing that groups have read since may be set back.
     behind = active == to
+    passed = behind and run["to"] == to and run["pnr"] is not None
     if busy and not resumes and not behind and not journal["interrupted"]:
         problems.append(f"The groups {', '.join(busy)} already have members on {to}. Stop them first.")
     text = f"The applications lived on {active} and move to {to} by the type disaster."
-    if behind:
-        text = f"The {run['type']} run {run['id']} had passed the point of no return to {to}: this one ends it."
-    elif resumes:
+    if resumes:
         text = f"The run {run['id']} was interrupted and goes on."
+    elif passed:
+        text = f"The {run['type']} run {run['id']} had passed the point of no return to {to}: this one ends it."
+    elif behind:
+        text = f"The {run['type']} run {run['id']} was about to leave {to}: the applications start there again."
     elif journal["interrupted"]:
         text = f"{text} The {run['type']} run {run['id']} had not ended: this one takes its place."
     return {**_judgement(False, problems, text), "behind": behind and not resumes}
@@ -160,18 +164,20 @@ def _other_run(run: Mapping[str, Any], kind: str, to: str) -> str:
     )
 
 
-def phases_left(phases: Sequence[str], run: Mapping[str, Any], behind: bool = False) -> list[str]:
+def phases_left(phases: Sequence[str], run: Mapping[str, Any]) -> list[str]:
     """The phases that a run still has to do: all of them, or from the point of no return on.
 
     Every phase looks before it acts, so an earlier one may be repeated; behind the point of no return none may be.
-    ``behind``: another run had passed it; its consumers may not have been started, so that comes again.
+    Where the applications lived on that side already (``behind``), no position is touched; without a cut there are no
+    first writes to look for.
     """
-    if behind:
-        return list(phases[phases.index("start_consumers") :])
-    if run["pnr"] is None:
+    if run["pnr"] is not None:
+        left = list(phases[next(index for index, phase in enumerate(phases) if phase in _FORWARD_FROM) :])
+    elif run["behind"]:
+        left = list(phases[phases.index("start_consumers") :])
+    else:
         return list(phases)
-    first = next(index for index, phase in enumerate(phases) if phase in _FORWARD_FROM)
-    return list(phases[first:])
+    return [phase for phase in left if phase != "arrival" or not run["behind"] or "barrier" in run["phases"]]
 
 
 def written_behind(status: Mapping[str, Any], ends: Mapping[str, Mapping[str, int]]) -> list[str]:

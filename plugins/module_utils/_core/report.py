@@ -144,6 +144,9 @@ def _survived(facts: Mapping[str, Any]) -> dict[str, Any]:
     known = [age for age in survey["ages"].values() if age is not None]
     age = f"; the oldest was true {max(known):.0f} s before" if known else ""
     lowered = f"; {facts['lowered']} higher ones that were found were lowered" if facts["lowered"] else ""
+    kept = sum(row["existing"] is not None and row["existing"] > row["offset"] for row in rows) - facts["lowered"]
+    if kept > 0:
+        return _check("positions", UNKNOWN, f"{kept} higher positions that were found were kept: they may skip")
     unproven = sum(row["quality"] == "unproven" for row in rows)
     starts = sum(bool(row["method"] == "start" and row["rereads"]) for row in rows)
     if starts:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -31,6 +32,7 @@ class Progress:
     source: str
     topic: str
     partition: int
+    topic_id: str
     into: str
     begin: int
     end: int
@@ -62,22 +64,38 @@ def first_offset(copied: int | None, done: Progress | None) -> int:
     return behind if done is None else max(behind, done.end)
 
 
-def already_copied(tail: Sequence[Hashable], replica: Sequence[Hashable]) -> int:
-    """How many of the first records of ``tail`` the end of the replica holds, by fingerprint.
+def already_copied(context: Sequence[Hashable], tail: Sequence[Hashable], replica: Sequence[Hashable]) -> int:
+    """How many of the first records of ``tail`` the replica holds, by fingerprint.
 
     What Kafka Connect has written down of a worker that died is a lower bound. MirrorMaker 2 goes on from there in
-    order, perhaps more than once: so the copy is an unbroken run that begins with the first record of the tail.
+    order, perhaps more than once: so behind the copy of the last noted record come unbroken runs that each begin with
+    the first record of the tail. ``context``: the source's records up to the last noted one; ``replica``: from before
+    that one's copy to the end. A record that is not the only one of its kind proves nothing: it counts as not copied.
     """
-    if not tail:
+    if not context or not tail:
+        return 0
+    counts = Counter((*context, *tail))
+    anchor = context[-1]
+    if counts[anchor] > 1:
         return 0
     best = 0
     for place, mark in enumerate(replica):
-        if mark != tail[0]:
+        if mark != anchor:
             continue
-        length = 0
-        while length < len(tail) and place + length < len(replica) and replica[place + length] == tail[length]:
-            length += 1
-        best = max(best, length)
+        at = place + 1
+        while at < len(replica) and replica[at] == tail[0]:
+            length = 0
+            while (
+                length < len(tail)
+                and at + length < len(replica)
+                and replica[at + length] == tail[length]
+                and counts[tail[length]] == 1
+            ):
+                length += 1
+            best = max(best, length)
+            if not length:
+                break
+            at += length
     return best
 
 

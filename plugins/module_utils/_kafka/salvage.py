@@ -24,6 +24,8 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
 
 __all__ = ["Replayer"]
 
+# What the target's topic takes decides; the library's own limit is a megabyte.
+_LARGEST = 100_000_000
 _UNDECIDED = Bounds(40.0, 0.1)
 
 
@@ -33,7 +35,7 @@ class Replayer:
     def __init__(self, kafka: Kafka, pair: str, state_topic: str) -> None:
         self._kafka, self._topic = kafka, state_topic
         settings = {"transactional.id": f"kafka-dr-salvage-{pair}", "transaction.timeout.ms": 30_000}
-        self._producer = kafka.producer(**settings, **{"compression.type": "lz4"})
+        self._producer = kafka.producer(**settings, **{"compression.type": "lz4", "message.max.bytes": _LARGEST})
         try:
             self._producer.init_transactions(kafka.timeout)
         except KafkaException as error:

@@ -165,7 +165,16 @@ class _Arming:
                     f" {early if at < start else late}.",
                     f"The flow {self.flow} stays stopped.",
                 )
-        begin.tails = self._tails(flat(self._params["ends"]))
+        ends = flat(self._params["ends"])
+        for key, (_start, end) in self._logs[self.target].items():
+            if end < ends.get(key, 0) and key[0] not in self._params["accept_tail"]:
+                raise DrError(
+                    "target_truncated",
+                    f"{key[0]}-{key[1]} on {self.target} ends at {end}, at the cut it ended at {ends[key]}.",
+                    f"It has lost records that {self.source} has, and nothing brings them back. The flow {self.flow}"
+                    " stays stopped. Accept that by naming the topic in kafka_dr_accept_tail.",
+                )
+        begin.tails = self._tails(ends)
         refused = [key for key in begin.tails if key[0] not in self._params["accept_tail"]]
         if refused:
             topic, index = refused[0]

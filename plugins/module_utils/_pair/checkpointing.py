@@ -135,7 +135,8 @@ class _Job:
             # For a disaster: what is found as a commit on that side may be anybody's, this is not.
             place = (self._params["pair"], self.y)
             vouched = (row for row in rows if row["offset"] is not None)
-            write_prepared(self.pair.kafka, self._params["state_topic"], place, since, vouched)
+            ids = state.topic_ids.get(self.y, {})
+            write_prepared(self.pair.kafka, self._params["state_topic"], place, since, vouched, ids)
         committed = commit_positions(self.pair.kafka[self.y], wanted, "keep", check)
         committed.extra = {
             "outcome": DONE,

@@ -105,7 +105,8 @@ class _Search:
     @cached_property
     def _prepared(self) -> dict[str, dict[Partition, Prepared]]:
         survivor, params = self._survivor, self._params
-        return prepared_positions(survivor.kafka, params["state_topic"], params["pair"], survivor.y)
+        ids = {name: state.topic_id for name, state in survivor.states.items()}
+        return prepared_positions(survivor.kafka, params["state_topic"], params["pair"], survivor.y, ids)
 
     def run(self) -> Result:
         """Everything that is known, as of now."""
@@ -157,8 +158,14 @@ class _Search:
             )
 
     def _originals(self) -> list[Partition]:
+        """Those with a replica here: of one that the flow has not grown yet nothing was copied."""
         survivor = self._survivor
-        return [(name, index) for name in survivor.topics for index in range(survivor.states[name].partitions)]
+        counts = {name: survivor.states[survivor.replica((name, 0))[0]].partitions for name in survivor.topics}
+        return [
+            (name, index)
+            for name in survivor.topics
+            for index in range(min(counts[name], survivor.states[name].partitions))
+        ]
 
     # ---- positions
 
@@ -167,9 +174,7 @@ class _Search:
         rows = []
         for group in survivor.groups:
             own = self._own(group)
-            known = {key[0] for one, key in survivor.checkpoints if one == group}
-            known |= {key[0] for key in (*prepared.get(group, {}), *own, *commits[group])}
-            topics = set(survivor.topics_of(group, known))
+            topics = set(survivor.topics_of(group))
             for key in sorted(tails):
                 original, replica = key[0] in topics, key[0] in {survivor.replica((name, 0))[0] for name in topics}
                 if not original and not replica:
@@ -224,7 +229,7 @@ class _Search:
         """Seconds since the positions were true, the oldest by group; None: of one nothing is known."""
         ages: dict[str, float | None] = {}
         for row in rows:
-            if row["method"] in ("empty", "end"):
+            if row["method"] == "empty" or not row["rereads"]:
                 continue
             age = None if row["as_of"] is None else time.time() - row["as_of"]
             before = ages.get(row["group"], 0.0)
@@ -237,16 +242,17 @@ class _Search:
         survivor = self._survivor
         upstream: dict[Partition, int] = {}
         newest: dict[Partition, float | None] = {}
-        by_source = {}
+        by_source, exact = {}, {}
         for key in self._originals():
             replica = survivor.replica(key)
             by_source[key] = tails[replica]
             record = last.get(replica)
+            exact[key] = survivor.last_source(key, record)
             newest[key] = None if record is None or record.timestamp is None else record.timestamp / 1000.0
             seen = [one.upstream for (_group, place), one in survivor.checkpoints.items() if place == replica]
             upstream[key] = max(seen, default=0)
         beat = heartbeat_age(survivor.kafka, survivor.naming.heartbeats(survivor.x))
-        return predicted_loss(by_source, upstream, newest, beat, time.time())
+        return predicted_loss(by_source, upstream, exact, newest, beat, time.time())
 
     def _facts(self, tails: Mapping[Partition, Tail], positions: list[dict[str, Any]], loss: Any) -> dict[str, Any]:
         """What cannot be read again later. Nothing is known of X's own ends and positions."""
@@ -258,7 +264,7 @@ class _Search:
             "starts": {},
             # Where the copied part of X ends: what lies behind is its tail.
             "ends": nested({key: at + 1 for key, at in copied.items() if at is not None}),
-            "cut": nested({key: tails[key].end for key in self._originals()}),
+            "cut": nested({key: tail.end for key, tail in tails.items() if key[0] in survivor.topics}),
             "positions": {},
             "entered": positions,
             "loss": loss,
@@ -267,7 +273,7 @@ class _Search:
 
 def _as_of(position: Position, seen: Any, claims: list[Prepared]) -> float | None:
     """When the evidence for a position was true; None: nobody knows, or there is none."""
-    times = [seen.time] if seen is not None and position.method in ("checkpoint", "first_copy", "end") else []
+    times = [seen.time] if seen is not None and position.method in ("checkpoint", "first_copy", "stay") else []
     times += [one.time for one in claims if one.offset == position.offset and one.time]
     return max(times) if times and max(times) > 0 else None
 

@@ -24,7 +24,7 @@ from .._kafka.topics import describe, log_ranges
 from .._module import Result
 from .._process import is_alive, left_behind, myself
 from .clusters import connect_pair, on_each
-from .leases import leases_of, wait_for_lease
+from .leases import leases_of, unfinished_replays, wait_for_lease
 
 __all__ = ["note", "read_copy"]
 
@@ -61,6 +61,8 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
     event = _next_event(params, state, events, extra)
     if params["event"] in ("read", "started"):
         extra["leases"] = [lease.as_dict() for lease in leases_of(kafkas, params["state_topic"], pair)]
+    if params["event"] == "read":
+        extra["unfinished_replays"] = unfinished_replays(kafkas, params["state_topic"], pair)
     if event is not None:
         if missing and not check:
             raise DrError(

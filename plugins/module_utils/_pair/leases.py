@@ -13,18 +13,27 @@ from collections.abc import Mapping
 
 from .._core.errors import DrError
 from .._core.leases import Lease, at_work, newest
+from .._core.salvage import Progress
 from .._core.waiting import Bounds, wait_until
 from .._kafka.client import Kafka
 from .._kafka.latest import read_latest, write_latest
 from .clusters import on_each
 
-__all__ = ["current_lease", "leases_of", "wait_for_lease", "write_lease"]
+__all__ = ["current_lease", "leases_of", "unfinished_replays", "wait_for_lease", "write_lease"]
 
 
 def leases_of(kafkas: Mapping[str, Kafka], topic: str, pair: str) -> list[Lease]:
     """The latest lease of each kind and side; none where the topic does not exist yet."""
     copies = on_each(kafkas, lambda alias: read_latest(kafkas[alias], topic))
     return newest([copy for copy in copies.values() if copy is not None], pair)
+
+
+def unfinished_replays(kafkas: Mapping[str, Kafka], topic: str, pair: str) -> list[str]:
+    """Partitions whose tail was begun to be brought over, and is not yet."""
+    copies = on_each(kafkas, lambda alias: read_latest(kafkas[alias], topic))
+    found = [value for copy in copies.values() if copy is not None for value in copy.values()]
+    replays = [Progress.of(value) for value in found if value.get("kind") == "salvage" and value["pair"] == pair]
+    return sorted(f"{one.topic}-{one.partition} of {one.source}" for one in replays if not one.done)
 
 
 def current_lease(kafkas: Mapping[str, Kafka], topic: str, pair: str, but: str = "") -> Lease | None:

@@ -24,13 +24,21 @@ __all__ = ["prepared_positions", "write_prepared"]
 
 
 def write_prepared(
-    kafkas: Mapping[str, Kafka], topic: str, place: tuple[str, str], since: float, rows: Iterable[Mapping[str, Any]]
+    kafkas: Mapping[str, Kafka],
+    topic: str,
+    place: tuple[str, str],
+    since: float,
+    rows: Iterable[Mapping[str, Any]],
+    ids: Mapping[str, str],
 ) -> None:
-    """One value for each group. ``place``: pair and alias; ``since``: epoch seconds before the positions were read."""
+    """One value for each group. ``place``: pair and alias; ``since``: epoch seconds before the positions were read.
+
+    ``ids``: of the topics on that side. A topic that is created again under its name has nothing prepared.
+    """
     pair, alias = place
     groups: dict[str, list[list[Any]]] = {}
     for row in rows:
-        position = [row["topic"], row["partition"], row["offset"], row["left"]]
+        position = [row["topic"], row["partition"], row["offset"], row["left"], ids.get(row["topic"])]
         groups.setdefault(row["group"], []).append(position)
     values = {
         f"{pair}/positions/{alias}/{group}": {
@@ -47,14 +55,17 @@ def write_prepared(
     on_each(kafkas, lambda name: write_latest(kafkas[name], topic, values))
 
 
-def prepared_positions(kafka: Kafka, topic: str, pair: str, alias: str) -> dict[str, dict[Partition, Prepared]]:
-    """The latest positions on ``alias`` by group; nothing where the job has never run."""
+def prepared_positions(
+    kafka: Kafka, topic: str, pair: str, alias: str, ids: Mapping[str, str]
+) -> dict[str, dict[Partition, Prepared]]:
+    """The latest positions on ``alias`` by group, on topics that have these ids; nothing where the job never ran."""
     found: dict[str, dict[Partition, Prepared]] = {}
     for value in (read_latest(kafka, topic) or {}).values():
         if value.get("kind") == "positions" and (value.get("pair"), value.get("to")) == (pair, alias):
             since = float(value["since"])
             found[value["group"]] = {
                 (name, int(number)): Prepared(int(offset), since, None if left is None else int(left))
-                for name, number, offset, left in value["positions"]
+                for name, number, offset, left, known in value["positions"]
+                if known is not None and ids.get(name) == known
             }
     return found

@@ -12,20 +12,20 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._connect.offsets import copied_offsets, set_offsets
+from .._connect.offsets import change_offsets, copied_offsets
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.names import connector_name
-from .._core.salvage import Progress, already_copied, first_offset, line
+from .._core.salvage import PROVENANCE, Progress, already_copied, first_offset, line
 from .._core.stays import flat
 from .._core.topic_ids import recreated
 from .._files import write_whole
 from .._kafka.latest import read_latest
-from .._kafka.records import EXHAUSTED, Reading, Record, first_data_records, read_ranges
+from .._kafka.records import EXHAUSTED, Reading, Record, read_ranges
 from .._kafka.salvage import Replayer
 from .._kafka.topics import describe, offsets_at
 from .._module import Result
@@ -38,8 +38,10 @@ __all__ = ["salvage"]
 
 # Records of one partition that are held at a time.
 _CHUNK = 10_000
-# Records of a replica's end that are compared with the beginning of a tail.
-_WINDOW = 200_000
+# Offsets of a replica's end that are compared with the beginning of a tail.
+_WINDOW = 1_000_000
+# Records before a tail among which its neighbour must be the only one of its kind.
+_CONTEXT = 2_000
 _SECONDS = 60.0
 
 
@@ -75,6 +77,8 @@ class _Tail:
     end: int
     high: int
     expired: tuple[int, int] | None = None
+    # The log ends below what was copied: P came back without the end of it.
+    truncated: tuple[int, int] | None = None
     copied: int = 0
     records: int = 0
     first_time: int | None = None
@@ -83,7 +87,11 @@ class _Tail:
     resumes: Progress | None = None
     file: str | None = None
     replayed: int = 0
-    offsets: list[int] = field(default_factory=list)
+
+    @property
+    def says_something(self) -> bool:
+        """Anything that somebody should know, or that has to be ended."""
+        return bool(self.records or self.expired or self.truncated or self.resumes or self.high > self.end)
 
     def row(self) -> dict[str, Any]:
         return {
@@ -97,7 +105,8 @@ class _Tail:
             "after_failover": self.after_failover,
             "already_copied": self.copied,
             "expired": None if self.expired is None else list(self.expired),
-            "undecided": max(0, self.high - self.end),
+            "truncated": None if self.truncated is None else list(self.truncated),
+            "undecided": 0 if self.resumes or self.truncated else max(0, self.high - self.end),
             "file": self.file,
             "replayed": self.replayed,
         }
@@ -114,28 +123,34 @@ class _Salvage:
         self._failover_ms = int(float(params["failed_over"]) * 1000) if params["failed_over"] else None
         self._identity = self.pair.naming.policy == "identity"
         self._cut = flat(params["cut"])
+        self._resumed = flat(params["resumed"])
+        self._flow_runs = False
 
     # ---- finding
 
     def find(self) -> list[_Tail]:
         """Every partition of P that holds what B has not."""
-        self._require_ours()
-        copied = self._require_still()
+        ids = self._require_ours()
+        progress = {key: one for key, one in self._progress().items() if one.topic_id == ids[self.p].get(key[0])}
+        copied = self._require_still([one for one in progress.values() if not one.done])
         pair = self.pair
         logs, highs = both(
             lambda: pair.ranges(self.p, pair.topics), lambda: pair.ranges(self.p, pair.topics, "read_uncommitted")
         )
-        progress = self._progress()
         tails = []
         for key, (start, end) in sorted(logs.items()):
-            known = progress.get(key)
+            known, high = progress.get(key), highs[key][1]
             if known is not None and not known.done:
-                tails.append(_Tail(key, known.through, known.end, highs[key][1], resumes=known))
+                tails.append(self._tail(key, (known.through, known.end), start, high, known))
                 continue
             begin = first_offset(copied.get(key), known)
-            expired = (begin, start) if begin < start else None
-            tails.append(_Tail(key, max(begin, start), max(end, start, begin), highs[key][1], expired))
-        self._align([tail for tail in tails if tail.resumes is None and tail.begin < tail.end])
+            # Behind that lies what came from B: the flow back had begun.
+            limit = min(end, self._resumed.get(key, end))
+            tail = self._tail(key, (begin, limit), start, high, None)
+            if begin > high:
+                tail.truncated = (high, begin)
+            tails.append(tail)
+        self._align(tails, copied)
         for tail in tails:
             for record in self._records(tail):
                 tail.records += 1
@@ -143,9 +158,16 @@ class _Salvage:
                 tail.after_failover += late
                 times = [one for one in (tail.first_time, tail.last_time, record.timestamp) if one is not None]
                 tail.first_time, tail.last_time = min(times, default=None), max(times, default=None)
-        return [tail for tail in tails if tail.records or tail.expired or tail.high > tail.end]
+        return [tail for tail in tails if tail.says_something]
 
-    def _require_ours(self) -> None:
+    @staticmethod
+    def _tail(key: Partition, span: tuple[int, int], start: int, high: int, resumes: Progress | None) -> _Tail:
+        begin, end = span
+        expired = (begin, min(start, end)) if begin < min(start, end) else None
+        first = max(begin, start)
+        return _Tail(key, first, max(end, first), high, expired, resumes=resumes)
+
+    def _require_ours(self) -> dict[str, dict[str, str]]:
         ids = on_each(self.pair.kafka, lambda alias: describe(self.pair.kafka[alias], self.pair.topics))
         missing = [f"{name} on {alias}" for alias, found in ids.items() for name, state in found.items() if not state]
         if missing:
@@ -161,17 +183,23 @@ class _Salvage:
                 f"Created again since the pair was enabled: {'; '.join(other)}.",
                 "What lies there is no tail of what was copied. Nothing was written.",
             )
+        return found
 
-    def _require_still(self) -> dict[Partition, int]:
-        """Either the flow brings the tail over, or this does (SOUNDNESS 24)."""
+    def _require_still(self, unfinished: list[Progress]) -> dict[Partition, int]:
+        """Either the flow brings the tail over, or this does (SOUNDNESS 24).
+
+        A replay that has not ended goes on while the flow runs: its offsets were set behind that range.
+        """
         look = self.pair.engine.look(self.p, self.b)
         source = look.connectors["source"]
-        if not source.final:
+        behind = [look.copied.get((one.topic, one.partition), -1) >= one.end - 1 for one in unfinished]
+        if not source.final and not (unfinished and all(behind)):
             raise DrError(
                 "flow_running",
                 f'"{source.name}" is {source.state} with {len(source.tasks)} tasks, wanted STOPPED with none.',
                 "While it runs it brings the tail over itself, and nothing may be done twice. Nothing was written.",
             )
+        self._flow_runs = not source.final
         return look.copied
 
     def _progress(self) -> dict[Partition, Progress]:
@@ -183,37 +211,53 @@ class _Salvage:
         ]
         return {(one.topic, one.partition): one for one in found}
 
-    def _align(self, tails: list[_Tail]) -> None:
+    def _align(self, tails: list[_Tail], copied: Mapping[Partition, int]) -> None:
         """Leave out what a worker had copied and not yet written down when it died."""
-        kafka = self.pair.kafka
-        first = first_data_records(kafka[self.p], {tail.key: (tail.begin, tail.end) for tail in tails}, ISOLATION)
-        renamed = {tail.key: (self.pair.naming.replica(self.p, tail.key[0]), tail.key[1]) for tail in tails}
-        logs = self.pair.ranges(self.b, {name for name, _index in renamed.values()})
-        moments = {}
-        for key, record in first.items():
-            if record is not None and record.timestamp is not None:
-                moments[renamed[key]] = record.timestamp
-        lowest = offsets_at(kafka[self.b], moments)
         for tail in tails:
-            record, replica = first[tail.key], renamed[tail.key]
-            if record is None:
-                continue
-            # With the policy identity the replica ends where the applications began to write.
-            start, end = logs[replica][0], logs[replica][1]
-            if self._identity:
-                end = min(end, self._cut.get(tail.key, end))
-            # None: nothing there is as late, so nothing of the tail is there.
-            found = lowest.get(replica, start)
-            low = max(end if found is None else found, start, end - _WINDOW)
-            if low >= end:
-                continue
-            read = read_ranges(kafka[self.b], {replica: (low, end)}, Reading(ISOLATION, timeout=_SECONDS))[replica]
-            beginning = self._read(tail.key, tail.begin, tail.end, len(read.records))
-            timed = all(one.timestamp_type == "CreateTime" for one in (*beginning, *read.records))
-            marks = ([mark(one, timed) for one in records] for records in (beginning, read.records))
-            tail.copied = already_copied(*marks)
-            if tail.copied:
-                tail.begin = beginning[tail.copied - 1].offset + 1
+            noted = copied.get(tail.key)
+            fresh = tail.resumes is None and tail.expired is None and noted is not None and tail.begin == noted + 1
+            if fresh and tail.begin < tail.end:
+                self._align_one(tail)
+
+    def _align_one(self, tail: _Tail) -> None:
+        kafka, replica = self.pair.kafka[self.b], (self.pair.naming.replica(self.p, tail.key[0]), tail.key[1])
+        context = self._context(tail)
+        if not context or context[-1].timestamp is None or context[-1].timestamp_type != "CreateTime":
+            return
+        start, end = self.pair.ranges(self.b, [replica[0]])[replica]
+        if self._identity:
+            # There the replica ends where the applications began to write.
+            end = min(end, self._cut.get(tail.key, end))
+        lowest = offsets_at(kafka, {replica: context[-1].timestamp})[replica]
+        if lowest is None or max(lowest, start) >= end:
+            return
+        span = (max(lowest, start), end)
+        if span[1] - span[0] > _WINDOW:
+            raise DrError(
+                "tail_not_aligned",
+                f"Where the copy of {tail.key[0]}-{tail.key[1]} ends cannot be told: {span[1] - span[0]} offsets of"
+                f" {self.b} are as late as the last noted record.",
+                "Nothing was written. Let the flow bring the tail over, which needs no such look.",
+            )
+        read = read_ranges(kafka, {replica: span}, Reading(ISOLATION, timeout=_SECONDS))[replica]
+        if read.ended != EXHAUSTED:
+            raise DrError(
+                "tail_not_aligned",
+                f"{replica[0]}-{replica[1]} on {self.b} could not be read from {span[0]} to {span[1]}: {read.ended}.",
+                "Nothing was written. Start again when every partition has a leader.",
+            )
+        if not read.records:
+            return
+        beginning = self._read(tail.key, tail.begin, tail.end, len(read.records))
+        marks = ([mark(one, True) for one in records] for records in (context, beginning, read.records))
+        tail.copied = already_copied(*marks)
+        if tail.copied:
+            tail.begin = beginning[tail.copied - 1].offset + 1
+
+    def _context(self, tail: _Tail) -> list[Record]:
+        """The source's last records that are noted as copied."""
+        start = self.pair.ranges(self.p, [tail.key[0]])[tail.key][0]
+        return self._read(tail.key, max(start, tail.begin - _CONTEXT), tail.begin) if start < tail.begin else []
 
     def _read(self, key: Partition, begin: int, end: int, limit: int = 0) -> list[Record]:
         reading = Reading(ISOLATION, limit=limit, timeout=_SECONDS)
@@ -240,14 +284,16 @@ class _Salvage:
 
     def require_whole(self, tails: list[_Tail]) -> None:
         """What expired cannot be brought over: somebody must know."""
-        gone = [tail for tail in tails if tail.expired and tail.key[0] not in self._params["accept_expired"]]
+        accepted = self._params["accept_expired"]
+        gone = [tail for tail in tails if (tail.expired or tail.truncated) and tail.key[0] not in accepted]
         if gone:
             first = gone[0]
-            low, high = first.expired or (0, 0)
+            low, high = first.expired or first.truncated or (0, 0)
+            why = "has been deleted by retention" if first.expired else "is gone: its log ended further behind before"
             raise DrError(
-                "tail_expired",
-                f"The beginning of {len(gone)} tails has been deleted by retention; {first.key[0]}-{first.key[1]} on"
-                f" {self.p}: offsets {low} to {high - 1}.",
+                "tail_expired" if first.expired else "tail_truncated",
+                f"Of {len(gone)} tails a part {why}; {first.key[0]}-{first.key[1]} on {self.p}: offsets {low} to"
+                f" {high - 1}.",
                 "Nothing was written. To go on with the rest, name the topics in accept_expired.",
             )
 
@@ -287,32 +333,39 @@ class _Salvage:
 
     def replay(self, tails: list[_Tail], check: bool) -> list[Outcome]:
         """Note the ranges, set the flow behind them, then bring the records over: in this order, once."""
-        left = [tail for tail in tails if tail.records]
+        left = [tail for tail in tails if tail.records or tail.resumes]
         into = self._params["into"]
         if into == "original":
             self._require_no_newer_keys(left)
-        outcomes = []
-        if not check:
-            replayer = Replayer(self.pair.kafka[self.b], self._params["pair"], self._params["state_topic"])
-            with contextlib.closing(replayer):
+        if not check and left:
+            ids = self._require_ours()[self.p]
+            with contextlib.closing(
+                Replayer(self.pair.kafka[self.b], self._params["pair"], self._params["state_topic"])
+            ) as to:
                 # The writer of a killed run is fenced now; what it had committed counts.
-                self._bring(replayer, left, into)
-        for tail in left:
-            name = self._target(tail.key[0])
-            change = Change(
-                "tail", f"{tail.key[0]}-{tail.key[1]}", "replay", None, {"into": name, "records": tail.records}
+                self._bring(to, left, ids)
+        changes = [
+            Change(
+                "tail",
+                f"{tail.key[0]}-{tail.key[1]}",
+                "replay",
+                None,
+                {"into": self._target(tail.key[0]), "records": tail.records},
             )
-            outcomes.append(Outcome(change, "planned" if check else "done"))
-        return outcomes
+            for tail in left
+        ]
+        return [Outcome(change, "planned" if check else "done") for change in changes]
 
     def _target(self, topic: str) -> str:
         return topic if self._params["into"] == "original" else f"{topic}.salvage"
 
-    def _bring(self, replayer: Replayer, tails: list[_Tail], into: str) -> None:
-        pair, cluster = self._params["pair"], self.pair.kafka[self.p].cluster_id
+    def _bring(self, replayer: Replayer, tails: list[_Tail], ids: Mapping[str, str]) -> None:
+        pair, into, cluster = self._params["pair"], self._params["into"], self.pair.kafka[self.p].cluster_id
         counts = describe(self.pair.kafka[self.b], sorted({self._target(tail.key[0]) for tail in tails}))
+        now = self._progress()
+        plans: list[tuple[_Tail, Progress]] = []
         for tail in tails:
-            state = counts[self._target(tail.key[0])]
+            state, known = counts[self._target(tail.key[0])], now.get(tail.key)
             if state is None or state.partitions <= tail.key[1]:
                 raise DrError(
                     "salvage_topic",
@@ -320,10 +373,8 @@ class _Salvage:
                     " partitions.",
                     "The playbook salvage makes it. Nothing was written.",
                 )
-        now = self._progress()
-        plans: list[tuple[_Tail, Progress]] = []
-        for tail in tails:
-            known = now.get(tail.key)
+            if known is not None and known.topic_id != ids[tail.key[0]]:
+                known = None
             if known is not None and not known.done:
                 if known.into != into:
                     raise DrError(
@@ -332,13 +383,17 @@ class _Salvage:
                         "Start it again as it began: nothing may be brought over twice.",
                     )
                 plans.append((tail, known))
-            else:
-                plans.append((tail, Progress(pair, self.p, *tail.key, into, tail.begin, tail.end, tail.begin)))
+                continue
+            # What a killed run's last child has finished since the look is not begun again.
+            begin = tail.begin if known is None else max(tail.begin, known.end)
+            if begin < tail.end:
+                plan = Progress(pair, self.p, *tail.key, ids[tail.key[0]], into, begin, tail.end, begin)
+                plans.append((tail, plan))
         replayer.note([plan for _tail, plan in plans])
-        if not self._identity:
+        if not self._identity and not self._flow_runs:
             self._set_flow_behind({tail.key: plan.end - 1 for tail, plan in plans})
         for tail, plan in plans:
-            tail.begin = plan.through
+            tail.begin, tail.end = max(tail.begin, plan.through), plan.end
             for records in self._chunks(tail):
                 through = records[-1].offset + 1
                 replayer.send(self._target(tail.key[0]), cluster, records, replace(plan, through=through))
@@ -355,9 +410,16 @@ class _Salvage:
             )
         rest, name = engine.rest(self.p, self.b), connector_name(self.p, self.b, "source")
         have = copied_offsets(rest, name, self.p)
-        wanted = {**have, **{key: max(at, have.get(key, -1)) for key, at in ends.items()}}
-        if wanted != have:
-            set_offsets(rest, name, self.p, wanted)
+        raised = {key: at for key, at in ends.items() if at > have.get(key, -1)}
+        change_offsets(rest, name, self.p, raised)
+        found = copied_offsets(rest, name, self.p)
+        if any(found.get(key) != at for key, at in raised.items()):
+            raise DrError(
+                "offsets_not_set",
+                f'The connector "{name}" did not take the offsets behind the tail.',
+                "Nothing was brought over. Start the same playbook again.",
+                rest.url,
+            )
 
     def _require_no_newer_keys(self, tails: list[_Tail]) -> None:
         """A record that comes late would look like the newest of its key."""
@@ -371,8 +433,16 @@ class _Salvage:
             while at < end:
                 reading = Reading(ISOLATION, limit=_CHUNK, timeout=_SECONDS)
                 read = read_ranges(self.pair.kafka[self.b], {key: (at, end)}, reading)[key]
+                if not read.complete:
+                    raise DrError(
+                        "tail_unreadable",
+                        f"{key[0]}-{key[1]} on {self.b} could not be read from {at} to {end}: {read.ended}.",
+                        "Whether newer records have keys of the tail is not known. Nothing was written.",
+                    )
                 for record in read.records:
-                    if record.key in keys[key[0]]:
+                    # What a replay has brought over itself is not newer.
+                    own = any(name.startswith(PROVENANCE) for name, _value in record.headers)
+                    if record.key in keys[key[0]] and not own:
                         found.setdefault(f"{key[0]}: {(record.key or b'').decode(errors='replace')}")
                 at = end if read.ended == EXHAUSTED or not read.records else read.records[-1].offset + 1
         self.newer_keys = list(found)
@@ -398,6 +468,7 @@ def _lines(rows: list[dict[str, Any]], params: Mapping[str, Any]) -> list[str]:
     for row in rows[:50]:
         where = f"  {row['topic']}-{row['partition']}: {row['records']} records in [{row['begin']}, {row['end']})"
         where += f", expired {row['expired'][0]} to {row['expired'][1] - 1}" if row["expired"] else ""
+        where += f", ends at {row['truncated'][0]}, once at {row['truncated'][1]}" if row["truncated"] else ""
         where += f", {row['undecided']} offsets behind an open transaction" if row["undecided"] else ""
         lines.append(where)
     return lines

@@ -113,12 +113,8 @@ class Survivor:
 
     def tails(self, look: EngineLook) -> dict[Partition, Tail]:
         """Every partition on Y; of the replicas, how far they were copied."""
-        final = look.connectors["source"].final
         copied = {self.replica(key): at for key, at in look.copied.items()}
-        return {
-            key: Tail(start, end, copied.get(key), final and key in copied, self._floor(key))
-            for key, (start, end) in self.ranges().items()
-        }
+        return {key: Tail(start, end, copied.get(key), self._floor(key)) for key, (start, end) in self.ranges().items()}
 
     def _floor(self, key: Partition) -> int:
         return self.stays[-1].first(self.y, key) if self.stays else 0
@@ -205,6 +201,13 @@ class Survivor:
             return one
         return Checkpointed(one.upstream, better, one.time)
 
+    def last_source(self, source: Partition, last: Record | None) -> int | None:
+        """The source offset of the replica's last record; None: no offset-sync tells it."""
+        if self._syncs is None or last is None:
+            return None
+        found = [sync.upstream for sync in self._syncs.of.get(source, ()) if sync.downstream == last.offset]
+        return found[-1] if found else None
+
     def place(self, group: str, key: Partition) -> Place:
         """Policy identity: the stay in which the group's checkpointed position on X lies."""
         one = self.checkpoints.get((group, key))
@@ -214,12 +217,9 @@ class Survivor:
         """State and commits of every group on Y."""
         return kafka_groups.describe(self.kafka, self.groups), kafka_groups.positions(self.kafka, self.groups)
 
-    def topics_of(self, group: str, known: set[str]) -> list[str]:
-        """The originals that the group reads: as declared, else those of which anything is known, else all."""
-        if self._declared.get(group):
-            return list(self._declared[group])
-        seen = [topic for topic in self.topics if known & {topic, self.naming.replica(self.x, topic)}]
-        return seen or list(self.topics)
+    def topics_of(self, group: str) -> list[str]:
+        """The originals that the group reads: as declared, else all, since what is not known here may be read too."""
+        return list(self._declared.get(group) or self.topics)
 
     def last_records(
         self, keys: set[Partition], ranges: Mapping[Partition, tuple[int, int]]

@@ -61,7 +61,7 @@ def worlds(draw: st.DrawFn) -> World:
 def position(world: World, guard: bool = True) -> int:
     """As the module finds it, with MirrorMaker 2's own checkpoint."""
     end = len(world.replica)
-    tail = Tail(0, end, world.replica[-1] if world.replica else None, final=True)
+    tail = Tail(0, end)
     there = checkpoint(world.commit, after_last_rewind(world.syncs))
     seen = None if there is None else Checkpointed(world.commit, there, 1.0)
     found = survived(tail, seen, [])
@@ -90,12 +90,11 @@ def test_without_the_guard_a_restart_shortly_before_skips() -> None:
     assert position(world) == 6
 
 
-def test_a_group_that_has_read_everything_starts_at_the_end() -> None:
-    tail = Tail(0, 10, 9, final=True)
-    found = survived(tail, Checkpointed(10, 3, 1.0), [])
-    assert (found.offset, found.method, found.quality, found.rereads) == (10, "end", "exact", 0)
-    # N that may still grow says nothing of the end.
-    assert survived(Tail(0, 10, 9), Checkpointed(10, 3, 1.0), []).offset == 3
+def test_what_a_worker_had_noted_is_no_end_of_what_it_had_copied() -> None:
+    """0 to 999 lie there, 499 was noted before the worker was killed: a group at 600 has not read to the end."""
+    found = survived(Tail(0, 1000, 499), Checkpointed(600, 591, 1.0), [])
+    assert (found.offset, found.quality, found.rereads) == (591, "safe", 409)
+    assert survived(Tail(0, 10, 9), Checkpointed(10, 10, 1.0), []).quality == "exact"
 
 
 @pytest.mark.parametrize(
@@ -140,15 +139,16 @@ def test_an_empty_partition_and_the_present_stay() -> None:
 
 
 def test_loss_is_a_range_and_never_nothing() -> None:
-    tails = {("T", 0): Tail(0, 10, 9, final=True), ("T", 1): Tail(0, 10, 9)}
-    loss = predicted_loss(tails, {("T", 0): 15, ("T", 1): 15}, {("T", 0): 100.0, ("T", 1): 95.0}, 7.0, 105.0)
+    tails = {("T", 0): Tail(0, 10, 9), ("T", 1): Tail(0, 10, 9)}
+    upstream, newest = {("T", 0): 15, ("T", 1): 15}, {("T", 0): 100.0, ("T", 1): 95.0}
+    loss = predicted_loss(tails, upstream, {("T", 0): 9}, newest, 7.0, 105.0)
     assert (loss["verdict"], loss["records_at_most"]) == (UNKNOWN, None)
-    # Of the partition whose copied offset may still grow nothing is known for sure.
+    # Where no offset-sync tells what the last record is, nothing is known for sure.
     assert loss["offsets_at_least"] == 5
     assert [row["at_least"] for row in loss["partitions"]] == [5, None]
     assert loss["seconds_at_most"] == 10.0
     assert "at least 5 offsets" in loss_lines(loss)[0]
-    unknown = predicted_loss({("T", 0): Tail(0, 0)}, {}, {}, None, 105.0)
+    unknown = predicted_loss({("T", 0): Tail(0, 0)}, {}, {}, {}, None, 105.0)
     assert unknown["seconds_at_most"] is None
     assert "an unknown time" in loss_lines(unknown)[0]
     assert loss_lines(None) == ["it was not looked at"]

@@ -454,11 +454,24 @@ def test_a_disaster_takes_the_place_of_another_interrupted_run() -> None:
 
 
 def test_what_was_noted_before_a_disaster_behind_the_point_of_no_return_still_holds() -> None:
-    events = [ENABLED, STARTED, BARRIER, PNR, event(3, 0, "started", "r3", **LOST), event(3, 1, "pnr", "r3")]
-    state = fold(events)
+    lost = event(3, 0, "started", "r3", behind=True, **LOST)
+    state = fold([ENABLED, STARTED, BARRIER, PNR, lost, event(3, 1, "pnr", "r3")])
     assert (state.active, state.left["P"]["cut"]) == ("B", CUT["cut"])
     assert state.run is not None
-    assert state.run["pnr"] == 3001.0
+    assert (state.run["pnr"], state.run["behind"], state.run["phases"]["barrier"]["cut"]) == (3001.0, True, CUT["cut"])
+    # Of a run to the other side nothing is taken over.
+    back = event(2, 0, "started", "r2", **BACK)
+    other = fold([ENABLED, back, BARRIER, event(3, 0, "started", "r3", behind=True, **LOST)])
+    assert other.run is not None
+    assert other.run["phases"] == {}
+
+
+def test_positions_on_topics_that_were_created_again_are_forgotten() -> None:
+    again = event(3, 0, "enabled", active="B", topic_ids={"P": {"T": "new"}, "B": {"T": "id-b"}})
+    assert fold(LIFE).left["P"]["positions"] == {"g": {"T": {"0": 5}}}
+    assert fold([*LIFE, again]).left["P"]["positions"] == {"g": {}}
+    same = event(3, 0, "enabled", active="B", topic_ids=IDS)
+    assert fold([*LIFE, same]).left["P"]["positions"] == {"g": {"T": {"0": 5}}}
 
 
 def test_copies_that_went_on_without_each_other_are_refused() -> None:

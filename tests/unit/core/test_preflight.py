@@ -18,7 +18,16 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.prefligh
     written_behind,
 )
 
-RUN = {"id": "r1", "type": "cutoff", "from": "P", "to": "B", "pnr": None, "ended": None}
+RUN = {
+    "id": "r1",
+    "type": "cutoff",
+    "from": "P",
+    "to": "B",
+    "pnr": None,
+    "ended": None,
+    "behind": False,
+    "phases": {},
+}
 
 
 def flow(source: str, target: str, verdict: str = "PROVEN", **parts: Any) -> dict[str, Any]:
@@ -221,7 +230,7 @@ PHASES = {
 )
 def test_behind_the_point_of_no_return_no_earlier_phase_is_done_again(kind: str, pnr: float | None, first: str) -> None:
     """SOUNDNESS 16: nothing is undone or repeated behind it."""
-    left = phases_left(PHASES[kind], {"pnr": pnr})
+    left = phases_left(PHASES[kind], {**RUN, "pnr": pnr})
     assert left == PHASES[kind][PHASES[kind].index(first) :]
 
 
@@ -283,11 +292,31 @@ def test_a_healthy_side_is_left_only_if_that_is_said() -> None:
     assert judge_disaster(look(ALIVE, ALIVE), journal(), "B", anyway=True)["problems"] == []
 
 
-def test_behind_another_runs_point_of_no_return_positions_are_not_touched_again() -> None:
-    judged = judge_disaster(look(DEAD), journal("B", {**RUN, "pnr": 1.0}), "B")
-    phases = ["stop_consumers", "survey", "positions", "start_consumers", "move_producers", "arrival"]
-    assert judged["behind"] is True
-    assert phases_left(phases, LOST, judged["behind"]) == ["start_consumers", "move_producers", "arrival"]
+LOST_PHASES = ["stop_consumers", "survey", "positions", "start_consumers", "move_producers", "arrival", "flows"]
+AGAIN = ["start_consumers", "move_producers", "arrival", "flows"]
+
+
+@pytest.mark.parametrize(
+    ("run", "left"),
+    [
+        (LOST, LOST_PHASES),
+        ({**LOST, "pnr": 1.0}, AGAIN[1:]),
+        # Behind another run's point of no return positions are not touched again, also when it is killed itself.
+        ({**LOST, "behind": True, "phases": {"barrier": {}}}, AGAIN),
+        ({**LOST, "behind": True, "phases": {"barrier": {}}, "pnr": 1.0}, AGAIN[1:]),
+        # Nothing says from where on writes are the first ones.
+        ({**LOST, "behind": True}, ["start_consumers", "move_producers", "flows"]),
+    ],
+)
+def test_what_a_disaster_has_still_to_do(run: dict[str, Any], left: list[str]) -> None:
+    assert phases_left(LOST_PHASES, run) == left
+
+
+def test_applications_that_live_there_already_are_not_set_back() -> None:
+    passed = judge_disaster(look(DEAD), journal("B", {**RUN, "pnr": 1.0}), "B")
+    leaving = judge_disaster(look(DEAD), journal("B", {**RUN, "from": "B", "to": "P"}), "B")
+    assert (passed["behind"], "had passed" in passed["text"]) == (True, True)
+    assert (leaving["behind"], "was about to leave B" in leaving["text"]) == (True, True)
     assert judge_disaster(look(DEAD), journal("B", {**LOST, "pnr": 1.0}), "B")["behind"] is False
 
 
