@@ -71,9 +71,12 @@ def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: 
 def change_offsets(
     rest: ConnectClient, connector: str, source_alias: str, wanted: Mapping[tuple[str, int], int]
 ) -> None:
-    """Set these of a STOPPED connector and leave the others; not read back here."""
+    """Set these of a STOPPED connector and leave the others; below 0 forgets one. Not read back here."""
     entries = [
-        {"partition": {"cluster": source_alias, "partition": index, "topic": topic}, "offset": {"offset": offset}}
+        {
+            "partition": {"cluster": source_alias, "partition": index, "topic": topic},
+            "offset": {"offset": offset} if offset >= 0 else None,
+        }
         for (topic, index), offset in sorted(wanted.items())
     ]
     if entries:

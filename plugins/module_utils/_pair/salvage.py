@@ -334,6 +334,7 @@ class _Salvage:
     def replay(self, tails: list[_Tail], check: bool) -> list[Outcome]:
         """Note the ranges, set the flow behind them, then bring the records over: in this order, once."""
         left = [tail for tail in tails if tail.records or tail.resumes]
+        shorter = {tail.key: tail.truncated[0] - 1 for tail in tails if tail.truncated}
         into = self._params["into"]
         if into == "original":
             self._require_no_newer_keys(left)
@@ -344,7 +345,15 @@ class _Salvage:
             ) as to:
                 # The writer of a killed run is fenced now; what it had committed counts.
                 self._bring(to, left, ids)
+        if shorter and not check and not self._identity:
+            # Accepted by name: the flow goes on from where P's log ends now, instead of copying it all again.
+            self._set_flow(shorter)
         changes = [
+            Change("offsets", f"{key[0]}-{key[1]}", "lower", None, {"copied": at})
+            for key, at in shorter.items()
+            if not self._identity
+        ]
+        changes += [
             Change(
                 "tail",
                 f"{tail.key[0]}-{tail.key[1]}",
@@ -401,6 +410,10 @@ class _Salvage:
             replayer.note([replace(plan, through=plan.end)])
 
     def _set_flow_behind(self, ends: Mapping[Partition, int]) -> None:
+        have = self.pair.engine.look(self.p, self.b).copied
+        self._set_flow({key: at for key, at in ends.items() if at > have.get(key, -1)})
+
+    def _set_flow(self, wanted: Mapping[Partition, int]) -> None:
         engine = self.pair.engine
         if not isinstance(engine, ConnectEngine):
             raise DrError(
@@ -409,14 +422,12 @@ class _Salvage:
                 "Let the flow bring it over: enable the pair. Nothing was written.",
             )
         rest, name = engine.rest(self.p, self.b), connector_name(self.p, self.b, "source")
-        have = copied_offsets(rest, name, self.p)
-        raised = {key: at for key, at in ends.items() if at > have.get(key, -1)}
-        change_offsets(rest, name, self.p, raised)
+        change_offsets(rest, name, self.p, wanted)
         found = copied_offsets(rest, name, self.p)
-        if any(found.get(key) != at for key, at in raised.items()):
+        if any(found.get(key, -1) != at for key, at in wanted.items()):
             raise DrError(
                 "offsets_not_set",
-                f'The connector "{name}" did not take the offsets behind the tail.',
+                f'The connector "{name}" did not take the offsets that it was given.',
                 "Nothing was brought over. Start the same playbook again.",
                 rest.url,
             )

@@ -1,0 +1,243 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""dr_salvage on real clusters and real MirrorMaker 2: the tail, whole and once, whatever happened before."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import (
+    change_offsets,
+    copied_offsets,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.salvage import Progress
+from ansible_collections.switchback.kafka_dr.plugins.modules import connect_mirror, dr_salvage, kafka_topic
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+
+pytestmark = pytest.mark.integration
+
+
+class Lost:
+    """A pair of its own whose flow has stopped; what is sent now never comes over."""
+
+    def __init__(self, lab: Any) -> None:
+        found = lab.info()["clusters"]
+        run = uuid.uuid4().hex[:6]
+        self.p, self.b = f"SP{run}", f"SB{run}"
+        self.clusters = {
+            alias: {key: found[name][key] for key in ("bootstrap_servers", "connect_url", "cluster_id")}
+            for alias, name in ((self.p, "P"), (self.b, "B"))
+        }
+        self.topic, self.state = f"salvage-{run}", f"salvage-{run}-internal"
+        self.began = int(time.time() * 1000)
+        self.ids = {alias: self._make(alias, self.topic) for alias in (self.p, self.b)}
+        self._make(self.b, self.state)
+        self._make(self.b, f"{self.topic}.salvage")
+        self._rest = ConnectClient(self.clusters[self.b]["connect_url"], {}, 30.0)
+        self.send(*range(10))
+        self.flow("running")
+        self._wait_copied(10)
+        self.flow("stopped")
+
+    def _make(self, alias: str, name: str) -> dict[str, str]:
+        topics = [{"name": name, "partitions": 1}]
+        made = run_module(kafka_topic, {"bootstrap_servers": self.servers(alias), "topics": topics})
+        assert made["rc"] == 0, made
+        admin = AdminClient({"bootstrap.servers": self.servers(alias)})
+        return {name: str(admin.describe_topics(TopicCollection([name]))[name].result().topic_id)}
+
+    def servers(self, alias: str) -> str:
+        return str(self.clusters[alias]["bootstrap_servers"])
+
+    def flow(self, state: str) -> None:
+        ends = {
+            end: {**{key: self.clusters[alias][key] for key in ("bootstrap_servers", "cluster_id")}, "alias": alias}
+            for end, alias in (("source", self.p), ("target", self.b))
+        }
+        params = {
+            **ends,
+            "connect_url": self.clusters[self.b]["connect_url"],
+            "topics": [self.topic],
+            "replication_factor": 1,
+            "tasks_max": 1,
+            "parts": ["source"],
+            "source_settings": {"refresh.topics.interval.seconds": 1},
+            "state": state,
+            "wait_timeout": 90,
+        }
+        result = run_module(connect_mirror, params)
+        assert result["rc"] == 0, result["msg"]
+
+    def _wait_copied(self, count: int) -> None:
+        until = time.monotonic() + 60
+        while len(self.read(f"{self.p}.{self.topic}")) < count:
+            assert time.monotonic() < until, "the flow did not copy"
+
+    @property
+    def connector(self) -> str:
+        return f"{self.p}->{self.b}.MirrorSourceConnector"
+
+    @property
+    def copied(self) -> int | None:
+        return copied_offsets(self._rest, self.connector, self.p).get((self.topic, 0))
+
+    def note(self, offset: int) -> None:
+        """What Kafka Connect has written down."""
+        change_offsets(self._rest, self.connector, self.p, {(self.topic, 0): offset})
+
+    def send(self, *numbers: int, alias: str = "", topic: str = "") -> None:
+        producer = Producer({"bootstrap.servers": self.servers(alias or self.p)})
+        for number in numbers:
+            headers = [("h", b"\x00\xff")]
+            stamp = self.began + number
+            producer.produce(topic or self.topic, f"{number}", key="k", partition=0, timestamp=stamp, headers=headers)
+        assert producer.flush(20) == 0
+
+    def read(self, topic: str, alias: str = "") -> list[Any]:
+        settings = {"bootstrap.servers": self.servers(alias or self.b), "group.id": "reader"}
+        settings |= {"enable.partition.eof": True, "isolation.level": "read_committed"}  # type: ignore[dict-item]
+        consumer = Consumer(settings)
+        found: list[Any] = []
+        try:
+            consumer.assign([TopicPartition(topic, 0, 0)])
+            until = time.monotonic() + 20
+            while time.monotonic() < until:
+                message = consumer.poll(1.0)
+                if message is None:
+                    continue
+                if message.error():
+                    break
+                found.append(message)
+        finally:
+            consumer.close()
+        return found
+
+    def run(self, mode: str = "list", check: bool = False, **more: Any) -> dict[str, Any]:
+        params = {
+            "clusters": self.clusters,
+            "topics": [self.topic],
+            "source": self.p,
+            "target": self.b,
+            "mode": mode,
+            "pair": "pair",
+            "state_topic": self.state,
+            "topic_ids": self.ids,
+            **more,
+        }
+        return run_module(dr_salvage, params, check=check)
+
+    def brought(self) -> list[str]:
+        return [message.value().decode() for message in self.read(f"{self.topic}.salvage")]
+
+
+@pytest.fixture
+def lost(lab: Any) -> Iterator[Lost]:
+    made = Lost(lab)
+    yield made
+    made.flow("absent")
+
+
+def test_the_tail_is_listed_exported_and_brought_over_once(lost: Lost, tmp_path: Path) -> None:
+    assert lost.run()["partitions"] == []
+    lost.send(*range(10, 15))
+    failed_over = (lost.began + 13) / 1000
+    listed = lost.run(failed_over=failed_over)
+    row = listed["partitions"][0]
+    assert (row["begin"], row["end"], row["records"], row["after_failover"]) == (10, 15, 5, 1)
+    assert (row["first_time"], row["last_time"]) == (lost.began + 10, lost.began + 14)
+    assert listed["changed"] is False
+
+    assert lost.run("export", check=True, folder=str(tmp_path))["changed"] is True
+    assert list(tmp_path.iterdir()) == []
+    lost.run("export", folder=str(tmp_path))
+    lines = [json.loads(line) for line in (tmp_path / f"{lost.topic}-0.jsonl").read_text().splitlines()]
+    assert [(line["offset"], line["value"], line["headers"]) for line in lines][0] == (10, "10", [["h", None, "AP8="]])
+    assert len(lines) == 5
+    assert lost.run("export", folder=str(tmp_path))["changed"] is False
+
+    assert lost.run("replay", check=True)["changed"] is True
+    assert lost.brought() == []
+    assert lost.run("replay")["rc"] == 0
+    assert lost.brought() == ["10", "11", "12", "13", "14"]
+    record = lost.read(f"{lost.topic}.salvage")[0]
+    assert (record.key(), record.timestamp()[1]) == (b"k", lost.began + 10)
+    assert dict(record.headers())["kafka_dr.salvage.offset"] == b"10"
+    # The flow must not bring it over as well.
+    assert lost.copied == 14
+    again = lost.run("replay")
+    assert (again["changed"], again["records"]) == (False, 0)
+    assert len(lost.brought()) == 5
+    lost.send(15)
+    lost.run("replay")
+    assert lost.brought()[-1] == "15"
+
+
+def test_a_replay_that_was_killed_goes_on_with_the_next_record(lost: Lost) -> None:
+    lost.send(*range(10, 15))
+    plan = Progress("pair", lost.p, lost.topic, 0, lost.ids[lost.p][lost.topic], "salvage", 10, 15, 12)
+    producer = Producer({"bootstrap.servers": lost.servers(lost.b)})
+    producer.produce(lost.state, key=plan.key, value=json.dumps(plan.as_dict()), partition=0)
+    assert producer.flush(20) == 0
+    assert lost.run("replay", into="original")["error"]["code"] == "salvage_elsewhere"
+    lost.send(15)
+    assert lost.run("replay")["rc"] == 0
+    assert lost.brought() == ["12", "13", "14"]
+    # Only that range had been begun; what came later is the next one.
+    lost.run("replay")
+    assert lost.brought() == ["12", "13", "14", "15"]
+
+
+def test_what_a_killed_worker_had_copied_and_not_noted_is_no_tail(lost: Lost) -> None:
+    lost.send(10)
+    lost.note(6)
+    row = lost.run()["partitions"][0]
+    assert (row["already_copied"], row["begin"], row["records"]) == (3, 10, 1)
+
+
+def test_a_flow_that_runs_a_topic_of_another_life_and_a_tail_with_a_hole_are_refused(lost: Lost) -> None:
+    lost.send(*range(10, 15))
+    other = {**lost.ids, lost.p: {lost.topic: "another"}}
+    assert lost.run("replay", topic_ids=other)["error"]["code"] == "topic_recreated"
+    clusters = {**lost.clusters, lost.p: {**lost.clusters[lost.p], "cluster_id": "another"}}
+    assert lost.run(clusters=clusters)["error"]["code"] == "wrong_cluster"
+    admin = AdminClient({"bootstrap.servers": lost.servers(lost.p)})
+    admin.delete_records([TopicPartition(lost.topic, 0, 12)])[TopicPartition(lost.topic, 0)].result()
+    assert lost.run()["partitions"][0]["expired"] == [10, 12]
+    refused = lost.run("replay")
+    assert refused["error"]["code"] == "tail_expired"
+    assert "offsets 10 to 11" in refused["msg"]
+    assert lost.brought() == []
+    assert lost.run("replay", accept_expired=[lost.topic])["rc"] == 0
+    assert lost.brought() == ["12", "13", "14"]
+    lost.flow("running")
+    assert lost.run()["error"]["code"] == "flow_running"
+
+
+def test_a_side_that_came_back_shorter_is_named_and_the_flow_goes_on_from_there(lost: Lost) -> None:
+    lost.note(20)
+    row = lost.run()["partitions"][0]
+    assert row["truncated"] == [10, 21]
+    assert lost.run("replay")["error"]["code"] == "tail_truncated"
+    assert lost.run("replay", accept_expired=[lost.topic])["rc"] == 0
+    assert lost.copied == 9
+
+
+def test_a_newer_record_of_the_same_key_is_not_overtaken_unasked(lost: Lost) -> None:
+    lost.send(10)
+    lost.send(11, alias=lost.b)
+    refused = lost.run("replay", into="original")
+    assert refused["error"]["code"] == "newer_keys"
+    assert lost.run("replay", into="original", accept_newer_keys=[lost.topic])["rc"] == 0
+    values = [message.value().decode() for message in lost.read(lost.topic)]
+    assert values == ["11", "10"]
