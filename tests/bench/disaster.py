@@ -67,7 +67,7 @@ def _wait_acknowledged(pair: Scenario, more: int) -> None:
 
 def _lose(pair: Scenario, lab: Lab) -> None:
     """P dies with everything on it, while MirrorMaker 2 is behind."""
-    source = f"{lab.info()['clusters']['B']['connect_url']}/connectors/P->B.MirrorSourceConnector"
+    source = f"{lab.info()['clusters']['B']['connect_url']}/connectors/P-%3EB.MirrorSourceConnector"
     _put(f"{source}/pause")
     _wait_acknowledged(pair, BEHIND * RATE)
     lab.kill("P", "broker")
