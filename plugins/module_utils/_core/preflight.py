@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .verdict import PROVEN, REFUTED, UNKNOWN
+from .verdict import PROVEN, UNKNOWN
 
 __all__ = ["first_positions", "judge_cutover", "judge_disaster", "phases_left", "unfit", "written_behind"]
 
@@ -115,7 +115,7 @@ def judge_disaster(
 
 
 def unfit(status: Mapping[str, Any]) -> list[str]:
-    """Partitions on which a flow must not go on: its position lies outside the source's log.
+    """Partitions on which a flow must not go on: its position is not known to lie inside the source's log.
 
     MirrorMaker 2 would go on silently, from the wrong place or from the start.
     """
@@ -123,7 +123,7 @@ def unfit(status: Mapping[str, Any]) -> list[str]:
         f"{flow['name']} {row['topic']}-{row['partition']}: {row['fits_reason']}"
         for flow in status["flows"]
         for row in flow["partitions"]
-        if row["fits"] == REFUTED
+        if row["fits"] != PROVEN
     ]
 
 

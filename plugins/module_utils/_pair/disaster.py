@@ -21,6 +21,7 @@ from .._core.stays import nested
 from .._core.waiting import Bounds, wait_until
 from .._module import Result
 from .clusters import both
+from .evidence import by_group
 from .journal import note
 from .observe import Partition, heartbeat_age
 from .prepared import prepared_positions
@@ -129,7 +130,7 @@ class _Search:
             )
         rows = self._rows(tails, commits)
         loss = self._loss(tails, last)
-        positions = _by_group(rows)
+        positions = by_group(rows)
         extra = {
             "positions": positions,
             "details": rows,
@@ -276,11 +277,3 @@ def _as_of(position: Position, seen: Any, claims: list[Prepared]) -> float | Non
     times = [seen.time] if seen is not None and position.method in ("checkpoint", "first_copy", "stay") else []
     times += [one.time for one in claims if one.offset == position.offset and one.time]
     return max(times) if times and max(times) > 0 else None
-
-
-def _by_group(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        position = {"topic": row["topic"], "partition": row["partition"], "offset": row["offset"]}
-        groups.setdefault(row["group"], []).append(position)
-    return [{"group": group, "positions": positions} for group, positions in groups.items()]

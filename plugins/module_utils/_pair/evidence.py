@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from .._core.translation import Translated
 from .._core.verdict import PROVEN
 from .observe import FlowLook, GroupLook, Pair, Partition
 
-__all__ = ["Evidence", "row"]
+__all__ = ["Evidence", "by_group", "row"]
 
 
 @dataclass(frozen=True)
@@ -91,3 +91,13 @@ def row(
         "left": left,
         "checkpoint": mm2,
     }
+
+
+def by_group(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The shape that ``kafka_group`` takes."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["offset"] is not None:
+            position = {"topic": row["topic"], "partition": row["partition"], "offset": row["offset"]}
+            groups.setdefault(row["group"], []).append(position)
+    return [{"group": group, "positions": positions} for group, positions in groups.items()]

@@ -125,13 +125,14 @@ class _Salvage:
         self._cut = flat(params["cut"])
         self._resumed = flat(params["resumed"])
         self._flow_runs = False
+        self._ids: dict[str, str] = {}
 
     # ---- finding
 
     def find(self) -> list[_Tail]:
         """Every partition of P that holds what B has not."""
-        ids = self._require_ours()
-        progress = {key: one for key, one in self._progress().items() if one.topic_id == ids[self.p].get(key[0])}
+        self._ids = self._require_ours()[self.p]
+        progress = {key: one for key, one in self._progress().items() if one.topic_id == self._ids.get(key[0])}
         copied = self._require_still([one for one in progress.values() if not one.done])
         pair = self.pair
         logs, highs = both(
@@ -150,7 +151,7 @@ class _Salvage:
             if begin > high:
                 tail.truncated = (high, begin)
             tails.append(tail)
-        self._align(tails, copied)
+        self._align(tails, copied, {key: start for key, (start, _end) in logs.items()})
         for tail in tails:
             for record in self._records(tail):
                 tail.records += 1
@@ -211,20 +212,24 @@ class _Salvage:
         ]
         return {(one.topic, one.partition): one for one in found}
 
-    def _align(self, tails: list[_Tail], copied: Mapping[Partition, int]) -> None:
+    def _align(self, tails: list[_Tail], copied: Mapping[Partition, int], starts: Mapping[Partition, int]) -> None:
         """Leave out what a worker had copied and not yet written down when it died."""
+        replicas = self.pair.ranges(self.b, [self.pair.naming.replica(self.p, topic) for topic in self.pair.topics])
         for tail in tails:
             noted = copied.get(tail.key)
             fresh = tail.resumes is None and tail.expired is None and noted is not None and tail.begin == noted + 1
             if fresh and tail.begin < tail.end:
-                self._align_one(tail)
+                self._align_one(tail, starts[tail.key], replicas)
 
-    def _align_one(self, tail: _Tail) -> None:
+    def _align_one(self, tail: _Tail, first: int, replicas: Mapping[Partition, tuple[int, int]]) -> None:
         kafka, replica = self.pair.kafka[self.b], (self.pair.naming.replica(self.p, tail.key[0]), tail.key[1])
-        context = self._context(tail)
+        at = max(first, tail.begin - _CONTEXT)
+        context = self._read(tail.key, at, tail.begin) if at < tail.begin else []
         if not context or context[-1].timestamp is None or context[-1].timestamp_type != "CreateTime":
             return
-        start, end = self.pair.ranges(self.b, [replica[0]])[replica]
+        if replica not in replicas:
+            return  # the flow has not grown it yet, so nothing was copied into it
+        start, end = replicas[replica]
         if self._identity:
             # There the replica ends where the applications began to write.
             end = min(end, self._cut.get(tail.key, end))
@@ -253,11 +258,6 @@ class _Salvage:
         tail.copied = already_copied(*marks)
         if tail.copied:
             tail.begin = beginning[tail.copied - 1].offset + 1
-
-    def _context(self, tail: _Tail) -> list[Record]:
-        """The source's last records that are noted as copied."""
-        start = self.pair.ranges(self.p, [tail.key[0]])[tail.key][0]
-        return self._read(tail.key, max(start, tail.begin - _CONTEXT), tail.begin) if start < tail.begin else []
 
     def _read(self, key: Partition, begin: int, end: int, limit: int = 0) -> list[Record]:
         reading = Reading(ISOLATION, limit=limit, timeout=_SECONDS)
@@ -339,12 +339,11 @@ class _Salvage:
         if into == "original":
             self._require_no_newer_keys(left)
         if not check and left:
-            ids = self._require_ours()[self.p]
             with contextlib.closing(
                 Replayer(self.pair.kafka[self.b], self._params["pair"], self._params["state_topic"])
             ) as to:
                 # The writer of a killed run is fenced now; what it had committed counts.
-                self._bring(to, left, ids)
+                self._bring(to, left)
         if shorter and not check and not self._identity:
             # Accepted by name: the flow goes on from where P's log ends now, instead of copying it all again.
             self._set_flow(shorter)
@@ -368,7 +367,7 @@ class _Salvage:
     def _target(self, topic: str) -> str:
         return topic if self._params["into"] == "original" else f"{topic}.salvage"
 
-    def _bring(self, replayer: Replayer, tails: list[_Tail], ids: Mapping[str, str]) -> None:
+    def _bring(self, replayer: Replayer, tails: list[_Tail]) -> None:
         pair, into, cluster = self._params["pair"], self._params["into"], self.pair.kafka[self.p].cluster_id
         counts = describe(self.pair.kafka[self.b], sorted({self._target(tail.key[0]) for tail in tails}))
         now = self._progress()
@@ -382,7 +381,7 @@ class _Salvage:
                     " partitions.",
                     "The playbook salvage makes it. Nothing was written.",
                 )
-            if known is not None and known.topic_id != ids[tail.key[0]]:
+            if known is not None and known.topic_id != self._ids[tail.key[0]]:
                 known = None
             if known is not None and not known.done:
                 if known.into != into:
@@ -396,7 +395,7 @@ class _Salvage:
             # What a killed run's last child has finished since the look is not begun again.
             begin = tail.begin if known is None else max(tail.begin, known.end)
             if begin < tail.end:
-                plan = Progress(pair, self.p, *tail.key, ids[tail.key[0]], into, begin, tail.end, begin)
+                plan = Progress(pair, self.p, *tail.key, self._ids[tail.key[0]], into, begin, tail.end, begin)
                 plans.append((tail, plan))
         replayer.note([plan for _tail, plan in plans])
         if not self._identity and not self._flow_runs:

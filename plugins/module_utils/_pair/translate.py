@@ -20,7 +20,7 @@ from .._core.waiting import Bounds, wait_until
 from .._kafka.groups import positions
 from .._module import Result
 from .clusters import both
-from .evidence import Evidence
+from .evidence import Evidence, by_group
 from .four_topics import FourTopics
 from .intruders import foreign_records
 from .observe import FlowLook, GroupLook, Pair, Partition
@@ -61,7 +61,7 @@ class Translation:
         evidence = Evidence(self.pair, self.x, self.y, forward, back, x_groups, y_groups, y_ranges)
         rows, records = find_positions(evidence, self.params)
         extra = {
-            "positions": _by_group(rows),
+            "positions": by_group(rows),
             "details": rows,
             "rereads": _total(rows),
             "records_read": records,
@@ -246,16 +246,6 @@ def _behind(look: FlowLook, commits: Mapping[Partition, int]) -> list[str]:
         if commit > (facts.start or 0):
             texts.append(f"{topic}-{partition} copied {facts.copied}, position {commit}")
     return texts
-
-
-def _by_group(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The shape that ``kafka_group`` takes."""
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        if row["offset"] is not None:
-            position = {"topic": row["topic"], "partition": row["partition"], "offset": row["offset"]}
-            groups.setdefault(row["group"], []).append(position)
-    return [{"group": group, "positions": positions} for group, positions in groups.items()]
 
 
 def _total(rows: list[dict[str, Any]]) -> int | None:

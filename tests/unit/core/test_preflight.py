@@ -326,4 +326,7 @@ def test_a_flow_that_does_not_fit_its_source_is_named() -> None:
         {"topic": "T", "partition": 1, "fits": "REFUTED", "fits_reason": "past the end"},
         {"topic": "T", "partition": 2, "fits": "UNKNOWN", "fits_reason": "not known"},
     ]
-    assert unfit(status(flows=[flow("P", "B", partitions=rows)])) == ["P->B T-1: past the end"]
+    assert unfit(status(flows=[flow("P", "B", partitions=rows)])) == [
+        "P->B T-1: past the end",
+        "P->B T-2: not known",
+    ]
