@@ -1,7 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``python -m kafka_dr_audit PLAN --output DIR``, or this file by ``spark-submit``. 0 PROVEN, 1 REFUTED, 2 UNKNOWN."""
+"""``python -m kafka_dr_audit PLAN --output DIR``, or this file by ``spark-submit``. 0 PROVEN, 1 REFUTED, 2 UNKNOWN.
+
+``python -m kafka_dr_audit --prepare`` once makes every audit start sooner.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +31,19 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     progress = Progress(options.quiet)
     try:
+        resources = Resources(options.master, options.driver_memory, options.jars, _conf(options.conf))
+        if options.prepare:
+            check_python()
+            from kafka_dr_audit import classes
+
+            progress.say("loading what an audit loads, for a class archive; half a minute")
+            sys.stdout.write(f"{classes.prepare(resources)}\n")
+            return 0
         output = _output(options.output)
         check_python()
         from kafka_dr_audit import audit
 
         found = plan.load(options.plan)
-        resources = Resources(options.master, options.driver_memory, options.jars, _conf(options.conf))
         settings = audit.Options(
             output, resources, options.settle, options.detail_records, options.sample, options.seed
         )
@@ -75,7 +85,13 @@ def _conf(items: list[str]) -> dict[str, str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="kafka_dr_audit", description=__doc__)
-    parser.add_argument("plan", type=Path, help="the plan, as the verify role writes it")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("plan", type=Path, nargs="?", help="the plan, as the verify role writes it")
+    what.add_argument(
+        "--prepare",
+        action="store_true",
+        help="fetch the Kafka connector, write a class archive into this Python environment, and end",
+    )
     parser.add_argument("--output", type=Path, default=Path("audit"), help="folder of audit.json and audit.html")
     parser.add_argument("--master", default=os.environ.get("KAFKA_DR_SPARK_MASTER"), help="local[*] by default")
     parser.add_argument("--driver-memory", default="1g")

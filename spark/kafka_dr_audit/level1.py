@@ -1,11 +1,15 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Level 1: one pass over each side, and what is equal by it."""
+"""Level 1: one pass over each side, and what is equal by it.
+
+The pass cuts both logs by rank, which costs least and tells equal logs, and logs with a few altered records. Where a
+record too many or too few has shifted all that follow, a second pass cuts that partition by content.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,14 +22,17 @@ from .chunks import Chunks, chunk_size, mixed
 from .errors import AuditError
 from .plan import Plan
 from .progress import Progress, rows_read
-from .reading import CHUNK, END, RANK, Reader, Recipe
+from .reading import CHUNK, END, RANK, RANK_BITS, Reader, Recipe
 from .snapshot import Scope
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 SIDES = ("source", "target")
+RUNS = 10_000  # into which the first pass cuts a pair of clusters, or a few more
+FEW = 4  # runs that may differ in one partition before it is cut by content
+Key = tuple[int, str, int]  # id of the scope, side, partition
 
 
 @dataclass(frozen=True)
@@ -49,40 +56,180 @@ class Pair:
     gaps: list[Gap]
 
 
-def compare(
-    plan: Plan,
-    scopes: list[Scope],
-    reader: Reader,
-    names: Mapping[int, str],
-    session: SparkSession,
-    progress: Progress,
-) -> list[Pair]:
-    """Reads everything once. Raises what Spark raises."""
+@dataclass(frozen=True)
+class Tools:
+    """What a pass needs. ``ids``: of topics, what stands for them in the rows."""
+
+    plan: Plan
+    reader: Reader
+    session: SparkSession
+    ids: Mapping[str, int]
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a pass reads of one side of one partition: offsets [start, end), and the ranks of the watched ones."""
+
+    start: int
+    end: int
+    watched: tuple[int, ...] = ()
+    border: int | None = None
+
+
+def compare(scopes: list[Scope], tools: Tools) -> tuple[list[Pair], int]:
+    """The pairs, and how many offsets were read a second time. Raises what Spark raises."""
     readable = [scope for scope in scopes if scope.readable]
-    planned = sum(span.end - span.start for scope in readable for span in scope.spans.values())
-    size = chunk_size(planned // 2)
+    pairs, asks = _glance(readable, tools)
+    if not asks:
+        return list(pairs.values()), 0
+    read = sum(ask.end - ask.start for ask in asks.values())
+    tools.progress.say(f"level 1: {read:,} offsets are read by content: shifted, or with holes around a position")
+    size = chunk_size(read // 2)
+
+    def chunked(records: DataFrame, whole: str, wanted: Mapping[tuple[int, int], Ask]) -> DataFrame:
+        watched = {place: list(ask.watched) for place, ask in wanted.items()}
+        borders = {place: ask.border for place, ask in wanted.items() if ask.border is not None}
+        return tools.reader.summaries(records, whole, Recipe(size, watched, borders))
+
+    tables = _tables("level 1 by content", readable, asks, tools, chunked, "first", "kind")
+    for place, pair in pairs.items():
+        keys = {name: (place[0], name, place[1]) for name in SIDES}
+        halves = {
+            name: _half(pair, name, asks[key], tables.get(key)) if key in asks else getattr(pair, name)
+            for name, key in keys.items()
+        }
+        pairs[place] = _pair(pair.scope, pair.partition, halves["source"], halves["target"])
+    return list(pairs.values()), read
+
+
+def _glance(readable: list[Scope], tools: Tools) -> tuple[dict[tuple[int, int], Pair], dict[Key, Ask]]:
+    """The pass over everything, and what it cannot tell."""
+    asks = {
+        (id(scope), name, partition): Ask(span.start, span.border)
+        for scope in readable
+        for (name, partition), span in scope.spans.items()
+    }
+    size = chunk_size(sum(ask.end - ask.start for ask in asks.values()) // 2, RUNS)
+
+    def by_rank(records: DataFrame, whole: str, _wanted: object) -> DataFrame:
+        return tools.reader.buckets(records, whole, size)
+
+    tables = _tables("level 1", readable, asks, tools, by_rank, "first")
+    pairs: dict[tuple[int, int], Pair] = {}
+    left: dict[Key, Ask] = {}
+    for scope in readable:
+        for partition in (planned.number for planned in scope.topic.partitions):
+            halves = {}
+            for name in SIDES:
+                where = f"{scope.side(name).cluster}:{scope.side(name).topic}-{partition}"
+                runs = _runs(tables.get((id(scope), name, partition)), size, where)
+                ranks, holes = _ranks(runs, _watched(scope, name, partition))
+                halves[name] = Half(runs, 0, ranks)
+                if holes:
+                    left[id(scope), name, partition] = holes
+            pair = pairs[id(scope), partition] = _pair(scope, partition, halves["source"], halves["target"])
+            if _shifted(pair, size):
+                for name in SIDES:
+                    span = scope.spans[name, partition]
+                    watched = tuple(sorted(_watched(scope, name, partition) | {span.border}))
+                    left[id(scope), name, partition] = Ask(span.start, span.end, watched, span.border)
+    return pairs, {key: ask for key, ask in left.items() if ask.end > ask.start}
+
+
+def _shifted(pair: Pair, size: int) -> bool:
+    """Whether more differs than what may be read record by record, or records lie behind the plan's end."""
+    spans = [pair.scope.spans[name, pair.partition] for name in SIDES]
+    differing = sum(
+        int(pair.source.chunks.records[gap.left : gap.left_end].sum())
+        + int(pair.target.chunks.records[gap.right : gap.right_end].sum())
+        for gap in pair.gaps
+    )
+    return differing > FEW * size or any(span.end > span.border for span in spans)
+
+
+def _pair(scope: Scope, partition: int, source: Half, target: Half) -> Pair:
+    left, right = _identity(source.chunks), _identity(target.chunks)
+    same = align(left, right)
+    return Pair(scope, partition, source, target, same, gaps(same, len(left), len(right)))
+
+
+def _runs(columns: Mapping[str, Any] | None, size: int, where: str) -> Chunks:
+    """Of one side of one partition. Raises `AuditError` ``read_twice`` unless one task has read it, whole runs each."""
+    if columns is None:
+        return Chunks.of([])
+    bits = RANK_BITS - (size.bit_length() - 1)
+    tasks, numbers = columns["run"] >> bits, columns["run"] & ((1 << bits) - 1)
+    if (
+        (tasks != tasks[0]).any()
+        or (numbers != np.arange(len(numbers))).any()
+        or (columns["records"][:-1] != size).any()
+        or (columns["partition"] != columns["other"]).any()
+    ):
+        raise AuditError("read_twice", f"Spark read {where} in several parts: no proof.")
+    return _chunks(columns, slice(None))
+
+
+def _ranks(runs: Chunks, offsets: set[int]) -> tuple[dict[int, int], Ask | None]:
+    """Visible records below each offset; what must be read to know it where the log has holes around one."""
+    below = np.concatenate([[0], np.cumsum(runs.records)])
+    known: dict[int, int] = {}
+    unknown: dict[int, int] = {}
+    for offset in offsets:
+        at = int(np.searchsorted(runs.first, offset, side="right")) - 1
+        if at < 0:
+            known[offset] = 0
+        elif offset > runs.last[at]:
+            known[offset] = int(below[at + 1])
+        elif runs.last[at] - runs.first[at] + 1 == runs.records[at] or offset == runs.first[at]:
+            known[offset] = int(below[at] + offset - runs.first[at])
+        else:
+            unknown[offset] = at
+    if not unknown:
+        return known, None
+    start, end = runs.first[min(unknown.values())], runs.last[max(unknown.values())] + 1
+    return known, Ask(int(start), int(end), tuple(sorted(unknown)))
+
+
+def _tables(
+    what: str,
+    scopes: list[Scope],
+    asks: Mapping[Key, Ask],
+    tools: Tools,
+    make: Callable[[DataFrame, str, Mapping[tuple[int, int], Ask]], DataFrame],
+    *order: str,
+) -> dict[Key, dict[str, Any]]:
+    """Rows of one pass by side and partition, sorted; one Spark job for each lane."""
+    lanes = _lanes(scopes)
+    planned = sum(ask.end - ask.start for ask in asks.values())
+    before = rows_read(tools.session)
     jobs: dict[Lane, Any] = {}
-    lanes = _lanes(readable)
-    ids = {topic: number for number, topic in names.items()}
-    before = rows_read(session)
     with ThreadPoolExecutor() as pool:
         for lane, sides in lanes.items():
-            jobs[lane] = pool.submit(_read, plan, lane, sides, reader, ids, size)
-        progress.watch(list(jobs.values()), "level 1", planned, lambda: rows_read(session) - before)
-    tables = {
-        (id(scope), name): by_place(jobs[lane].result(), "first", "kind")
-        for lane, sides in lanes.items()
-        for scope, name in sides
-    }
-    pairs = []
-    for scope in readable:
-        for partition in scope.topic.partitions:
-            source = _half(scope, "source", partition.number, ids, tables)
-            target = _half(scope, "target", partition.number, ids, tables)
-            left, right = _identity(source.chunks), _identity(target.chunks)
-            same = align(left, right)
-            pairs.append(Pair(scope, partition.number, source, target, same, gaps(same, len(left), len(right))))
-    return pairs
+            cluster, isolation, _number = lane
+            wanted = {
+                (scope.side(name).topic, partition): ask
+                for scope, name in sides
+                for partition in (planned.number for planned in scope.topic.partitions)
+                if (ask := asks.get((id(scope), name, partition))) and ask.end > ask.start
+            }
+            if not wanted:
+                continue
+            ranges = {place: (ask.start, ask.end) for place, ask in wanted.items()}
+            records = tools.reader.records(tools.plan.clusters[cluster], isolation, ranges)
+            whole = tools.reader.whole(*timestamps([scope for scope, _name in sides], cluster, isolation))
+            by_id = {(tools.ids[topic], partition): ask for (topic, partition), ask in wanted.items()}
+            jobs[lane] = pool.submit(make(records, whole, by_id).toArrow)
+        tools.progress.watch(list(jobs.values()), what, planned, lambda: rows_read(tools.session) - before)
+    found = {}
+    for lane, job in jobs.items():
+        rows = by_place(job.result(), *order)
+        for scope, name in lanes[lane]:
+            topic = tools.ids[scope.side(name).topic]
+            for partition in (planned.number for planned in scope.topic.partitions):
+                if (topic, partition) in rows:
+                    found[id(scope), name, partition] = rows[topic, partition]
+    return found
 
 
 def timestamps(scopes: list[Scope], cluster: str, isolation: str) -> tuple[list[str], list[str]]:
@@ -115,26 +262,6 @@ def _lanes(scopes: list[Scope]) -> dict[Lane, list[tuple[Scope, str]]]:
     return lanes
 
 
-def _read(
-    plan: Plan, lane: Lane, sides: list[tuple[Scope, str]], reader: Reader, ids: Mapping[str, int], size: int
-) -> pa.Table | None:
-    cluster, isolation, _other = lane
-    ranges, watched, borders = {}, {}, {}
-    for scope, name in sides:
-        for (of, partition), span in scope.spans.items():
-            side = scope.side(name)
-            if of != name or span.end == span.start:
-                continue
-            ranges[side.topic, partition] = (span.start, span.end)
-            borders[ids[side.topic], partition] = span.border
-            watched[ids[side.topic], partition] = sorted(_watched(scope, name, partition) | {span.border})
-    if not ranges:
-        return None
-    records = reader.records(plan.clusters[cluster], isolation, ranges)
-    whole = reader.whole(*timestamps([scope for scope, _other in sides], cluster, isolation))
-    return reader.summaries(records, whole, Recipe(size, watched, borders)).toArrow()
-
-
 def _watched(scope: Scope, name: str, partition: int) -> set[int]:
     positions = [position for position in scope.topic.positions if position.partition == partition]
     return set().union(*(position.watched(name) for position in positions))
@@ -160,31 +287,42 @@ def by_place(table: pa.Table | None, *order: str, without: Sequence[str] = ()) -
     }
 
 
-def _half(scope: Scope, name: str, partition: int, ids: Mapping[str, int], tables: Mapping[Any, Any]) -> Half:
-    side, span = scope.side(name), scope.spans[name, partition]
-    columns = tables[id(scope), name].get((ids[side.topic], partition))
-    if columns is None:
-        # No row at all: an empty range, or one without a visible record.
-        return Half(Chunks.of([]), 0, dict.fromkeys(_watched(scope, name, partition) | {span.border}, 0))
-    kind = columns["kind"]
-    if (kind == END).sum() != 1:
-        raise AuditError(
-            "read_twice", f"Spark read {side.cluster}:{side.topic}-{partition} in several parts: no proof."
+def _half(pair: Pair, name: str, ask: Ask, columns: Mapping[str, Any] | None) -> Half:
+    """What the second pass says in place of the first, or the ranks that the first could not tell."""
+    half: Half = getattr(pair, name)
+    where = f"{pair.scope.side(name).cluster}:{pair.scope.side(name).topic}-{pair.partition}"
+    chunks, ranks, total = Chunks.of([]), dict.fromkeys(ask.watched, 0), 0
+    if columns is not None:
+        kind = columns["kind"]
+        if (kind == END).sum() != 1:
+            raise AuditError("read_twice", f"Spark read {where} in several parts: no proof.")
+        counted = columns["first"][kind == RANK].tolist(), columns["records"][kind == RANK].tolist()
+        ranks = dict(zip(*counted, strict=True))
+        total = int(columns["records"][kind == END][0])
+        chunks = _chunks(
+            columns, (kind == CHUNK) & (columns["first"] < (ask.end if ask.border is None else ask.border))
         )
-    ranks = dict(zip(columns["first"][kind == RANK].tolist(), columns["records"][kind == RANK].tolist(), strict=True))
-    inside = (kind == CHUNK) & (columns["first"] < span.border)
-    chunks = Chunks(
-        columns["first"][inside],
-        columns["last"][inside],
-        columns["records"][inside],
-        columns["digest"][inside].view(np.uint64),
-        columns["oldest"][inside],
-        columns["newest"][inside],
+    begin, end = np.searchsorted(half.chunks.first, [ask.start, ask.end if ask.border is None else ask.border])
+    seen = int(half.chunks.records[begin:end].sum())
+    if chunks.total != seen:
+        pair.scope.reasons.append(f"{where}: {seen} records were read at first, {chunks.total} when read again")
+    if ask.border is None:
+        below = int(half.chunks.records[:begin].sum())
+        return Half(half.chunks, 0, {**half.ranks, **{offset: below + rank for offset, rank in ranks.items()}})
+    if chunks.total != ranks[ask.border]:
+        raise AuditError("read_twice", f"Rows of {where} do not add up: no proof.")
+    return Half(chunks, total - ranks[ask.border], ranks)
+
+
+def _chunks(columns: Mapping[str, Any], chosen: Any) -> Chunks:
+    return Chunks(
+        columns["first"][chosen],
+        columns["last"][chosen],
+        columns["records"][chosen],
+        columns["digest"][chosen].view(np.uint64),
+        columns["oldest"][chosen],
+        columns["newest"][chosen],
     )
-    total = int(columns["records"][kind == END][0])
-    if chunks.total != ranks[span.border]:
-        raise AuditError("read_twice", f"Rows of {side.cluster}:{side.topic}-{partition} do not add up: no proof.")
-    return Half(chunks, total - ranks[span.border], ranks)
 
 
 def _identity(chunks: Chunks) -> Any:

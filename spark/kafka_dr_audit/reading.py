@@ -23,16 +23,18 @@ if TYPE_CHECKING:
 Ranges = Mapping[Place, tuple[int, int]]
 
 # Spark's defaults fetch 500 records a poll, with two round trips each; those wait behind a fetch that was sent ahead,
-# which at the end of a log waits for records that nobody wants (half a second by default).
+# which at the end of a log waits for records that nobody wants (half a second by default). Larger fetches than these
+# fill a small heap with what lives long enough to be copied: half of the time went to collecting garbage.
 TUNING = {
     "kafka.fetch.max.wait.ms": "10",
-    "kafka.max.poll.records": "50000",
-    "kafka.max.partition.fetch.bytes": str(8 << 20),
-    "kafka.fetch.max.bytes": str(16 << 20),
+    "kafka.max.poll.records": "10000",
+    "kafka.max.partition.fetch.bytes": str(4 << 20),
+    "kafka.fetch.max.bytes": str(4 << 20),
     "kafka.receive.buffer.bytes": "-1",
     "kafkaConsumer.pollTimeoutMs": "60000",
 }
 CHUNK, RANK, END = 0, 1, 2
+RANK_BITS = 33  # of monotonically_increasing_id: the number of a row in its task; the task's number lies above
 SUMMARY = (
     "topic long, partition int, kind byte, first long, last long, records long, digest long, oldest long, newest long"
 )
@@ -99,8 +101,35 @@ class Reader:
         # Most records have none: what follows `else` costs a quarter of everything.
         return f"case when headers is null then -1L when size(headers) = 0 then 0L else {some} end"
 
+    def buckets(self, records: DataFrame, whole: str, size: int) -> DataFrame:
+        """Level 1: runs of ``size`` records (a power of two) by their rank, digested without leaving generated code.
+
+        Rows: ``run`` (task and number of the run, see `RANK_BITS`), topic, partition, records, digest, first and last
+        offset, oldest and newest millisecond. A task reads one Kafka partition in order and Spark numbers its rows, so
+        that nothing needs sorting; only these rows are shuffled. The digest covers each record's place in its run.
+        """
+        from pyspark.sql.functions import expr
+
+        columns = records.selectExpr(
+            "monotonically_increasing_id() as id",
+            "topic",
+            "partition",
+            "offset",
+            "unix_millis(timestamp) as stamp",
+            f"{whole} as whole",
+        )
+        word = "bit_xor(xxhash64(whole, inside)) as digest"
+        ends = ["min(offset) as first", "max(offset) as last", "min(stamp) as oldest", "max(stamp) as newest"]
+        # The topic of a run's first record is enough: hashing that of each would cost a tenth of everything.
+        place = ["max(if(inside = 0, xxhash64(topic), null)) as topic", "min(partition) as partition"]
+        return (
+            columns.selectExpr(f"shiftright(id, {size.bit_length() - 1}) as run", f"id & {size - 1}L as inside", "*")
+            .groupBy("run")
+            .agg(*(expr(sql) for sql in (*place, "max(partition) as other", "count(1) as records", word, *ends)))
+        )
+
     def summaries(self, records: DataFrame, whole: str, recipe: Recipe) -> DataFrame:
-        """Level 1: rows of `SUMMARY`; nothing is shuffled and no record is kept."""
+        """Chunks whose borders the content decides: rows of `SUMMARY`; nothing is shuffled and no record is kept."""
         columns = records.selectExpr(
             "xxhash64(topic) as topic", "partition", "offset", "unix_millis(timestamp) as stamp", f"{whole} as whole"
         )

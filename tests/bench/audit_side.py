@@ -6,36 +6,21 @@
 from __future__ import annotations
 
 import json
+import resource
 import sys
 import time
 from pathlib import Path
 
 from kafka_dr_audit import session
 from kafka_dr_audit.chunks import chunk_size
+from kafka_dr_audit.level1 import RUNS
 from kafka_dr_audit.plan import Cluster
-from kafka_dr_audit.reading import Reader, Recipe
+from kafka_dr_audit.reading import Reader
 
 
-def peak_mib(pid: str) -> float:
-    """The most memory that a process ever had."""
-    for line in Path("/proc", pid, "status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) / 1024
-    return 0.0
-
-
-def workers() -> list[str]:
-    """Processes of Spark's Python workers below this one."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                words = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if b"pyspark.daemon" in words:
-                found.append(entry.name)
-    return found
+def peak_mib() -> float:
+    """The most memory that this process ever had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
@@ -48,20 +33,18 @@ def main() -> None:
     per, rest = divmod(int(records), int(partitions))
     for number in range(int(partitions)):
         ranges[topic, number] = (0, per + (number < rest))
+    reader.names([topic])
     began = time.perf_counter()
     frame = reader.records(Cluster("P", "", servers, {}), "read_committed", ranges)
-    recipe = Recipe(chunk_size(int(records)), {}, {})
-    table = reader.summaries(frame, reader.whole([topic], [topic]), recipe).toArrow()
+    size = chunk_size(int(records), RUNS)
+    table = reader.buckets(frame, reader.whole([topic], [topic]), size).toArrow()
     seconds = time.perf_counter() - began
-    counted = sum(
-        count for count, kind in zip(table["records"].to_pylist(), table["kind"].to_pylist(), strict=True) if kind == 0
-    )
+    counted = sum(table["records"].to_pylist())
     assert counted == int(records), counted
     machine = spark._jvm.java.lang.Runtime.getRuntime()
     spark._jvm.java.lang.System.gc()
     heap = (machine.totalMemory() - machine.freeMemory()) / 2**20
-    python = max(peak_mib(pid) for pid in workers())
-    print(json.dumps({"seconds": seconds, "heap_mib": round(heap, 1), "python_mib": round(python, 1)}))
+    print(json.dumps({"seconds": seconds, "heap_mib": round(heap, 1), "python_mib": round(peak_mib(), 1)}))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_dr_audit import level1, level2, verdict
-from kafka_dr_audit.alignment import align, gaps
 from kafka_dr_audit.brokers import Look
 from kafka_dr_audit.chunks import Chunker, Chunks, mixed
 from kafka_dr_audit.differences import FOREIGN, Records, Region, Rules, classify
@@ -58,6 +57,20 @@ def half(numbers: list[int], watched: set[int]) -> Half:
     return Half(Chunks.of(chunker.rows), 0, dict(chunker.ranks))
 
 
+def glance(numbers: list[int], watched: set[int]) -> Half:
+    """As Spark's rows by rank tell it."""
+    index = np.arange(len(numbers))
+    placed = mixed(words(numbers) + (index % CHUNK).astype(np.uint64))
+    begins = np.arange(0, len(numbers), CHUNK)
+    counts = np.diff(begins, append=len(numbers))
+    digests = np.bitwise_xor.reduceat(placed, begins) if len(numbers) else placed
+    ends = begins + counts - 1
+    runs = Chunks.of(list(zip(begins, ends, counts, digests.tolist(), begins, ends, strict=True)))
+    ranks, holes = level1._ranks(runs, watched)
+    assert holes is None
+    return Half(runs, 0, ranks)
+
+
 def records(spec: level2.Spec, name: str, numbers: list[int]) -> Records:
     index = np.concatenate([np.arange(piece.start, min(piece.end, len(numbers))) for piece in spec.pieces[name]])
     ranks = [
@@ -95,13 +108,12 @@ def audited(world: World) -> dict[str, object]:
     watched = {
         name: set().union(*(position.watched(name) for position in world.positions)) for name in ("source", "target")
     }
-    left, right = half(world.left, watched["source"]), half(world.right, watched["target"])
     if world.start:
         # Ranks count from the compared range; the log start only says how much was deleted before it.
         scope.spans["source", 0] = replace(scope.spans["source", 0], log_start=world.start)
-    one, other = level1._identity(left.chunks), level1._identity(right.chunks)
-    same = align(one, other)
-    pair = Pair(scope, 0, left, right, same, gaps(same, len(one), len(other)))
+    pair = level1._pair(scope, 0, glance(world.left, watched["source"]), glance(world.right, watched["target"]))
+    if level1._shifted(pair, CHUNK):
+        pair = level1._pair(scope, 0, half(world.left, watched["source"]), half(world.right, watched["target"]))
     compared = level2.Compared(scope, [pair])
     if not world.budget:
         return verdict._topic(scope, compared, (), 5)
