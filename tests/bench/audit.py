@@ -5,6 +5,7 @@
 
 level1     the first pass of an audit of 10 million records of 200 bytes, local[*] and 512 MiB: records of both sides a
            second; against kafka-consumer-perf-test on the source, before and after. Also with 2 million of 1 KiB
+warm       one side alone, once the JVM has compiled what it runs; against consumer-perf-test at that time
 alone      one side alone in a fresh Spark: what compiling costs counts most there
 loop       confluent-kafka, hashing each record, in one process
 both       the whole audit of both sides, one record altered on the target: seconds, records read again
@@ -189,6 +190,8 @@ def measure(
             say(f"audit: both sides in {result['seconds']:.0f} s, {result['records_read_again']:,} records read again")
     row("loop.records_per_s", loop(servers["P"], big.name, small.records), "/s")
     sides = {size: one_side(folder, servers["P"], size.name, size.records, "local[*]") for size in (small, big)}
+    tool = perf_test(servers["P"], big.name, big.records, jars)
+    row("level1.warm.records_per_s", big.records / sides[big]["warm_seconds"], "/s", tool)
     row("memory_growth", sides[big]["heap_mib"], "MiB", sides[small]["heap_mib"])
     row("memory.python", sides[big]["python_mib"], "MiB", sides[small]["python_mib"])
     row("level1.seconds", sides[big]["seconds"], "s", sides[small]["seconds"])

@@ -58,6 +58,12 @@ def flipped(data: bytes) -> bytes:
     return bytes([data[0] ^ 1]) + data[1:]
 
 
+def salvaged(one: Record, offset: int) -> Record:
+    """As the playbook salvage brings it over: what it was first stands behind its own headers (SOUNDNESS 24)."""
+    own = [("cluster", b"lost"), ("topic", b"T"), ("partition", b"1"), ("offset", b"%d" % offset)]
+    return one[0], one[1], [*(one[2] or []), *((f"kafka_dr.salvage.{name}", value) for name, value in own)], one[3]
+
+
 def in_one(change: Callable[[Log], Log], partition: int = 1) -> Callable[[Logs], Logs]:
     return lambda all_logs: [change(log) if number == partition else log for number, log in enumerate(all_logs)]
 
@@ -145,6 +151,11 @@ DAMAGED = {
     ),
     "header-lost": Case(
         in_one(lambda log: whole(log, 31, headers=log[31][2][:-1])), {"CORRUPT": 1}, at=(1, 31, 31), differs=["headers"]
+    ),
+    "salvaged-and-altered": Case(
+        in_one(lambda log: whole(log, 31, headers=[("trace", b"30"), *salvaged(log[31], 31)[2][1:]])),
+        {"CORRUPT": 1},
+        differs=["headers"],
     ),
     "headers-gone": Case(in_one(lambda log: whole(log, 31, headers=None)), {"CORRUPT": 1}, differs=["headers"]),
     "header-null-to-empty": Case(
@@ -287,6 +298,7 @@ DAMAGED = {
     "reverse-position-too-far": Case(positions=[standing(51, 50, "target")], judged=[("SKIP", 1)]),
 }
 HEALTHY = {
+    "salvaged": Case(in_one(lambda log: [salvaged(log[n], n) if n > 380 else log[n] for n in range(len(log))])),
     "equal": Case(
         positions=[standing(50, 50), standing(RECORDS, RECORDS), standing(50, 50, "target")],
         judged=[("EXACT", 0)] * 3,
