@@ -28,6 +28,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "roles" / "lab" / "files")]
 
+from disasters import PARTS, give_back, lose  # noqa: E402 - beside the path above
 from kills import disturbed, kill, outwait, playbooks_alive  # noqa: E402 - beside the path above
 from lab.lab import Lab  # noqa: E402 - the lab is a program of its role
 from scenario import Scenario, totals  # noqa: E402
@@ -55,7 +56,7 @@ class Fault:
     kind: str
     mark: str
     delay: float = 0.0
-    part: tuple[str, str] | None = None  # of the lab; None: ansible-playbook itself is killed
+    part: tuple[str, str] | None = None  # of the lab, or "return"; None: ansible-playbook itself is killed
     pause: bool = False
 
 
@@ -75,8 +76,8 @@ class Trip:
 
     @property
     def good(self) -> bool:
-        """The right end, nothing lost; nothing twice either where only the playbook was hurt."""
-        harmful = HARM if self.fault.part is None else HARM[:2]
+        """The right end, nothing lost; nothing twice either where only the playbook was hurt, and no side was lost."""
+        harmful = HARM if self.fault.part is None and self.fault.kind != "disaster" else HARM[:2]
         return self.outcome == "completed" and not any(self.harm[name] for name in harmful)
 
 
@@ -93,6 +94,7 @@ def faults(policy: str, draw: random.Random) -> list[Fault]:
         for number in range(RANDOM):
             delay = draw.uniform(0.5, 16.0)
             found.append(Fault(f"{kind}: kill at a random moment {number + 1}", kind, "PLAY [", delay))
+    found += disasters(phases["disaster"])
     if policy == "identity":
         delay = draw.uniform(0.02, 0.6)
         return [
@@ -109,6 +111,19 @@ def faults(policy: str, draw: random.Random) -> list[Fault]:
         what = f"{'pause' if pause else 'kill'} {part} of the side {alias}"
         found.append(Fault(f"cutoff: {what} at {phase}", "cutoff", f"phase_{phase}.yml", 0.0, (alias, part), pause))
     return found
+
+
+def disasters(phases: list[str]) -> list[Fault]:
+    """P is lost; the run away from it is killed, or P comes back before, at and behind the point of no return."""
+    found = [Fault(f"disaster: kill at {phase}", "disaster", f"phase_{phase}.yml") for phase in phases]
+    moments = (phases[0], phases[2], phases[3])
+    return [
+        *found,
+        *(
+            Fault(f"disaster: P returns at {at}", "disaster", f"phase_{at}.yml", 0.0, ("left", "return"))
+            for at in moments
+        ),
+    ]
 
 
 class Chaos:
@@ -128,10 +143,33 @@ class Chaos:
         self.pair.start()
 
     def trip(self, fault: Fault) -> Trip:
-        """To the other side, with the fault on the way."""
+        """To the other side, with the fault on the way; from a disaster at once home again."""
+        if fault.kind == "disaster" and self._active == "B":
+            self._move("failback", "P")
+        done = self._trip(fault)
+        if fault.kind == "disaster" and done.outcome == "completed":
+            for part in PARTS:
+                self._lab.start("P", part)
+            self.pair.traffic(1000)
+            give_back(self.pair)
+            done.harm = self._harm()
+            self._move("failback", "P")
+            home = self._harm()
+            done.harm = {name: done.harm[name] + home[name] for name in HARM}
+        elif done.outcome == "completed":
+            done.harm = self._harm()
+        return done
+
+    def _move(self, playbook: str, to: str) -> None:
+        self.pair.playbook(playbook, {"kafka_dr_confirm": to, "kafka_dr_to": to})
+        self._active = to
+
+    def _trip(self, fault: Fault) -> Trip:
         pair, left = self.pair, self._active
         entered = "B" if left == "P" else "P"
         pair.traffic(1000)
+        if fault.kind == "disaster":
+            lose(pair, 1.0)
         struck: list[int] = []
         began = time.monotonic()
         variables = {"kafka_dr_confirm": entered, "kafka_dr_to": entered, "kafka_dr_type": fault.kind}
@@ -148,9 +186,7 @@ class Chaos:
         # A run that was killed behind its last event has nothing left to do.
         outcome = {"already_there": "completed"}.get(report["outcome"], report["outcome"]) if rc == 0 else f"exit {rc}"
         self._active = entered if outcome == "completed" else left
-        done = Trip(fault, entered, bool(struck), sum(struck), starts, outcome, report["verdict"], seconds)
-        done.harm = self._harm()
-        return done
+        return Trip(fault, entered, bool(struck), sum(struck), starts, outcome, report["verdict"], seconds)
 
     def _harm(self) -> dict[str, int]:
         """What the ledgers show since the last time."""
@@ -186,6 +222,11 @@ class _Acting:
             kill(run)
             run.wait()
             self._struck.append(len(playbooks_alive(self._pair)))
+            return
+        if self._part[1] == "return":
+            self._struck.append(0)
+            for part in PARTS:
+                self._lab.start(self._part[0], part)
             return
         (self._lab.pause if self._fault.pause else self._lab.kill)(*self._part)
         self._struck.append(0)

@@ -10,9 +10,8 @@ import time
 from collections.abc import Iterator
 
 import pytest
-import requests
 
-from lab.lab import Lab
+from disasters import lose
 from scenario import Scenario, totals
 from snapshot import read_inventory, snapshot
 
@@ -41,19 +40,6 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         made.lab_down()
 
 
-def lose(pair: Scenario) -> Lab:
-    """P dies with everything on it, a moment after MirrorMaker 2 has fallen behind."""
-    lab = Lab(pair.folder)
-    worker = lab.info()["clusters"]["B"]["connect_url"]
-    requests.put(f"{worker}/connectors/P->B.MirrorSourceConnector/pause", timeout=10).raise_for_status()
-    behind = pair.count("acknowledged") + int(BEHIND * 1000)
-    pair.wait(lambda: pair.count("acknowledged") >= behind, 60, "records that B will not have")
-    lab.kill("P", "broker")
-    lab.kill("P", "connect")
-    requests.put(f"{worker}/connectors/P->B.MirrorSourceConnector/resume", timeout=10).raise_for_status()
-    return lab
-
-
 def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(pair: Scenario) -> None:
     before = snapshot(read_inventory(pair.inventory), ["settlement", "fraud"])
     refused = pair.playbook("failover_disaster", {"kafka_dr_confirm": "B"}, expect=2)
@@ -63,7 +49,7 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     assert after["B"]["connectors"] == before["B"]["connectors"]
 
     pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
-    lab = lose(pair)
+    lab = lose(pair, BEHIND)
     began = time.time()
     report = pair.move("failover_disaster", "B")
     assert report["outcome"] == "completed"
@@ -107,7 +93,6 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     refused = pair.playbook("salvage", {"kafka_dr_salvage": "replay"}, expect=2)
     assert 'kafka_dr_confirm is ""' in refused["output"]
     into = {"kafka_dr_salvage": "replay", "kafka_dr_salvage_into": "original", "kafka_dr_confirm": "B"}
-    # The ledger's keys come again and again; which record of a key is the newest does not matter to it.
     assert "keys of the tail were written" in pair.playbook("salvage", into, expect=2)["output"]
     into["kafka_dr_accept_newer_keys"] = ["Payments"]  # type: ignore[assignment]
     pair.playbook("salvage", into)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_dr_audit import level1
-from kafka_dr_audit.chunks import Chunker, Chunks
+from kafka_dr_audit.chunks import Chunker
 from kafka_dr_audit.errors import AuditError
 from kafka_dr_audit.level1 import Ask, Half, Pair
 from kafka_dr_audit.plan import Partition, Range, Side, Topic

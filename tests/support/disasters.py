@@ -1,0 +1,40 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sides that are lost with everything on them, and brought home again."""
+
+from __future__ import annotations
+
+import requests
+
+from lab.lab import Lab
+from scenario import Scenario
+
+PARTS = ("broker", "connect")
+
+
+def lose(pair: Scenario, behind: float) -> Lab:
+    """P dies with everything on it, ``behind`` seconds after MirrorMaker 2 has stopped copying (at 1,000 records/s)."""
+    lab = Lab(pair.folder)
+    flow = f"{lab.info()['clusters']['B']['connect_url']}/connectors/P->B.MirrorSourceConnector"
+    requests.put(f"{flow}/pause", timeout=10).raise_for_status()
+    records = pair.count("acknowledged") + int(behind * 1000)
+    pair.wait(lambda: pair.count("acknowledged") >= records, 60, "records that B will not have")
+    for part in PARTS:
+        lab.kill("P", part)
+    requests.put(f"{flow}/resume", timeout=10).raise_for_status()
+    return lab
+
+
+def give_back(pair: Scenario) -> None:
+    """P is up again: what it had never sent is brought over, and the pair is enabled."""
+    into = {
+        "kafka_dr_salvage": "replay",
+        "kafka_dr_salvage_into": "original",
+        "kafka_dr_confirm": "B",
+        # The ledger's keys come again and again; which record of a key is the newest does not matter to it.
+        "kafka_dr_accept_newer_keys": ["Payments"],
+    }
+    pair.playbook("salvage", into)
+    accepted = {"kafka_dr_accept_tail": ["Payments"]} if pair.policy == "identity" else {}
+    pair.playbook("enable", {"kafka_dr_confirm": "P", **accepted})
