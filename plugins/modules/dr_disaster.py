@@ -144,7 +144,8 @@ active_groups:
   type: list
   elements: str
 probes:
-  description: Whether O(leave) answered, with C(answers), C(reason), C(seconds); a second row only if the first did.
+  description:
+    - Whether O(leave) answered, with C(answers), C(reachable), C(reason), C(seconds); a second row only if the first did.
   returned: in check mode
   type: list
   elements: dict

@@ -56,6 +56,10 @@ answers:
   description: Whether the cluster named itself and every partition has a leader that told its end.
   returned: always
   type: bool
+reachable:
+  description: Whether the cluster named itself at least.
+  returned: always
+  type: bool
 reason:
   description: What was found, in words.
   returned: always

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from disasters import lose
+from disasters import lose, pause
 from scenario import Scenario, totals
 from snapshot import read_inventory, snapshot
 
@@ -113,6 +113,18 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     assert (after_all["lost"], after_all["phantom"]) == (0, 0)
     # The planned way home repeats nothing.
     assert after_all["processed_twice"] == counted["processed_twice"]
+
+    _half_gone(pair)
+
+
+def _half_gone(pair: Scenario) -> None:
+    """P is given up although it serves reads: what it holds is copied first, so that no tail is left."""
+    pause(pair, BEHIND)
+    report = pair.move("failover_disaster", "B", kafka_dr_although_healthy=True)
+    assert (report["outcome"], report["rescue"]["copied"]) == ("completed", True)
+    pair.playbook("salvage")
+    assert json.loads((pair.reports / "salvage-list.json").read_text())["records"] == 0
+    assert _harm(pair)["lost"] == 0
 
 
 def _read_again(pair: Scenario, began: float) -> float:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """make demo: a failover and a failback under load, counted record by record.
 
-``--tamper``: with one foreign record in a replica, which the audit must find.
+``--tamper``: with one bit of one record in a replica turned over, which the audit must find.
 ``--engine srm``: through Streams Replication Manager, as emulators of Cloudera Manager and srm-control show it.
 KAFKA_DR_DEMO_KEEP=1 leaves the lab running to look around.
 """
@@ -18,10 +18,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Producer
-
 from scenario import ROOT, Scenario, ScenarioError, totals
-from snapshot import read_inventory
+from tamper import flip
+
+sys.path.append(str(ROOT / "roles" / "lab" / "files"))
+
+from lab.lab import Lab
 
 RATE = 1000
 ENGINES = {"connect": "MirrorMaker 2", "srm": "Streams Replication Manager"}
@@ -32,7 +34,7 @@ def main() -> int:
     """Run the demo; 0 when everything is proven, 1 when something is wrong, 2 when it could not be told."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--engine", choices=list(ENGINES), default="connect")
-    options.add_argument("--tamper", action="store_true", help="write one record into a replica: must be REFUTED")
+    options.add_argument("--tamper", action="store_true", help="turn one bit of a replica: must be REFUTED")
     given = options.parse_args()
     engine = given.engine
     REPORT.unlink(missing_ok=True)
@@ -75,7 +77,6 @@ def round_trip(scenario: Scenario, tamper: bool = False) -> dict[str, Any]:
         runs[name] = scenario.move(playbook, to)
     scenario.traffic(RATE * 3)
     if tamper:
-        say("one record is written into a replica behind the back of the flow")
         _tamper(scenario)
     say("verify: Spark compares both sides record by record while the applications work")
     audit = _verify(scenario)
@@ -85,10 +86,13 @@ def round_trip(scenario: Scenario, tamper: bool = False) -> dict[str, Any]:
 
 
 def _tamper(scenario: Scenario) -> None:
-    servers = read_inventory(scenario.inventory)["kafka_dr_clusters"]["P"]["bootstrap_servers"]
-    producer = Producer({"bootstrap.servers": servers})
-    producer.produce("B.Payments", b"1,000,000 to somebody else", key=b"account-1", partition=3)
-    producer.flush(30)
+    """On the disk of B's broker, where no application lives: offsets, counts and checksums stay right."""
+    lab = Lab(scenario.folder)
+    lab.stop("B", "broker")
+    segment = scenario.folder / "B" / "data" / "P.Payments-3" / f"{0:020d}.log"
+    offset = flip(segment)
+    lab.start("B", "broker")
+    say(f"one bit is turned over on B's disk: P.Payments-3, offset {offset}")
 
 
 def _verify(scenario: Scenario) -> dict[str, Any]:

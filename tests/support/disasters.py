@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import requests
 
 from lab.lab import Lab
@@ -13,17 +15,26 @@ from scenario import Scenario
 PARTS = ("broker", "connect")
 
 
-def lose(pair: Scenario, behind: float) -> Lab:
-    """P dies with everything on it, ``behind`` seconds after MirrorMaker 2 has stopped copying (at 1,000 records/s)."""
+def pause(pair: Scenario, seconds: float, meanwhile: Callable[[Lab], None] = lambda lab: None) -> Lab:
+    """MirrorMaker 2 falls behind by what is written on P in ``seconds`` (at 1,000 records/s), and goes on."""
     lab = Lab(pair.folder)
     flow = f"{lab.info()['clusters']['B']['connect_url']}/connectors/P->B.MirrorSourceConnector"
     requests.put(f"{flow}/pause", timeout=10).raise_for_status()
-    records = pair.count("acknowledged") + int(behind * 1000)
+    records = pair.count("acknowledged") + int(seconds * 1000)
     pair.wait(lambda: pair.count("acknowledged") >= records, 60, "records that B will not have")
-    for part in PARTS:
-        lab.kill("P", part)
+    meanwhile(lab)
     requests.put(f"{flow}/resume", timeout=10).raise_for_status()
     return lab
+
+
+def lose(pair: Scenario, behind: float) -> Lab:
+    """P dies with everything on it, ``behind`` seconds after MirrorMaker 2 has stopped copying."""
+
+    def die(lab: Lab) -> None:
+        for part in PARTS:
+            lab.kill("P", part)
+
+    return pause(pair, behind, die)
 
 
 def give_back(pair: Scenario) -> None:

@@ -48,6 +48,8 @@ RUN_VARIABLES = {
     "lower": Key(choices=("auto", "fail", "lower", "keep")),
     "although_healthy": Key("bool"),
     "disaster_stop_timeout": Key("any"),
+    "rescue_timeout": Key("any"),
+    "rescue_stall": Key("any"),
     "drain_timeout": Key("any"),
     "max_downtime": Key("any"),
     "take_over": Key(),

@@ -48,6 +48,7 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "loss": (facts["survey"] or {}).get("loss"),
         "probes": list(facts["probes"]),
         "lowered": facts["lowered"],
+        "rescue": facts["rescue"],
         "failure": facts["failure"],
     }
 
@@ -164,7 +165,8 @@ def _old_side(facts: Mapping[str, Any]) -> dict[str, Any]:
     silent = "the old side did not answer; its producers were not asked to stop there"
     unstopped = facts["unstopped"]
     more = f"; not stopped: {unstopped}" if unstopped else ""
-    return _check("fence", UNKNOWN, f"UNFENCED: {text if back else silent}{more}")
+    rescued = f"; {facts['rescue']['text']}" if facts["rescue"] else ""
+    return _check("fence", UNKNOWN, f"UNFENCED: {text if back else silent}{more}{rescued}")
 
 
 def _check(name: str, verdict: str, reason: str) -> dict[str, Any]:

@@ -26,11 +26,15 @@ _LISTENS = 1.0
 
 @dataclass(frozen=True)
 class Probe:
-    """``answers``: the cluster named itself, and every partition of every topic has a leader that told its end."""
+    """``answers``: the cluster named itself, and every partition of every topic has a leader that told its end.
+
+    ``reachable``: it named itself at least, so that some of its partitions may still be read.
+    """
 
     answers: bool
     reason: str
     seconds: float
+    reachable: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """For results and reports."""
@@ -48,8 +52,10 @@ def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> 
     def left() -> float:
         return max(0.1, timeout - (time.monotonic() - began))
 
+    named = False
+
     def ended(answers: bool, reason: str) -> Probe:
-        return Probe(answers, reason, round(time.monotonic() - began, 3))
+        return Probe(answers, reason, round(time.monotonic() - began, 3), named)
 
     addresses = cluster["bootstrap_servers"].split(",")
     # Kafka's client asks again until its time-out; where nobody listens that is known at once.
@@ -63,6 +69,7 @@ def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> 
     try:
         kafka = Kafka(cluster["bootstrap_servers"], cluster.get("admin_client") or cluster.get("client") or {}, left())
         kafka.identify(cluster.get("cluster_id"))
+        named = True
         kafka.timeout = left()
         states = describe(kafka, list(topics))
         missing = [name for name, state in states.items() if state is None]

@@ -50,6 +50,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "survey": None,
         "probes": [],
         "lowered": 0,
+        "rescue": None,
         "unstopped": None,
         "barrier": {"cut": {}},
         "arrival": ARRIVED,

@@ -1,0 +1,73 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One bit of one record turned over on a broker's disk, its checksum put right: nothing but the content tells.
+
+Source: org.apache.kafka.common.record.DefaultRecordBatch and DefaultRecord (message format 2). The broker must be down.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+_HEAD = struct.Struct(">qiibIh")  # base offset, length, leader epoch, magic, checksum, attributes
+_CHECKED = 21  # what the checksum covers begins with the attributes
+_RECORDS = 61
+_COMPRESSION = 0b111
+_CONTROL = 0b100000
+
+
+def flip(segment: Path) -> int:
+    """Turn a bit of the first value of a batch in the middle of a log segment; the offset of its record."""
+    data = bytearray(segment.read_bytes())
+    starts, at = [], 0
+    while at + _RECORDS < len(data):
+        _offset, length, _epoch, magic, _crc, attributes = _HEAD.unpack_from(data, at)
+        if length <= 0:
+            break
+        if magic == 2 and not attributes & (_COMPRESSION | _CONTROL):
+            starts.append((at, length))
+        at += 12 + length
+    if not starts:
+        raise ValueError(f"{segment} holds no plain batch of records")
+    at, length = starts[len(starts) // 2]
+    end = at + 12 + length
+    data[_value(data, at + _RECORDS)] ^= 1
+    struct.pack_into(">I", data, at + 17, crc32c(data[at + _CHECKED : end]))
+    with segment.open("r+b") as file:
+        file.seek(at)
+        file.write(data[at:end])
+    return int(_HEAD.unpack_from(data, at)[0])
+
+
+def _value(data: bytearray, at: int) -> int:
+    """Where the value of the record that begins here has its first byte."""
+    _length, at = _varint(data, at)
+    _timestamp, at = _varint(data, at + 1)
+    _delta, at = _varint(data, at)
+    key, at = _varint(data, at)
+    value, at = _varint(data, at + max(key, 0))
+    if value <= 0:
+        raise ValueError("the record has no value")
+    return at
+
+
+def _varint(data: bytearray, at: int) -> tuple[int, int]:
+    raw = shift = 0
+    while True:
+        byte = data[at]
+        raw |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return (raw >> 1) ^ -(raw & 1), at
+
+
+def crc32c(data: bytes) -> int:
+    """Castagnoli's polynomial, as in RFC 3720; of the few hundred bytes of a batch, so that no table is worth it."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _bit in range(8):
+            crc = (crc >> 1) ^ (0x82F63B78 & -(crc & 1))
+    return crc ^ 0xFFFFFFFF
