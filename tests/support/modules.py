@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import json
 from collections.abc import Mapping
@@ -27,8 +28,13 @@ def run_module(
     printed = io.StringIO()
     # Warnings are collected per process: those of an earlier run are not ours.
     warnings._global_warnings.clear()
-    with patch_module_args(args), contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as end:
-        module.main()
+    try:
+        with patch_module_args(args), contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as end:
+            module.main()
+    finally:
+        # A module collects nothing; this process lives on, and ends its clients here, in no callback of theirs.
+        gc.enable()
+        gc.collect()
     result: dict[str, Any] = json.loads(printed.getvalue())
     result.setdefault("failed", False)
     result["rc"] = end.value.code

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 from pathlib import Path
 from types import ModuleType
@@ -204,6 +205,12 @@ def test_a_failure_in_the_middle_keeps_what_was_done_and_what_was_seen() -> None
     result = ended(lambda _module: Result(outcomes=[DONE], extra={"status": {"lag": 3}}, failure=failure))
     assert (result["failed"], result["changed"], result["status"]) == (True, True, {"lag": 3})
     assert result["error"]["code"] == "not_copied"
+
+
+def test_no_client_is_collected_in_its_own_callback() -> None:
+    """librdkafka aborts the process then: a module does not collect garbage at all."""
+    assert ended(lambda _module: Result(extra={"collects": gc.isenabled()}))["collects"] is False
+    assert gc.isenabled()
 
 
 def test_warnings_are_handed_on(capfd: pytest.CaptureFixture[str]) -> None:

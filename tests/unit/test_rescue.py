@@ -1,0 +1,35 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is left on a side that is given up: unknown is not zero, and what cannot be read holds nobody up."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.rescue import _Look
+
+Key = tuple[str, int]
+A, B = ("Payments", 0), ("Payments", 1)
+
+
+@pytest.mark.parametrize(
+    ("ends", "copied", "behind", "done"),
+    [
+        ({A: 10, B: 0}, {A: 9}, {A: 0, B: 0}, True),
+        ({A: 10, B: 5}, {A: 7, B: 4}, {A: 2, B: 0}, False),
+        # Nothing is noted of a log that holds something.
+        ({A: 10}, {}, {A: None}, False),
+        # No leader: neither known nor worth waiting for.
+        ({A: 10, B: None}, {A: 9, B: 3}, {A: 0, B: None}, True),
+        # The log ends below what was copied: no tail.
+        ({A: 3}, {A: 9}, {A: 0}, True),
+    ],
+    ids=["copied", "behind", "unknown", "no-leader", "truncated"],
+)
+def test_what_is_left(
+    ends: dict[Key, int | None], copied: dict[Key, int], behind: dict[Key, int | None], done: bool
+) -> None:
+    look = _Look(ends, copied)
+    assert look.behind() == behind
+    assert look.done is done
