@@ -10,7 +10,14 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import layout, preflight, report, srm, topic_ids
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import (
+    acl,
+    layout,
+    preflight,
+    report,
+    srm,
+    topic_ids,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
 
@@ -31,6 +38,7 @@ class FilterModule:
         """Name to function."""
         functions = (
             pair,
+            acl.application_acls,
             layout.client_batches,
             layout.client_call,
             srm.srm_addressed,

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from lab.lab import Lab
+from secured import Start, start
 
 
 @pytest.fixture(scope="session")
@@ -23,3 +24,18 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     yield started
     if not kept:
         started.down()
+
+
+@pytest.fixture(scope="session")
+def secure_start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
+    """The same with TLS, users and rights, and what could be seen while it started."""
+    folder = tmp_path_factory.mktemp("secure lab")
+    try:
+        yield start(folder, "--secure")
+    finally:
+        Lab(folder, quiet=True).down()
+
+
+@pytest.fixture(scope="session")
+def secure_lab(secure_start: Start) -> Lab:
+    return secure_start.lab

@@ -30,6 +30,9 @@ def parser() -> argparse.ArgumentParser:
     up.add_argument("--exactly-once", choices=["disabled", "preparing", "enabled"], help="exactly.once.source.support")
     up.add_argument("--engine", choices=ENGINES, help="srm: with emulators of Cloudera Manager and srm-control")
     up.add_argument("--srm-refresh-seconds", type=int, help="refresh intervals of the engine srm, default 600")
+    up.add_argument(
+        "--secure", action=argparse.BooleanOptionalAction, default=None, help="TLS, users with passwords, and rights"
+    )
     up.add_argument("--fresh", action="store_true", help="stop, remove all data, then start")
     up.add_argument("--check", action="store_true", help="only say what would be started")
     down = _command(commands, "down", "stop everything")
@@ -64,6 +67,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         exactly_once=getattr(options, "exactly_once", None),
         engine=getattr(options, "engine", None),
         srm_refresh_seconds=getattr(options, "srm_refresh_seconds", None),
+        secure=getattr(options, "secure", None),
     )
     if options.command == "status":
         return lab.status()
@@ -79,12 +83,13 @@ def _whole(lab: Lab, options: argparse.Namespace) -> dict[str, Any]:
         names = [f"{alias} {part}" for alias, part in lab.wanted() if ((alias, part) in missing) == up]
     else:
         names = lab.up(fresh=options.fresh) if up else lab.down(wipe=options.wipe)
-    clusters = lab.status()["clusters"]
+    found = lab.status()
     return {
         "changed": bool(names),
         "started" if up else "stopped": names,
         "dir": str(lab.paths.root),
-        "clusters": clusters,
+        "clusters": found["clusters"],
+        "security": found.get("security"),
     }
 
 

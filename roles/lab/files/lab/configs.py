@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import secure
+
 ALIASES = ("P", "B")
 ENGINES = ("connect", "srm")
 # In the order of their start. Only the engine srm has a part cm, the emulator of Cloudera Manager.
@@ -38,6 +40,8 @@ class Settings:
     engine: str = "connect"
     # Intervals at which the engine srm looks at its lists; 0: its own default, 600.
     srm_refresh_seconds: int = 0
+    # TLS, users with passwords, and rights.
+    secure: bool = False
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -154,13 +158,22 @@ def _srm_names(cluster: Cluster) -> dict[str, object]:
     return {"group.id": f"{source}-mm2", **storage}
 
 
+def secured(cluster: Cluster, part: str) -> dict[str, object]:
+    """What a secured lab says on top, and in place of some."""
+    found = secure.security(cluster.folder.parent)
+    if part == "connect":
+        return secure.connect(found)
+    return secure.broker(found, f"127.0.0.1:{cluster.broker_port}", f"127.0.0.1:{cluster.controller_port}")
+
+
 def properties(values: Mapping[str, object]) -> str:
     # In a properties file a backslash begins an escape, in a path it would be part of the name.
     return "".join(f"{key}={str(value).replace(chr(92), chr(92) * 2)}\n" for key, value in values.items())
 
 
 def render(cluster: Cluster, part: str, settings: Settings) -> str:
-    return properties(broker(cluster) if part == "broker" else connect(cluster, settings))
+    values = broker(cluster) if part == "broker" else connect(cluster, settings)
+    return properties({**values, **(secured(cluster, part) if settings.secure else {})})
 
 
 def jvm_options(settings: Settings, root: Path, log4j2: Path, classes: Sequence[str] = ()) -> list[str]:

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +38,11 @@ def major_version(text: str) -> int | None:
     """The major version in what `java -version` prints; "1.8.0" counts as 8."""
     found = re.search(r'version "(?:1\.)?(\d+)', text)
     return int(found.group(1)) if found else None
+
+
+def java_arguments(words: Sequence[str]) -> str:
+    """An argument file (java @FILE); quotes and backslashes are escaped as its launcher reads them."""
+    return "".join('"{}"\n'.format(word.replace("\\", "\\\\").replace('"', '\\"')) for word in words)
 
 
 def find_java() -> Java:

@@ -11,7 +11,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from . import archives, jars, java, layout, ports, processes
+from . import archives, jars, java, layout, ports, processes, secure
 from .configs import ALIASES, EVERY_PART, Cluster, Settings
 from .errors import LabError
 from .files import locked, to_json, write_atomically
@@ -34,6 +34,7 @@ class Lab:
         exactly_once: str | None = None,
         engine: str | None = None,
         srm_refresh_seconds: int | None = None,
+        secure: bool | None = None,
         quiet: bool = False,
     ) -> None:
         self.paths = layout.layout(folder)
@@ -43,6 +44,7 @@ class Lab:
             "exactly_once": exactly_once,
             "engine": engine,
             "srm_refresh_seconds": srm_refresh_seconds,
+            "secure": secure,
         }
         self._progress = Progress(quiet)
         self._parts = self.paths.parts()
@@ -55,6 +57,7 @@ class Lab:
             self.down(wipe=True)
         self.paths.root.mkdir(parents=True, exist_ok=True)
         with locked(self.paths.lock_file, self._progress):
+            self._refuse_other_security(self._settings())
             missing = self.missing()
             if not missing:
                 self._progress.say(f"the lab in {self.paths.root} runs already: nothing to start")
@@ -88,6 +91,10 @@ class Lab:
         if not clusters:
             raise LabError(f"There is no lab in {self.paths.root}. Start one: python roles/lab/files/lab up --dir ...")
         return layout.state_document(self.paths, clusters, layout.stored_settings(state), self._pids())
+
+    def client(self, user: str = "admin") -> dict[str, str]:
+        """Properties of librdkafka with which one of the users connects; none are needed where nothing is secured."""
+        return self.paths.security.client(user) if self._settings().secure else {}
 
     def status(self) -> dict[str, Any]:
         """info() with the state and the memory of every part; also for a folder without a lab."""
@@ -143,10 +150,12 @@ class Lab:
         settings = self._settings()
         clusters = self._clusters(settings.engine, nothing_runs=not self._running())
         names = [self._parts[key].name for key in missing]
+        if settings.secure:
+            secure.make(self.paths.security)
         if names:
             self._progress.say(f"starting {', '.join(names)} in {self.paths.root}")
             self._remember(clusters, settings)
-        classes = archives.ensure(folder, program, settings, self._progress)
+        classes = archives.ensure(folder, program, dataclasses.replace(settings, secure=False), self._progress)
         Starter(self.paths, clusters, settings, program, folder, self._progress, classes).up(missing, wanted)
         self._remember(clusters, settings)
         return names
@@ -170,7 +179,11 @@ class Lab:
         return clusters
 
     def _settings(self) -> Settings:
-        stored = layout.stored_settings(layout.load_state(self.paths))
+        state = layout.load_state(self.paths)
+        stored = layout.stored_settings(state)
+        if not state and self.paths.security.exists:
+            # A lost lab.json must not open a lab that was closed.
+            stored = dataclasses.replace(stored, secure=True)
         return dataclasses.replace(stored, **{key: value for key, value in self._chosen.items() if value is not None})
 
     def _stop(self, keys: list[Key]) -> list[str]:
@@ -198,6 +211,19 @@ class Lab:
         if paused:
             raise LabError(
                 f"{', '.join(paused)} is paused and would answer nobody. First: resume {paused[0]} --dir ..."
+            )
+
+    def _refuse_other_security(self, settings: Settings) -> None:
+        if settings.secure and settings.engine == "srm":
+            raise LabError("A secured lab has no engine srm: its emulators speak plain text. Leave one of them out.")
+        if settings.secure:
+            secure.refuse_path(self.paths.root)
+        formatted = any(layout.stored_cluster_id(self.paths, alias) for alias in ALIASES)
+        if formatted and settings.secure != self.paths.security.exists:
+            made, wanted = ("open", "secured") if settings.secure else ("secured", "open")
+            raise LabError(
+                f"The lab in {self.paths.root} was made {made}, and {wanted} is wanted: users are made with the data. "
+                "First: down --wipe --dir ..., or up --fresh."
             )
 
     def _key(self, alias: str, part: str) -> Key:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import srm
+from . import secure, srm
 from .configs import ALIASES, EVERY_PART, MAINS, Cluster, Settings, file_name
 from .errors import LabError
 from .files import read_json
@@ -41,9 +41,14 @@ class Layout:
         return self.root / "run" / "log4j2.properties"
 
     @property
+    def security(self) -> secure.Security:
+        """Certificates and passwords of a secured lab."""
+        return secure.security(self.root)
+
+    @property
     def data(self) -> tuple[Path, ...]:
         """Everything the program itself makes; never the folder as a whole, which may hold other things."""
-        names = (*ALIASES, "logs", "run", "tmp", "lab.json")
+        names = (*ALIASES, "logs", "run", "tmp", "secure", "lab.json")
         return tuple(self.root / name for name in names)
 
     def part(self, alias: str, name: str) -> Part:
@@ -124,6 +129,7 @@ def state_document(
     return {
         "dir": str(paths.root),
         "settings": dataclasses.asdict(settings),
+        **({"security": _security(paths)} if settings.secure else {}),
         "clusters": {
             alias: {
                 "bootstrap_servers": cluster.bootstrap_servers,
@@ -135,6 +141,17 @@ def state_document(
             }
             for alias, cluster in clusters.items()
         },
+    }
+
+
+def _security(paths: Layout) -> dict[str, Any]:
+    """How a client comes in; of the passwords only where they are."""
+    found = paths.security
+    return {
+        "client": found.trust(),
+        "users": list(secure.USERS),
+        "passwords": str(found.passwords),
+        "flow_login": found.scram_login("flow"),
     }
 
 

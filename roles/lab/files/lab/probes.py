@@ -8,6 +8,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+from collections.abc import Mapping
 from typing import Any
 
 from .configs import Cluster
@@ -19,7 +20,7 @@ def answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def broker_is_ready(cluster: Cluster) -> bool:
+def broker_is_ready(cluster: Cluster, client: Mapping[str, str]) -> bool:
     """The right cluster answers, and its broker is registered: a fenced one is not in the list of nodes."""
     if not answers(cluster.broker_port):
         return False
@@ -27,7 +28,8 @@ def broker_is_ready(cluster: Cluster) -> bool:
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0, "socket.timeout.ms": 2000})
+    own = {"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0, "socket.timeout.ms": 2000}
+    admin = AdminClient({**client, **own})
     try:
         found = admin.describe_cluster(request_timeout=2).result(3)
     except (KafkaException, TimeoutError):
@@ -49,7 +51,7 @@ def get_json(port: int, path: str) -> Any:
         connection.close()
 
 
-def connect_is_ready(cluster: Cluster) -> bool:
+def connect_is_ready(cluster: Cluster, client: Mapping[str, str]) -> bool:
     """The worker of this cluster answers, and is ready: before it has read its own topics it lists no connector."""
     about = get_json(cluster.connect_port, "/")
     if not isinstance(about, dict) or about.get("kafka_cluster_id") != cluster.cluster_id:
@@ -58,10 +60,11 @@ def connect_is_ready(cluster: Cluster) -> bool:
     return isinstance(healthy, dict) and healthy.get("status") == "healthy"
 
 
-def cm_is_ready(cluster: Cluster) -> bool:
+def cm_is_ready(cluster: Cluster, client: Mapping[str, str]) -> bool:
     """The emulator answers and manages this cluster; its Driver may still wait for the worker."""
     engine = get_json(cluster.cm_port, "/emulator/engine")
     return isinstance(engine, dict) and [site.get("alias") for site in engine.values()] == [cluster.alias]
 
 
+# ``client``: properties of librdkafka; the lab's REST interfaces ask for no password.
 READY = {"broker": broker_is_ready, "connect": connect_is_ready, "cm": cm_is_ready}

@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import probes, processes, srm
+from . import probes, processes, rights, secure, srm
 from .configs import LOG4J2, MAINS, Cluster, Settings, jvm_options, render
 from .errors import LabError
 from .files import write_atomically
-from .java import Java
+from .java import Java, java_arguments
 from .layout import Layout
 from .progress import Progress
 
@@ -42,21 +42,42 @@ class Starter:
         """Start the missing parts and wait until all wanted ones answer; on any failure end those it started."""
         try:
             self._format([alias for alias, name in missing if name == "broker"])
-            for key in missing:
-                self._spawn(*key)
-            self._wait(wanted)
+            for some in self._stages(missing):
+                for key in some:
+                    self._spawn(*key)
+                self._wait([key for key in wanted if key in some])
+                self._grant([alias for alias, name in some if name == "broker"])
+            self._wait([key for key in wanted if key not in missing])
         except BaseException:
             # Interrupted by the user counts too: nothing half-started may stay.
             processes.kill([self.paths.part(*key) for key in self.started])
             raise
 
+    def _stages(self, missing: list[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+        """All at once, but a worker ends where it has no rights, and rights are given to a broker that runs."""
+        brokers = [key for key in missing if key[1] == "broker"]
+        if not self.settings.secure or not brokers:
+            return [missing]
+        return [brokers, [key for key in missing if key not in brokers]]
+
+    def _grant(self, aliases: list[str]) -> None:
+        if not self.settings.secure:
+            return
+        for alias in aliases:
+            other = next(name for name in self.clusters if name != alias)
+            rights.grant(alias, other, self.clusters[alias].bootstrap_servers, self._admin())
+
+    def _admin(self) -> dict[str, str]:
+        return secure.security(self.paths.root).client("admin") if self.settings.secure else {}
+
     def _wait(self, wanted: list[tuple[str, str]]) -> None:
         since = time.monotonic()
         waiting = list(wanted)
+        client = self._admin()
         while waiting:
             for key in list(waiting):
                 self._check_alive(key, since)
-                if probes.READY[key[1]](self.clusters[key[0]]):
+                if probes.READY[key[1]](self.clusters[key[0]], client):
                     waiting.remove(key)
                     if key in self.started:
                         self.progress.say(f"{key[0]} {key[1]} ready after {time.monotonic() - since:.1f} s")
@@ -101,6 +122,8 @@ class Starter:
             for process in running:
                 process.kill()
                 process.communicate()
+            for cluster in new:
+                self._arguments(cluster).unlink(missing_ok=True)
         if new:
             self.progress.say(f"data folders of {' and '.join(cluster.alias for cluster in new)} formatted")
 
@@ -110,14 +133,27 @@ class Starter:
         write_atomically(config, render(cluster, "broker", self.settings))
         arguments = ("format", "-t", cluster.cluster_id, "-c", str(config))
         command = self._command("format", "kafka.tools.StorageTool", *arguments)
+        if self.settings.secure:
+            # The log of the cluster holds what its users' passwords can be tried against.
+            cluster.folder.chmod(0o700)
+            command = self._hidden(cluster, [*command, *secure.scram_options(secure.security(self.paths.root))])
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
-    @staticmethod
-    def _finish_format(cluster: Cluster, process: subprocess.Popen[str]) -> None:
+    def _hidden(self, cluster: Cluster, command: Sequence[str]) -> list[str]:
+        """The same command with its arguments in a file: everybody may read the command lines of this machine."""
+        secure.write_private(self._arguments(cluster), java_arguments(command[1:]))
+        return [command[0], f"@{self._arguments(cluster)}"]
+
+    def _arguments(self, cluster: Cluster) -> Path:
+        return secure.security(self.paths.root).folder / f"format-{cluster.alias}"
+
+    def _finish_format(self, cluster: Cluster, process: subprocess.Popen[str]) -> None:
         try:
             output, _errors = process.communicate(timeout=BOUND)
         except subprocess.TimeoutExpired as error:
             raise LabError(f"Formatting the data folder of {cluster.alias} took over {BOUND:.0f} s.") from error
         if process.returncode != 0:
-            raise LabError(f"Formatting the data folder of {cluster.alias} failed:\n{output.strip()[-2000:]}")
+            # Its complaint about an option may repeat the option.
+            shown = output if not self.settings.secure else secure.security(self.paths.root).masked(output)
+            raise LabError(f"Formatting the data folder of {cluster.alias} failed:\n{shown.strip()[-2000:]}")
         write_atomically(cluster.folder / "cluster_id", cluster.cluster_id + "\n")

@@ -47,6 +47,7 @@ def consumer_config(client: Definition, endpoint: Endpoint, member: int) -> dict
         "fetch.min.bytes": 65_536,
         "fetch.wait.max.ms": 50,
         **endpoint.client_config,
+        **client.login(),
         **client.config,
         "group.id": client.consumer_group,
         "enable.auto.commit": False,

@@ -48,6 +48,24 @@ class Definition:
     output_topics: tuple[str, ...] = ()
     # librdkafka properties of this client, over those of the endpoint file
     config: Mapping[str, Any] = field(default_factory=dict)
+    # name, and file of USER=PASSWORD lines, where the cluster asks for them: an application keeps its own password
+    user: str | None = None
+    password_file: str | None = None
+
+    def login(self) -> dict[str, str]:
+        """Properties that say who this client is; read at each start, so that a password is on no other file."""
+        if not self.user or not self.password_file:
+            return {}
+        try:
+            lines = Path(self.password_file).read_text().splitlines()
+        except OSError as error:
+            raise LedgerError(
+                f"Client {self.name!r}: {self.password_file} cannot be read: {error.strerror}."
+            ) from error
+        found = dict(line.split("=", 1) for line in lines if "=" in line)
+        if self.user not in found:
+            raise LedgerError(f"Client {self.name!r}: {self.password_file} has no line for the user {self.user!r}.")
+        return {"sasl.username": self.user, "sasl.password": found[self.user]}
 
     @property
     def consumer_group(self) -> str:

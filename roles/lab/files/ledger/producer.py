@@ -58,6 +58,7 @@ def producer_config(client: Definition, endpoint: Endpoint) -> dict[str, object]
         "linger.ms": 50,
         "delivery.timeout.ms": 60_000,
         **endpoint.client_config,
+        **client.login(),
         **client.config,
         "enable.idempotence": True,
         "acks": "all",

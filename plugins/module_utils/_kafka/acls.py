@@ -1,0 +1,193 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rights (ACLs) of one cluster: a whole list in a handful of requests.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any
+
+from .._core.acl import Acl
+from .._core.changes import Change, Outcome
+from .._core.errors import DrError
+from .client import Kafka
+
+with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
+    from confluent_kafka import KafkaError, KafkaException
+    from confluent_kafka.admin import (
+        AclBinding,
+        AclBindingFilter,
+        AclOperation,
+        AclPermissionType,
+        ResourcePatternType,
+        ResourceType,
+    )
+
+__all__ = ["apply", "describe", "unsettled"]
+
+# The KRaft controller refuses a request that writes more than 10,000 metadata records; an ACL costs one.
+_BATCH = 5000
+# librdkafka calls the resource type CLUSTER by the name that it has in configurations.
+_LIBRARY_TYPES = {"cluster": "BROKER"}
+# A broker that refuses one ACL for these reasons refuses all of them.
+_WHOLE = ("no_authorizer", "not_authorized")
+_TYPES = {name.lower(): kind for kind, name in _LIBRARY_TYPES.items()}
+
+
+def describe(kafka: Kafka, principals: Sequence[str]) -> set[Acl]:
+    """All rights of these principals; those for kinds of resources that librdkafka does not know are left out."""
+    futures = []
+    any_text: Any = None  # the library's types do not know that it may be left out
+    kinds = (ResourceType.ANY, any_text, ResourcePatternType.ANY)
+    for principal in principals:
+        every = AclBindingFilter(*kinds, principal, any_text, AclOperation.ANY, AclPermissionType.ANY)
+        futures.append(kafka.admin.describe_acls(every, request_timeout=kafka.timeout))
+    kafka.note_request("describe_acls", principals=len(principals))
+    found = [binding for future in futures for binding in _settle(kafka, future, "list the ACLs")]
+    if principals and not found:
+        _prove_that_it_was_told(kafka)
+    return {_acl(binding) for binding in found if _is_known(binding)}
+
+
+def _prove_that_it_was_told(kafka: Kafka) -> None:
+    """confluent-kafka 2.16 shows a refused describe_acls as an empty list, which here would mean "has no rights".
+
+    Deletions do carry their error, so one that can match nothing tells whether there is an authorizer at all.
+    """
+    kafka.note_request("delete_acls", acls=0)
+    nothing = AclBindingFilter(
+        ResourceType.TOPIC,
+        "kafka-dr.no-such-topic",
+        ResourcePatternType.LITERAL,
+        "KafkaDr:nobody",
+        "127.0.0.1",
+        AclOperation.READ,
+        AclPermissionType.DENY,
+    )
+    try:
+        for future in kafka.admin.delete_acls([nothing], request_timeout=kafka.timeout).values():
+            _settle(kafka, future, "look whether there is an authorizer")
+        return
+    except DrError as error:
+        if error.code != "not_authorized":
+            raise
+    # It may not change ACLs. Whether it may look at them says the answer to another question.
+    kafka.note_request("describe_cluster", operations=True)
+    asked = kafka.admin.describe_cluster(include_authorized_operations=True, request_timeout=kafka.timeout)
+    allowed = kafka.settle(asked, "ask what this principal may do").authorized_operations or []
+    if AclOperation.DESCRIBE not in allowed:
+        raise _refused(kafka, "list the ACLs")
+
+
+def _is_known(binding: Any) -> bool:
+    """librdkafka says UNKNOWN for what is newer than itself, or of no use to it."""
+    return "UNKNOWN" not in (binding.restype.name, binding.operation.name)
+
+
+def _acl(binding: Any) -> Acl:
+    kind = binding.restype.name.lower()
+    return Acl(
+        principal=binding.principal,
+        resource_type=_TYPES.get(kind, kind),
+        name=binding.name,
+        operation=binding.operation.name.lower(),
+        pattern_type=binding.resource_pattern_type.name.lower(),
+        permission=binding.permission_type.name.lower(),
+        host=binding.host,
+    )
+
+
+def apply(kafka: Kafka, changes: Sequence[Change], check: bool = False) -> list[Outcome]:
+    """Do the changes of a plan in its order, creations first; one failure does not stop the others."""
+    if check:
+        return [Outcome(change, "planned") for change in changes]
+    outcomes: list[Outcome] = []
+    for action, send in (("create", _create), ("delete", _delete)):
+        listed = [change for change in changes if change.action == action]
+        for start in range(0, len(listed), _BATCH):
+            batch = listed[start : start + _BATCH]
+            kafka.note_request(f"{action}_acls", acls=len(batch))
+            futures = send(kafka, batch)
+            outcomes += [_outcome(kafka, change, future) for change, future in zip(batch, futures, strict=True)]
+    return outcomes
+
+
+def _outcome(kafka: Kafka, change: Change, future: Future[Any]) -> Outcome:
+    try:
+        _settle(kafka, future, f"{change.action} an ACL")
+    except DrError as error:
+        if error.code in _WHOLE:
+            raise
+        return Outcome(change, "failed", error.sentence())
+    return Outcome(change, "done")
+
+
+def _create(kafka: Kafka, changes: Sequence[Change]) -> list[Future[Any]]:
+    bindings = [AclBinding(*_fields(change.after or {})) for change in changes]
+    futures = kafka.admin.create_acls(bindings, request_timeout=kafka.timeout)
+    return [futures[binding] for binding in bindings]
+
+
+def _delete(kafka: Kafka, changes: Sequence[Change]) -> list[Future[Any]]:
+    """Every part of a filter is given, so it matches one ACL: a literal "*" is a name like any other here."""
+    filters = [AclBindingFilter(*_fields(change.before or {})) for change in changes]
+    futures = kafka.admin.delete_acls(filters, request_timeout=kafka.timeout)
+    return [futures[one] for one in filters]
+
+
+def _fields(parts: Any) -> tuple[Any, ...]:
+    kind = _LIBRARY_TYPES.get(parts["resource_type"], parts["resource_type"].upper())
+    return (
+        ResourceType[kind],
+        parts["name"],
+        ResourcePatternType[parts["pattern_type"].upper()],
+        parts["principal"],
+        parts["host"],
+        AclOperation[parts["operation"].upper()],
+        AclPermissionType[parts["permission"].upper()],
+    )
+
+
+def unsettled(kafka: Kafka, changes: Iterable[Change]) -> list[Change]:
+    """The changes that the broker does not show yet: it learns from the controller a moment later."""
+    listed = list(changes)
+    parts = [Acl(**(change.after or change.before or {})) for change in listed]
+    found = describe(kafka, sorted({acl.principal for acl in parts}))
+    pairs = zip(listed, parts, strict=True)
+    return [change for change, acl in pairs if (acl in found) != (change.after is not None)]
+
+
+def _settle(kafka: Kafka, future: Future[Any], doing: str) -> Any:
+    try:
+        return future.result(timeout=kafka.timeout + 5)
+    except KafkaException as error:
+        code = error.args[0].code() if error.args else None
+        if code == KafkaError.SECURITY_DISABLED:
+            raise DrError(
+                "no_authorizer",
+                f'Kafka at "{kafka.bootstrap_servers}" has no authorizer: everybody may do everything, '
+                "and there are no ACLs.",
+                "Set authorizer.class.name on brokers and controllers (with KRaft "
+                "org.apache.kafka.metadata.authorizer.StandardAuthorizer) and restart them, or leave this task out.",
+                kafka.bootstrap_servers,
+            ) from error
+        if code == KafkaError.CLUSTER_AUTHORIZATION_FAILED:
+            raise _refused(kafka, doing) from error
+        raise kafka.explain(error, doing) from error
+    except TimeoutError:
+        return kafka.settle(future, doing)
+
+
+def _refused(kafka: Kafka, doing: str) -> DrError:
+    return DrError(
+        "not_authorized",
+        f'Kafka at "{kafka.bootstrap_servers}" refused: {doing}.',
+        "The principal of this run needs DESCRIBE on the cluster to look at ACLs, and ALTER to change them.",
+        kafka.bootstrap_servers,
+    )

@@ -1,0 +1,210 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The secured lab: certificates, passwords, and what broker and worker are told about them.
+
+Passwords lie in one file that only its owner can read. Broker, worker and connectors are given references to it, which
+Kafka's FileConfigProvider resolves: no configuration, no answer of the REST interface and no log holds a password.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import LabError
+
+PROTOCOL = "SASL_SSL"
+MECHANISM = "SCRAM-SHA-512"
+# broker: the brokers themselves. admin: who runs the playbooks. flow: Connect workers and MirrorMaker 2. producer,
+# consumer: the applications, which have no right until somebody gives them one.
+SUPER_USERS = ("broker", "admin")
+USERS = (*SUPER_USERS, "flow", "producer", "consumer")
+_SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
+_PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+_DAYS = "3650"
+_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-sha256")
+_EXTENSIONS = """subjectAltName=DNS:localhost,IP:127.0.0.1
+basicConstraints=critical,CA:FALSE
+extendedKeyUsage=serverAuth
+"""
+
+
+@dataclass(frozen=True)
+class Security:
+    """Paths of the secured lab, below a folder that only its owner may enter."""
+
+    folder: Path
+
+    @property
+    def ca(self) -> Path:
+        """The certificate that clients trust."""
+        return self.folder / "ca.pem"
+
+    @property
+    def server(self) -> Path:
+        """Key, certificate and CA of the brokers in one file, as Kafka reads a PEM key store."""
+        return self.folder / "server.pem"
+
+    @property
+    def passwords(self) -> Path:
+        """Lines of USER=PASSWORD."""
+        return self.folder / "passwords.properties"
+
+    @property
+    def exists(self) -> bool:
+        """Written last, so that an interrupted start makes everything again."""
+        return self.passwords.exists()
+
+    def password(self, user: str) -> str:
+        try:
+            lines = self.passwords.read_text().splitlines()
+        except OSError as error:
+            raise LabError(f"The passwords of the lab cannot be read: {self.passwords}: {error.strerror}.") from error
+        found = dict(line.split("=", 1) for line in lines if "=" in line)
+        if user not in found:
+            raise LabError(f"The lab has no user {user!r}; it has {', '.join(USERS)}.")
+        return found[user]
+
+    def client(self, user: str) -> dict[str, str]:
+        """Properties of librdkafka for one user, with the password."""
+        return {**self.trust(), "sasl.username": user, "sasl.password": self.password(user)}
+
+    def trust(self) -> dict[str, str]:
+        """What all clients are told: nothing of it is a secret."""
+        return {"security.protocol": PROTOCOL, "sasl.mechanism": MECHANISM, "ssl.ca.location": str(self.ca)}
+
+    def masked(self, text: str) -> str:
+        for user in USERS:
+            text = text.replace(self.password(user), "********")
+        return text
+
+    def reference(self, user: str) -> str:
+        return f"${{file:{self.passwords}:{user}}}"
+
+    def scram_login(self, user: str) -> str:
+        """A JAAS line with a reference in place of the password."""
+        return f'{_SCRAM} required username="{user}" password="{self.reference(user)}";'
+
+
+def security(root: Path) -> Security:
+    return Security(root / "secure")
+
+
+def refuse_path(root: Path) -> None:
+    """The path stands in references such as ${file:PATH:user}, which end at these."""
+    if wrong := [sign for sign in ':}"' if sign in str(root)]:
+        raise LabError(f"The folder of a secured lab, {root}, must not contain {wrong[0]}: choose another --dir.")
+
+
+# ---- what the processes are told --------------------------------------------------------------------------------
+
+
+def broker(found: Security, own: str, controller: str) -> dict[str, object]:
+    """Over the settings of the open lab. ``own``, ``controller``: addresses of the two listeners."""
+    plain = f'{_PLAIN} required username="broker" password="{found.reference("broker")}"'
+    return {
+        "listeners": f"{PROTOCOL}://{own},CONTROLLER://{controller}",
+        "advertised.listeners": f"{PROTOCOL}://{own}",
+        "listener.security.protocol.map": f"CONTROLLER:{PROTOCOL},{PROTOCOL}:{PROTOCOL}",
+        "inter.broker.listener.name": PROTOCOL,
+        **_provider(found),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": found.server,
+        **_trust_store(found),
+        "ssl.client.auth": "none",
+        "sasl.enabled.mechanisms": MECHANISM,
+        "sasl.mechanism.inter.broker.protocol": MECHANISM,
+        f"listener.name.sasl_ssl.{MECHANISM.lower()}.sasl.jaas.config": found.scram_login("broker"),
+        # Not SCRAM: its users lie in the log that only a controller which is already running can read.
+        "sasl.mechanism.controller.protocol": "PLAIN",
+        "listener.name.controller.sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.controller.plain.sasl.jaas.config": f'{plain} user_broker="{found.reference("broker")}";',
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": ";".join(f"User:{user}" for user in SUPER_USERS),
+    }
+
+
+def connect(found: Security) -> dict[str, object]:
+    """The worker's own connection, and those of its producers, consumers and admin clients."""
+    client = {
+        "security.protocol": PROTOCOL,
+        "sasl.mechanism": MECHANISM,
+        "sasl.jaas.config": found.scram_login("flow"),
+        **_trust_store(found),
+    }
+    inner = {f"{kind}.{key}": value for kind in ("producer", "consumer", "admin") for key, value in client.items()}
+    return {**_provider(found), **client, **inner}
+
+
+def _provider(found: Security) -> dict[str, object]:
+    return {
+        "config.providers": "file",
+        "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
+        # Whoever may write a connector's configuration must not read every file of this user through it.
+        "config.providers.file.param.allowed.paths": found.folder,
+    }
+
+
+def _trust_store(found: Security) -> dict[str, object]:
+    return {"ssl.truststore.type": "PEM", "ssl.truststore.location": found.ca}
+
+
+def scram_options(found: Security) -> list[str]:
+    """Options of StorageTool. Kafka 4.3 has no other way to give a new cluster its first SCRAM users."""
+    return [
+        word for user in USERS for word in ("--add-scram", f"{MECHANISM}=[name={user},password={found.password(user)}]")
+    ]
+
+
+# ---- certificates and passwords -------------------------------------------------------------------------------
+
+
+def make(found: Security) -> None:
+    """Once for a lab: one CA, one certificate for all brokers, one random password for each user."""
+    if found.exists:
+        return
+    shutil.rmtree(found.folder, ignore_errors=True)
+    found.folder.mkdir(parents=True)
+    found.folder.chmod(0o700)
+    _certificates(found)
+    lines = "".join(f"{user}={secrets.token_hex(20)}\n" for user in USERS)
+    write_private(found.passwords, lines)
+
+
+def _certificates(found: Security) -> None:
+    folder = found.folder
+    key, request, certificate, extensions = (folder / name for name in ("key", "request", "certificate", "extensions"))
+    ca_key = folder / "ca.key"
+    write_private(extensions, _EXTENSIONS)
+    ca = ("-x509", *_KEY, "-days", _DAYS, "-subj", "/CN=kafka-dr lab CA")
+    _openssl("req", *ca, "-keyout", ca_key, "-out", found.ca)
+    _openssl("req", *_KEY, "-subj", "/CN=localhost", "-keyout", key, "-out", request)
+    issuer = ("-CA", found.ca, "-CAkey", ca_key, "-CAcreateserial", "-days", _DAYS, "-sha256", "-extfile", extensions)
+    _openssl("x509", "-req", "-in", request, *issuer, "-out", certificate)
+    write_private(found.server, "".join(path.read_text() for path in (key, certificate, found.ca)))
+    # The CA signs nothing more: without its key nobody can.
+    for path in (key, request, certificate, extensions, ca_key, folder / "ca.srl"):
+        path.unlink(missing_ok=True)
+
+
+def _openssl(*words: str | Path) -> None:
+    program = shutil.which("openssl")
+    if program is None:
+        raise LabError("A secured lab needs openssl for its certificates, and there is none on the PATH: install it.")
+    command = [program, *(str(word) for word in words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, umask=0o077)
+    if done.returncode:
+        raise LabError(f"openssl {words[0]} failed: {done.stderr.strip()[-1000:]}")
+
+
+def write_private(path: Path, text: str) -> None:
+    """A file that was readable for a moment could have been read in it."""
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    part.touch(0o600, exist_ok=False)
+    part.write_text(text)
+    part.replace(path)

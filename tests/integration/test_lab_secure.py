@@ -1,0 +1,291 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The secured lab: who comes in, who may do what, a real flow, and no password anywhere but in its own file."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import urllib.parse
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
+from ansible_collections.switchback.kafka_dr.plugins.modules import connect_mirror, kafka_acl, kafka_topic_info
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from lab.errors import LabError
+from lab.lab import Lab
+from lab.rights import FLOW, table
+from secured import Start, command_lines, leaking_files, leaks
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
+
+TOPIC = "secured.payments"
+RECORDS = 500
+
+
+def servers(lab: Lab, alias: str = "P") -> str:
+    found: str = lab.info()["clusters"][alias]["bootstrap_servers"]
+    return found
+
+
+def client(lab: Lab, user: str, alias: str = "P") -> dict[str, Any]:
+    return {**lab.client(user), "bootstrap.servers": servers(lab, alias)}
+
+
+def module_params(lab: Lab, alias: str = "P", **changed: str) -> dict[str, Any]:
+    return {"bootstrap_servers": servers(lab, alias), "client": {**lab.client(), **changed}, "request_timeout": 5}
+
+
+def flow(lab: Lab, **more: Any) -> dict[str, Any]:
+    """Parameters of connect_mirror for P->B, as the written inventory gives them."""
+    clusters, security = lab.info()["clusters"], lab.info()["security"]
+    login = {**security["client"], "java.sasl.jaas.config": security["flow_login"]}
+    ends = {
+        alias: {key: clusters[alias][key] for key in ("bootstrap_servers", "cluster_id")} | {"client": login}
+        for alias in ("P", "B")
+    }
+    return {
+        "connect_url": clusters["B"]["connect_url"],
+        "source": {"alias": "P", **ends["P"]},
+        "target": {"alias": "B", **ends["B"]},
+        "topics": [TOPIC],
+        "groups": ["secured-group"],
+        "replication_factor": 1,
+        "source_settings": {"refresh.topics.interval.seconds": 1},
+        "wait_timeout": 60,
+        **more,
+    }
+
+
+def answers(lab: Lab) -> list[str]:
+    """All that the workers' REST interfaces say about connectors and tasks."""
+    said = []
+    for cluster in lab.info()["clusters"].values():
+        connection = http.client.HTTPConnection("127.0.0.1", cluster["ports"][2], timeout=20)
+        for path in (
+            "/connectors?expand=info&expand=status",
+            *(f"/connectors/{name}/tasks" for name in names(cluster)),
+        ):
+            connection.request("GET", path)
+            said.append(connection.getresponse().read().decode())
+        connection.close()
+    return said
+
+
+def names(cluster: dict[str, Any]) -> list[str]:
+    connection = http.client.HTTPConnection("127.0.0.1", cluster["ports"][2], timeout=20)
+    connection.request("GET", "/connectors")
+    found = json.loads(connection.getresponse().read())
+    connection.close()
+    return [urllib.parse.quote(name, safe="") for name in found]
+
+
+@pytest.fixture(scope="module")
+def topic(secure_lab: Lab) -> str:
+    admin = AdminClient(client(secure_lab, "admin"))
+    for future in admin.create_topics([NewTopic(TOPIC, 3, 1)]).values():
+        future.result(20)
+    return TOPIC
+
+
+def send(lab: Lab, user: str, topic: str, count: int = 1) -> KafkaError | None:
+    """Write records; the error of the last one."""
+    failed: list[KafkaError | None] = []
+    producer = Producer({**client(lab, user), "log_level": 0})
+    for number in range(count):
+        producer.produce(topic, f"record {number}".encode(), on_delivery=lambda error, _message: failed.append(error))
+    assert producer.flush(30) == 0
+    return failed[-1]
+
+
+# ---- the start
+
+
+def test_it_comes_up_in_the_usual_time(secure_start: Start) -> None:
+    assert secure_start.seconds < 120
+    assert secure_start.lab.status()["running"]
+
+
+def test_only_the_owner_may_enter(secure_lab: Lab) -> None:
+    found = secure_lab.paths.security
+    assert {path.stat().st_mode & 0o777 for path in found.folder.iterdir()} == {0o600}
+    closed = (found.folder, secure_lab.paths.root / "P", secure_lab.paths.root / "B")
+    assert {path.stat().st_mode & 0o777 for path in closed} == {0o700}
+    assert sorted(path.name for path in found.folder.iterdir()) == ["ca.pem", "passwords.properties", "server.pem"]
+
+
+def test_no_password_was_in_a_process_list_while_it_started(secure_start: Start) -> None:
+    lines = secure_start.command_lines
+    arguments = str(secure_start.lab.paths.security.folder / "format-P")
+    assert any(f"@{arguments}" in line for line in lines), "the tool that makes the users was not even seen"
+    assert leaks(secure_start.lab, lines) == []
+    assert not Path(arguments).exists()
+
+
+def test_no_password_is_in_what_the_lab_says(secure_start: Start) -> None:
+    lab = secure_start.lab
+    told = [secure_start.output, json.dumps(lab.info()), json.dumps(lab.status()), lab.paths.state_file.read_text()]
+    assert leaks(lab, told) == []
+    assert lab.info()["security"]["passwords"] == str(lab.paths.security.passwords)
+
+
+# ---- who comes in
+
+
+def test_the_playbooks_user_comes_in(secure_lab: Lab) -> None:
+    assert run_module(kafka_topic_info, {**module_params(secure_lab), "topics": ["none"]})["rc"] == 0
+
+
+def test_a_wrong_password_is_one_clear_line(secure_lab: Lab) -> None:
+    wrong = {"sasl.password": "not-the-password"}
+    result = run_module(kafka_topic_info, {**module_params(secure_lab, **wrong), "topics": ["none"]})
+    assert (result["rc"], result["error"]["code"]) == (1, "kafka_unreachable")
+    assert "invalid credentials with SASL mechanism SCRAM-SHA-512" in result["msg"]
+    assert "\n" not in result["msg"]
+    assert "not-the-password" not in json.dumps(result)
+
+
+def test_a_wrong_ca_is_one_clear_line(secure_lab: Lab, tmp_path: Path) -> None:
+    stranger = tmp_path / "stranger.pem"
+    words = [
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-subj",
+        "/CN=stranger",
+        "-days",
+        "2",
+    ]
+    files = ["-keyout", str(tmp_path / "key"), "-out", str(stranger)]
+    subprocess.run(["openssl", *words, *files], check=True, capture_output=True)
+    wrong = {"ssl.ca.location": str(stranger)}
+    result = run_module(kafka_topic_info, {**module_params(secure_lab, **wrong), "topics": ["none"]})
+    assert (result["rc"], result["error"]["code"]) == (1, "kafka_unreachable")
+    assert "certificate verify failed" in result["msg"]
+    assert "\n" not in result["msg"]
+
+
+def test_nobody_comes_in_without_tls_and_a_name(secure_lab: Lab) -> None:
+    params = {**module_params(secure_lab), "client": {"security.protocol": "PLAINTEXT"}, "topics": ["none"]}
+    assert run_module(kafka_topic_info, params)["error"]["code"] == "kafka_unreachable"
+
+
+# ---- who may do what
+
+
+def test_an_application_has_no_right_until_it_is_given_one(secure_lab: Lab, topic: str) -> None:
+    error = send(secure_lab, "producer", topic)
+    assert error is not None
+    assert error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
+    right = {"principal": "User:producer", "operation": "write", "resource_type": "topic", "name": topic}
+    assert run_module(kafka_acl, {**module_params(secure_lab), "acls": [right]})["changed"]
+    assert send(secure_lab, "producer", topic) is None
+    assert run_module(kafka_acl, {**module_params(secure_lab), "acls": [right], "state": "absent"})["changed"]
+
+
+def test_an_application_may_not_read_either(secure_lab: Lab, topic: str) -> None:
+    reader = Consumer({**client(secure_lab, "consumer"), "group.id": "secured", "log_level": 0})
+    try:
+        reader.assign([TopicPartition(topic, 0, 0)])
+        answer = wait_until(lambda: reader.poll(1), lambda found: found is not None, Bounds(20.0, 0.0)).state
+        assert answer is not None
+        assert answer.error().code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
+    finally:
+        reader.close()
+
+
+def test_the_flow_has_the_rights_of_the_table_and_no_others(secure_lab: Lab) -> None:
+    for alias, other in (("P", "B"), ("B", "P")):
+        result = run_module(kafka_acl, {**module_params(secure_lab, alias), "principals": [FLOW]})
+        found = {(acl["resource_type"], acl["pattern_type"], acl["name"], acl["operation"]) for acl in result["acls"]}
+        wanted = {(kind.lower(), how.lower(), name, what.lower()) for kind, how, name, what in table(alias, other)}
+        assert found == wanted
+
+
+# ---- a real flow
+
+
+def test_mirrormaker_2_copies_and_its_connectors_hold_references_only(secure_lab: Lab, topic: str) -> None:
+    before = AdminClient(client(secure_lab, "admin")).list_topics(timeout=20).topics
+    assert topic in before
+    assert send(secure_lab, "admin", topic, RECORDS) is None
+    result = run_module(connect_mirror, flow(secure_lab, state="running"))
+    assert result["rc"] == 0, result["msg"]
+    assert run_module(connect_mirror, flow(secure_lab, state="running"))["changed"] is False
+    try:
+        wanted = ends(secure_lab, "P", topic)
+        bounds = Bounds(60.0, 0.25)
+        copied = wait_until(lambda: ends(secure_lab, "B", f"P.{topic}"), lambda found: found == wanted, bounds)
+        assert copied.done, f"wanted {wanted}, found {copied.state}"
+        told = answers(secure_lab)
+        assert any(f"{secure_lab.paths.security.passwords}:flow}}" in text for text in told)
+        assert leaks(secure_lab, [*told, json.dumps(result), *command_lines()]) == []
+        assert leaking_files(secure_lab) == [], "logs, configurations and the topics of Kafka Connect among them"
+        refused = [line for path in secure_lab.paths.root.glob("logs/*.log") for line in denied(path, "User:flow")]
+        assert refused == []
+    finally:
+        run_module(connect_mirror, flow(secure_lab, state="absent"))
+
+
+def ends(lab: Lab, alias: str, topic: str) -> list[int]:
+    """Log ends of the three partitions; zeros while the topic is not there."""
+    reader = Consumer({**client(lab, "admin", alias), "group.id": "secured-look", "log_level": 0})
+    try:
+        return [reader.get_watermark_offsets(TopicPartition(topic, number), timeout=20)[1] for number in range(3)]
+    except KafkaException:
+        return [0, 0, 0]
+    finally:
+        reader.close()
+
+
+def denied(log: Path, principal: str) -> list[str]:
+    """What the authorizer has refused to somebody, as the broker writes it down."""
+    lines = log.read_text(errors="replace").splitlines()
+    return [line[:300] for line in lines if f"Principal = {principal} is Denied" in line]
+
+
+# ---- again
+
+
+def test_it_stops_and_starts_again_as_it_was_even_without_lab_json(secure_lab: Lab, topic: str) -> None:
+    before, rights = ends(secure_lab, "P", topic), flow_rights(secure_lab)
+    kept = secure_lab.paths.security.passwords.read_text()
+    assert len(secure_lab.down()) == 4
+    secure_lab.paths.state_file.unlink()
+    assert len(Lab(secure_lab.paths.root, quiet=True).up()) == 4
+    assert secure_lab.paths.security.passwords.read_text() == kept
+    assert secure_lab.info()["settings"]["secure"] is True
+    assert (ends(secure_lab, "P", topic), flow_rights(secure_lab)) == (before, rights)
+    assert leaking_files(secure_lab) == []
+
+
+def flow_rights(lab: Lab) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = run_module(kafka_acl, {**module_params(lab), "principals": [FLOW]})["acls"]
+    return found
+
+
+def test_a_secured_lab_is_not_opened_in_passing(secure_lab: Lab) -> None:
+    with pytest.raises(LabError, match="was made secured, and open is wanted"):
+        Lab(secure_lab.paths.root, secure=False, quiet=True).up()
+    assert secure_lab.status()["running"]
+
+
+def test_the_passwords_file_is_all_that_a_client_of_the_ledger_needs(secure_lab: Lab, tmp_path: Path) -> None:
+    from ledger.definition import define
+
+    options = {"role": "producer", "endpoint_file": "x", "user": "producer"}
+    told = define("api", {**options, "password_file": str(secure_lab.paths.security.passwords)}).login()
+    assert told == {key: secure_lab.client("producer")[key] for key in ("sasl.username", "sasl.password")}
+    assert os.access(secure_lab.paths.security.passwords, os.R_OK)

@@ -1,0 +1,126 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The secured lab, as far as it is text: references in place of passwords, and an open lab that is as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab import secure
+from lab.configs import Cluster, Settings, broker, connect, properties, render
+from lab.errors import LabError
+from lab.java import java_arguments
+from lab.lab import Lab
+from lab.layout import layout, new_clusters, state_document
+from lab.rights import table
+
+CLUSTER = Cluster("P", Path("/srv/lab/P"), "abcdefghijklmnopqrstuv", 11001, 11002, 11003)
+SECURED = Settings(secure=True)
+
+
+def parsed(part: str) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in render(CLUSTER, part, SECURED).splitlines())
+
+
+def test_an_open_lab_is_told_what_it_was_always_told() -> None:
+    assert render(CLUSTER, "broker", Settings()) == properties(broker(CLUSTER))
+    assert render(CLUSTER, "connect", Settings()) == properties(connect(CLUSTER, Settings()))
+    assert not [line for line in render(CLUSTER, "broker", Settings()).splitlines() if "sasl" in line.lower()]
+
+
+def test_no_listener_of_a_secured_lab_is_open() -> None:
+    values = parsed("broker")
+    assert values["listeners"] == "SASL_SSL://127.0.0.1:11001,CONTROLLER://127.0.0.1:11002"
+    assert values["advertised.listeners"] == "SASL_SSL://127.0.0.1:11001"
+    assert values["listener.security.protocol.map"] == "CONTROLLER:SASL_SSL,SASL_SSL:SASL_SSL"
+    assert values["inter.broker.listener.name"] == "SASL_SSL"
+    assert values["super.users"] == "User:broker;User:admin"
+    assert "allow.everyone.if.no.acl.found" not in values
+
+
+@pytest.mark.parametrize("part", ["broker", "connect"])
+def test_every_password_is_a_reference_to_the_one_file(part: str) -> None:
+    lines = [value for key, value in parsed(part).items() if key.endswith("jaas.config")]
+    assert lines
+    words = [word for line in lines for word in line.rstrip(";").split() if word.startswith(("password=", "user_"))]
+    assert {word.split("=", 1)[1].rpartition(":")[0] for word in words} == {
+        '"${file:/srv/lab/secure/passwords.properties'
+    }
+    assert parsed(part)["config.providers.file.param.allowed.paths"] == "/srv/lab/secure"
+
+
+def test_the_worker_says_it_for_each_of_its_clients() -> None:
+    values = parsed("connect")
+    for key in ("security.protocol", "sasl.mechanism", "sasl.jaas.config", "ssl.truststore.location"):
+        assert len({values[prefix + key] for prefix in ("", "producer.", "consumer.", "admin.")}) == 1
+    assert 'username="flow"' in values["sasl.jaas.config"]
+
+
+def test_certificates_and_passwords_are_made_once_and_for_their_owner_alone(tmp_path: Path) -> None:
+    made = secure.security(tmp_path)
+    secure.make(made)
+    texts = {path.name: path.read_text() for path in made.folder.iterdir()}
+    assert set(texts) == {"ca.pem", "server.pem", "passwords.properties"}
+    assert made.folder.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in made.folder.iterdir()} == {0o600}
+    assert len({made.password(user) for user in secure.USERS}) == len(secure.USERS)
+    secure.make(made)
+    assert {path.name: path.read_text() for path in made.folder.iterdir()} == texts
+    assert "PRIVATE KEY" not in texts["ca.pem"]
+    assert made.password("admin") not in made.masked(f"tool: bad option {made.password('admin')}")
+    with pytest.raises(LabError, match="has no user 'nobody'"):
+        made.password("nobody")
+
+
+def test_an_interrupted_making_begins_again(tmp_path: Path) -> None:
+    made = secure.security(tmp_path)
+    made.folder.mkdir()
+    (made.folder / "ca.pem").write_text("half")
+    secure.make(made)
+    assert "END CERTIFICATE" in made.ca.read_text()
+
+
+def test_without_openssl_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(LabError, match="needs openssl"):
+        secure.make(secure.security(tmp_path))
+    assert not secure.security(tmp_path).exists
+
+
+def test_lab_json_says_where_the_passwords_are_and_no_more(tmp_path: Path) -> None:
+    paths = layout(tmp_path)
+    secure.make(paths.security)
+    clusters = new_clusters(paths)
+    document = state_document(paths, clusters, SECURED, dict.fromkeys(paths.parts()))
+    assert document["security"]["passwords"] == str(paths.security.passwords)
+    assert not [user for user in secure.USERS if paths.security.password(user) in str(document)]
+    assert "security" not in state_document(paths, clusters, Settings(), dict.fromkeys(paths.parts()))
+
+
+def test_an_open_lab_is_not_secured_afterwards(tmp_path: Path) -> None:
+    (tmp_path / "P").mkdir()
+    (tmp_path / "P" / "cluster_id").write_text("abcdefghijklmnopqrstuv\n")
+    with pytest.raises(LabError, match="was made open, and secured is wanted"):
+        Lab(tmp_path, secure=True, quiet=True).up()
+    with pytest.raises(LabError, match="has no engine srm"):
+        Lab(tmp_path / "other", secure=True, engine="srm", quiet=True).up()
+
+
+@pytest.mark.parametrize("name", ["a:b", "a}b", 'a"b'])
+def test_a_folder_that_would_end_a_reference_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(LabError, match="must not contain"):
+        Lab(tmp_path / name, secure=True, quiet=True).up()
+
+
+def test_arguments_in_a_file_are_quoted_as_java_reads_them() -> None:
+    assert java_arguments(["-cp", "/a b/*", 'say "x"', "back\\slash"]) == (
+        '"-cp"\n"/a b/*"\n"say \\"x\\""\n"back\\\\slash"\n'
+    )
+
+
+def test_the_flow_may_write_nothing_that_applications_own() -> None:
+    writes = {(kind, name) for kind, _pattern, name, operation in table("P", "B") if operation in ("ALL", "WRITE")}
+    assert {name for kind, name in writes if kind == "TOPIC"} == {"connect-P-", "B.", "mm2-offset-syncs.", "heartbeats"}
