@@ -255,11 +255,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.acl impo
     plan,
     wanted_acls,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Outcome
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.acls import apply, describe, unsettled
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka, connect
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.acls import apply, describe, wait_for_broker
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import connect
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
     ArgumentSpec,
     Result,
@@ -301,28 +298,6 @@ def reconcile(module: AnsibleModule) -> Result:
     kept = [outcome.change for outcome in outcomes if outcome.status != "failed"]
     extra = {"acls": [asdict(acl) for acl in after(found, kept)]}
     return Result(outcomes=outcomes, requests=kafka.requests, extra=extra, failure=failure)
-
-
-def wait_for_broker(kafka: Kafka, outcomes: list[Outcome], params: dict) -> DrError | None:
-    """Watch until the broker shows all changes that were done; the error if it does not in time."""
-    done = [outcome.change for outcome in outcomes if outcome.status == "done"]
-    if not done:
-        return None
-    bounds = Bounds(params["wait_timeout"], params["wait_sleep"], params["stall_timeout"])
-    try:
-        waited = wait_until(lambda: unsettled(kafka, done), lambda left: not left, bounds, progress=len)
-    except DrError as error:
-        # What was done is in the outcomes: an answer that does not come must not hide it.
-        return error
-    if waited.done:
-        return None
-    return DrError(
-        "acl_not_shown",
-        f"{len(waited.state)} changed ACLs are not yet shown by the broker after {waited.seconds:.1f} s: "
-        f"{waited.state[0].name}.",
-        "The changes were accepted. Check that this broker keeps up with the controller, then run this again.",
-        kafka.bootstrap_servers,
-    )
 
 
 def main() -> None:

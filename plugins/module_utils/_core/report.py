@@ -91,15 +91,24 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     if facts["type"] == DISASTER:
         return [_loss(facts["survey"]), _survived(facts), *arrived, _old_side(facts)]
     checks = [_drained(facts), _positions(facts), *arrived]
-    rogue = facts["rogue"]
-    if rogue is None:
-        checks.append(_check("fence", UNKNOWN, "UNFENCED: the old side was not asked to refuse writes"))
-    elif rogue:
-        checks.append(_check("fence", REFUTED, f"UNFENCED, and written behind the barrier: {'; '.join(rogue[:5])}"))
-    else:
-        checks.append(_check("fence", UNKNOWN, "UNFENCED; the old side's ends stood still behind the barrier"))
+    checks.append(_fence(facts))
     checks.append(_records(facts["audit"]))
     return checks
+
+
+def _fence(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Closed by the broker, and nothing came: only both together prove it (SOUNDNESS 23)."""
+    rogue, fence = facts["rogue"], facts["fence"]
+    closed = bool(fence and fence["fenced"])
+    told = fence["reason"] if fence else "the old side was not asked to refuse writes"
+    if rogue:
+        word = "FENCED for the declared principals, but" if closed else "UNFENCED, and"
+        return _check("fence", REFUTED, f"{word} written behind the barrier: {'; '.join(rogue[:5])}")
+    if rogue is None:
+        text = "whether somebody wrote behind the barrier was not looked at"
+        return _check("fence", UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {told}; {text}")
+    still = "the old side's ends stood still behind the barrier"
+    return _check("fence", PROVEN if closed else UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {told}; {still}")
 
 
 def _records(audit: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from .._core.acl import Acl
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
+from .._core.waiting import Bounds, wait_until
 from .client import Kafka
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
@@ -29,7 +30,7 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
         ResourceType,
     )
 
-__all__ = ["apply", "describe", "unsettled"]
+__all__ = ["apply", "describe", "wait_for_broker"]
 
 # The KRaft controller refuses a request that writes more than 10,000 metadata records; an ACL costs one.
 _BATCH = 5000
@@ -154,13 +155,35 @@ def _fields(parts: Any) -> tuple[Any, ...]:
     )
 
 
-def unsettled(kafka: Kafka, changes: Iterable[Change]) -> list[Change]:
+def _unsettled(kafka: Kafka, changes: Iterable[Change]) -> list[Change]:
     """The changes that the broker does not show yet: it learns from the controller a moment later."""
     listed = list(changes)
     parts = [Acl(**(change.after or change.before or {})) for change in listed]
     found = describe(kafka, sorted({acl.principal for acl in parts}))
     pairs = zip(listed, parts, strict=True)
     return [change for change, acl in pairs if (acl in found) != (change.after is not None)]
+
+
+def wait_for_broker(kafka: Kafka, outcomes: Iterable[Outcome], params: Mapping[str, Any]) -> DrError | None:
+    """Watch until the broker shows all changes that were done; the error if it does not in time."""
+    done = [outcome.change for outcome in outcomes if outcome.status == "done"]
+    if not done:
+        return None
+    bounds = Bounds(params["wait_timeout"], params["wait_sleep"], params["stall_timeout"])
+    try:
+        waited = wait_until(lambda: _unsettled(kafka, done), lambda left: not left, bounds, progress=len)
+    except DrError as error:
+        # What was done is in the outcomes: an answer that does not come must not hide it.
+        return error
+    if waited.done:
+        return None
+    return DrError(
+        "acl_not_shown",
+        f"{len(waited.state)} changed ACLs are not yet shown by the broker after {waited.seconds:.1f} s: "
+        f"{waited.state[0].name}.",
+        "The changes were accepted. Check that this broker keeps up with the controller, then run this again.",
+        kafka.bootstrap_servers,
+    )
 
 
 def _settle(kafka: Kafka, future: Future[Any], doing: str) -> Any:

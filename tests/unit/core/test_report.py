@@ -51,6 +51,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "probes": [],
         "lowered": 0,
         "rescue": None,
+        "fence": None,
         "unstopped": None,
         "barrier": {"cut": {}},
         "arrival": ARRIVED,

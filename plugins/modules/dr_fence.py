@@ -1,0 +1,116 @@
+#!/usr/bin/python
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keep applications from writing on the side that they have left."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dr_fence
+short_description: Keep applications from writing on the side that they have left
+version_added: 0.1.0
+description:
+  - Denies WRITE on O(topics) to O(principals), or takes exactly these bans away, and reads back what the broker says.
+  - A ban outranks every right of its principal, but not that of a super user, which is refused therefore.
+  - Nothing is written to the topics to prove it.
+extends_documentation_fragment:
+  - switchback.kafka_dr.kafka
+  - switchback.kafka_dr.wait
+  - switchback.kafka_dr.attributes
+options:
+  topics:
+    description: Originals that the applications write.
+    type: list
+    elements: str
+    required: true
+  principals:
+    description: Whom to ban, such as V(User:payments-api).
+    type: list
+    elements: str
+    required: true
+  state:
+    description: V(fenced) denies writing, V(open) takes the bans away. Bans of that form made by others go as well.
+    type: str
+    choices: [fenced, open]
+    default: fenced
+  required:
+    description: Whether it is an error that no authorizer runs or that a principal is a super user.
+    type: bool
+    default: false
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+notes:
+  - The principal of the playbooks needs DESCRIBE, ALTER and DESCRIBE_CONFIGS on the cluster.
+author:
+  - switchback.kafka_dr contributors (@switchback)
+"""
+
+EXAMPLES = r"""
+- name: The payments API writes on P no more
+  switchback.kafka_dr.dr_fence:
+    bootstrap_servers: p1.example.com:9093
+    client: "{{ kafka_dr_clusters.P.admin_client }}"
+    topics: [Payments]
+    principals: ["User:payments-api"]
+"""
+
+RETURN = r"""
+fenced:
+  description: Whether every ban is up, as the broker tells it.
+  returned: when the cluster was looked at
+  type: bool
+reason:
+  description: What was found, in words.
+  returned: when the cluster was looked at
+  type: str
+bans:
+  description: Number of bans that are up.
+  returned: when the cluster was looked at
+  type: int
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
+    ArgumentSpec,
+    Result,
+    kafka_options,
+    run,
+    wait_options,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.fence import fence
+
+SPEC = (
+    kafka_options()
+    .merge(wait_options())
+    .merge(
+        ArgumentSpec(
+            {
+                "topics": {"type": "list", "elements": "str", "required": True},
+                "principals": {"type": "list", "elements": "str", "required": True},
+                "state": {"type": "str", "choices": ["fenced", "open"], "default": "fenced"},
+                "required": {"type": "bool", "default": False},
+            }
+        )
+    )
+)
+
+
+def work(module: AnsibleModule) -> Result:
+    """Fence or open."""
+    return fence(module.params, module.check_mode)
+
+
+def main() -> None:
+    """Run the module."""
+    run(SPEC.create_module(), work)
+
+
+if __name__ == "__main__":
+    main()
