@@ -35,6 +35,7 @@ class Scenario:
     policy: str = "default"
     engine: str = "connect"
     exactly_once: bool = False
+    secure: bool = False
     say: Callable[[str], None] = lambda text: print(text, flush=True)
 
     def __post_init__(self) -> None:
@@ -94,6 +95,7 @@ class Scenario:
         variables = {"lab_dir": str(self.folder), "lab_topics": topics, "lab_fresh": old, "lab_policy": self.policy}
         variables["lab_engine"] = self.engine
         variables |= {"lab_exactly_once": "enabled"} if self.exactly_once else {}
+        variables |= {"lab_secure": True} if self.secure else {}
         if self.clients:
             variables["lab_clients"] = self.clients
         done = self.playbook("lab_up", variables)
