@@ -1,0 +1,90 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A secured pair moves like an open one, and no password is in anything that is written or shown on the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lab.lab import Lab
+from scenario import Scenario, totals
+from secured import command_lines, leaking_files, leaks
+
+CLIENTS = [
+    {"name": "payments-api", "role": "producer", "rate": 300},
+    {"name": "refunds-api", "role": "transactional", "rate": 100},
+    {"name": "settlement", "role": "consumer", "group": "settlement"},
+]
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+    made = Scenario(tmp_path_factory.mktemp("secure"), 3, [dict(client) for client in CLIENTS], secure=True)
+    try:
+        made.lab_up()
+        yield made
+    finally:
+        made.lab_down()
+
+
+@pytest.fixture(scope="module")
+def lab(secured: Scenario) -> Lab:
+    return Lab(secured.folder, quiet=True)
+
+
+def test_a_second_lab_up_changes_nothing(secured: Scenario) -> None:
+    assert secured.playbook("lab_up", {**_lab(secured), "lab_fresh": False})["changed"] == 0
+
+
+def _lab(secured: Scenario) -> dict[str, object]:
+    topics = [{"name": "Payments", "partitions": 3, "replication_factor": 1}]
+    return {"lab_dir": str(secured.folder), "lab_secure": True, "lab_topics": topics, "lab_clients": CLIENTS}
+
+
+def test_enable_proves_both_flows(secured: Scenario, lab: Lab) -> None:
+    done = secured.playbook("enable", {"kafka_dr_confirm": "P"}, ("-vv",))
+    assert "PROVEN: applications live on P" in done["output"]
+    assert leaks(lab, done["output"].splitlines()) == []
+    assert secured.playbook("enable", {"kafka_dr_confirm": "P"})["changed"] == 0
+
+
+def test_a_cutoff_moves_the_applications(secured: Scenario, lab: Lab) -> None:
+    secured.start()
+    secured.traffic(1000)
+    status = secured.playbook("status", options=("-vv",))
+    assert leaks(lab, status["output"].splitlines()) == []
+    report = secured.move("failover_cutoff", "B")
+    assert leaks(lab, command_lines()) == []
+    assert report["outcome"] == "completed"
+    checks = {check["name"]: check["verdict"] for check in report["checks"]}
+    assert {checks[name] for name in ("drained", "positions", "first_write", "groups")} == {"PROVEN"}
+    secured.traffic(1000)
+
+
+def test_it_comes_back_without_a_loss(secured: Scenario) -> None:
+    report = secured.move("failback", "P")
+    assert report["outcome"] == "completed"
+    secured.traffic(1000)
+    secured.stop()
+    found = totals(secured.check())
+    assert found["acknowledged"] == found["processed"]
+    assert {found[key] for key in ("lost", "processed_twice", "phantom", "out_of_order")} == {0}
+
+
+def test_the_audit_proves_both_sides(secured: Scenario, lab: Lab) -> None:
+    """Behind the last write, so that there is not more to compare the busier the machine is."""
+    done = secured.playbook("verify", options=("-vv",))
+    assert leaks(lab, done["output"].splitlines()) == []
+    assert json.loads((secured.reports / "audit.json").read_text())["verdict"] == "PROVEN"
+
+
+def test_no_password_lies_anywhere_but_in_its_own_file(secured: Scenario, lab: Lab) -> None:
+    """Below the lab lie inventory, endpoint files, logs of playbooks and of Kafka, reports, and the clusters' data."""
+    assert leaking_files(lab) == []
+    assert Path(secured.reports / "cutoff-B.json").exists()
+    assert json.loads((secured.folder / "ledger" / "clients.json").read_text())["clients"]["settlement"]["user"]
