@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from confluent_kafka import KafkaError, Producer
 
 from lab.lab import Lab
 from scenario import Scenario, totals
@@ -58,22 +60,40 @@ def test_a_cutoff_moves_the_applications(secured: Scenario, lab: Lab) -> None:
     secured.traffic(1000)
     status = secured.playbook("status", options=("-vv",))
     assert leaks(lab, status["output"].splitlines()) == []
-    report = secured.move("failover_cutoff", "B")
+    report = secured.move("failover_cutoff", "B", kafka_dr_fence="acl")
     assert leaks(lab, command_lines()) == []
     assert report["outcome"] == "completed"
     checks = {check["name"]: check["verdict"] for check in report["checks"]}
-    assert {checks[name] for name in ("drained", "positions", "first_write", "groups")} == {"PROVEN"}
+    assert {checks[name] for name in ("drained", "positions", "first_write", "groups", "fence")} == {"PROVEN"}
+    assert refusal(lab, "P") == KafkaError.TOPIC_AUTHORIZATION_FAILED
     secured.traffic(1000)
 
 
-def test_it_comes_back_without_a_loss(secured: Scenario) -> None:
+def test_it_comes_back_without_a_loss(secured: Scenario, lab: Lab) -> None:
+    """And is fenced the other way round; a run that undoes itself opens again what it had closed."""
     report = secured.move("failback", "P")
     assert report["outcome"] == "completed"
+    assert {check["verdict"] for check in report["checks"] if check["name"] == "fence"} == {"PROVEN"}
+    assert refusal(lab, "B") == KafkaError.TOPIC_AUTHORIZATION_FAILED
+    secured.traffic(1000)
+    undone = secured.playbook("failover_cutoff", {"kafka_dr_confirm": "B", "kafka_dr_max_downtime": 2}, expect=2)
+    assert "back on P" in undone["output"]
     secured.traffic(1000)
     secured.stop()
     found = totals(secured.check())
     assert found["acknowledged"] == found["processed"]
     assert {found[key] for key in ("lost", "processed_twice", "phantom", "out_of_order")} == {0}
+
+
+def refusal(lab: Lab, alias: str) -> int | None:
+    """Why the application may not write there; None: it may. Nothing is written where the fence holds."""
+    seen: list[Any] = []
+    servers = lab.info()["clusters"][alias]["bootstrap_servers"]
+    login = {**lab.paths.security.client("producer"), "bootstrap.servers": servers, "log_level": 0}
+    producer = Producer({**login, "message.timeout.ms": 20000})
+    producer.produce("Payments", b"fence", on_delivery=lambda error, _record: seen.append(error))
+    producer.flush(30)
+    return seen[0].code() if seen and seen[0] else None
 
 
 def test_the_audit_proves_both_sides(secured: Scenario, lab: Lab) -> None:
