@@ -84,7 +84,8 @@ class Acl:
 
     def sentence(self) -> str:
         """In words that name every part, so that no two differ in silence."""
-        which = "" if self.resource_type == "cluster" else f" {self.pattern_type} {self.name}"
+        whole = (self.resource_type, self.pattern_type, self.name) == ("cluster", "literal", CLUSTER_NAME)
+        which = "" if whole else f" {self.pattern_type} {self.name}"
         return f"{self.permission} {self.principal} from {self.host}: {self.operation} {self.resource_type}{which}"
 
 
