@@ -12,7 +12,8 @@ short_description: Keep applications from writing on the side that they have lef
 version_added: 0.1.0
 description:
   - Denies WRITE on O(topics) to O(principals), or takes exactly these bans away, and reads back what the broker says.
-  - A ban outranks every right of its principal, but not that of a super user, which is refused therefore.
+  - A ban outranks every right of its principal, but not that of a super user. So each principal of O(logins) is asked
+    of the broker, as itself, whether it may still write.
   - Nothing is written to the topics to prove it.
 extends_documentation_fragment:
   - switchback.kafka_dr.kafka
@@ -34,8 +35,13 @@ options:
     type: str
     choices: [fenced, open]
     default: fenced
+  logins:
+    description:
+      - By principal, librdkafka properties with which it logs in, over those of O(client). Only to ask what it may do.
+    type: dict
+    default: {}
   required:
-    description: Whether it is an error that no authorizer runs or that a principal is a super user.
+    description: Whether it is an error that no authorizer runs or that a principal may write in spite of its ban.
     type: bool
     default: false
 attributes:
@@ -46,7 +52,7 @@ attributes:
   idempotent:
     support: full
 notes:
-  - The principal of the playbooks needs DESCRIBE, ALTER and DESCRIBE_CONFIGS on the cluster.
+  - The principal of the playbooks needs DESCRIBE and ALTER on the cluster.
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
@@ -63,6 +69,10 @@ EXAMPLES = r"""
 RETURN = r"""
 fenced:
   description: Whether every ban is up, as the broker tells it.
+  returned: when the cluster was looked at
+  type: bool
+proven:
+  description: Whether every principal was asked as itself, and may not write.
   returned: when the cluster was looked at
   type: bool
 reason:
@@ -95,6 +105,7 @@ SPEC = (
                 "topics": {"type": "list", "elements": "str", "required": True},
                 "principals": {"type": "list", "elements": "str", "required": True},
                 "state": {"type": "str", "choices": ["fenced", "open"], "default": "fenced"},
+                "logins": {"type": "dict", "default": {}},
                 "required": {"type": "bool", "default": False},
             }
         )

@@ -45,6 +45,7 @@ RUN_VARIABLES = {
     "confirm": Key(),
     "type": Key(choices=("cutoff", "continuous")),
     "fence": Key(choices=("auto", "acl", "none")),
+    "fence_logins": Key("dict"),
     "report_dir": Key(),
     "lower": Key(choices=("auto", "fail", "lower", "keep")),
     "although_healthy": Key("bool"),

@@ -108,7 +108,8 @@ def _fence(facts: Mapping[str, Any]) -> dict[str, Any]:
         text = "whether somebody wrote behind the barrier was not looked at"
         return _check("fence", UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {told}; {text}")
     still = "the old side's ends stood still behind the barrier"
-    return _check("fence", PROVEN if closed else UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {told}; {still}")
+    proven = bool(closed and fence and fence["proven"])
+    return _check("fence", PROVEN if proven else UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {told}; {still}")
 
 
 def _records(audit: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The fence: bans that keep an application's principals from writing where it no longer lives (SOUNDNESS 23).
 
-A ban outranks every right of its principal, however that was given, but for super users. The bans are told by their
-form alone, so that a killed run leaves nothing that another one would not find.
+A ban outranks every right of its principal, however that was given, but for super users, and brokers tell nobody who
+those are. So bans that are up are no proof: the broker is asked, as that principal, what it may do. The bans are told
+by their form alone, so that a killed run leaves nothing that another one would not find.
 
 Private to this collection: may change in any release.
 """
@@ -22,9 +23,10 @@ from .._kafka.client import Kafka, connect
 from .._module import Result
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
-    from confluent_kafka.admin import ConfigResource
+    from confluent_kafka import KafkaError, KafkaException, TopicCollection
+    from confluent_kafka.admin import AclOperation
 
-__all__ = ["bans", "fence", "super_users"]
+__all__ = ["bans", "fence"]
 
 
 def bans(topics: Sequence[str], principals: Sequence[str]) -> list[Acl]:
@@ -37,53 +39,61 @@ def bans(topics: Sequence[str], principals: Sequence[str]) -> list[Acl]:
 
 
 def fence(params: Mapping[str, Any], check: bool) -> Result:
-    """Put the bans up (``state: fenced``) or take them away (``open``), and read back what the broker says then.
+    """Put the bans up (``state: fenced``) or take them away (``open``), and ask the broker what holds then.
 
-    Raises ``no_authorizer``, ``not_authorized``, ``principal_is_super``; with ``required`` false the first and the
-    last are a result: the side is open then.
+    Raises ``no_authorizer``, ``not_authorized``, ``not_kept_out``; with ``required`` false the first and the last are a
+    result: the side is open then.
     """
     kafka = connect(params)
     topics, principals, fenced = params["topics"], params["principals"], params["state"] == "fenced"
     try:
-        if fenced:
-            _refuse_super_users(kafka, principals)
         found = acls.describe(kafka, principals)
     except DrError as error:
-        if params["required"] or error.code not in ("no_authorizer", "principal_is_super"):
+        if params["required"] or error.code != "no_authorizer":
             raise
-        extra = {"fenced": False, "reason": error.message, "bans": 0}
-        return Result(extra=extra, requests=kafka.requests)
+        return Result(extra=_told(error.message), requests=kafka.requests)
     listed = bans(topics, principals)
     changes = plan(listed, found, "present" if fenced else "absent")
     outcomes = acls.apply(kafka, changes, check)
     failure = failure_of(outcomes, kafka.bootstrap_servers)
     if not check:
         failure = failure or acls.wait_for_broker(kafka, outcomes, params)
-    up = fenced and not check and failure is None
     count = f"{len(principals)} principals on {len(topics)} topics"
-    extra = {
-        "fenced": up,
-        "reason": f"writing is denied to {count}, read back from the broker" if up else f"no ban on {count}",
-        "bans": len(listed) if up else 0,
-    }
-    return Result(outcomes, extra, kafka.requests, failure=failure)
+    if not fenced or check or failure is not None:
+        return Result(outcomes, _told(f"no ban on {count}"), kafka.requests, failure=failure)
+    asked = {name: login for name, login in params["logins"].items() if name in principals}
+    still = [name for name, login in asked.items() if _may_write(params, login, topics)]
+    if still:
+        text = f'{", ".join(still)} may write on "{kafka.bootstrap_servers}" in spite of a ban: a super user.'
+        hint = "Give the application a principal of its own, or set kafka_dr_fence: none."
+        if params["required"]:
+            failure = DrError("not_kept_out", text, hint)
+        return Result(outcomes, _told(text), kafka.requests, failure=failure)
+    silent = [name for name in principals if name not in asked]
+    rest = f"; not asked as themselves: {', '.join(silent)}" if silent else ""
+    reason = f"writing is denied to {count}, which {len(asked)} of them were told by the broker{rest}"
+    extra = {"fenced": True, "proven": not silent, "reason": reason, "bans": len(listed)}
+    return Result(outcomes, extra, kafka.requests)
 
 
-def _refuse_super_users(kafka: Kafka, principals: Sequence[str]) -> None:
-    useless = sorted(set(principals) & super_users(kafka))
-    if useless:
-        raise DrError(
-            "principal_is_super",
-            f'{", ".join(useless)} is a super user of Kafka at "{kafka.bootstrap_servers}": no ban holds for it.',
-            "Give the application a principal of its own, or set kafka_dr_fence: none.",
-        )
+def _told(reason: str) -> dict[str, Any]:
+    return {"fenced": False, "proven": False, "reason": reason, "bans": 0}
 
 
-def super_users(kafka: Kafka) -> set[str]:
-    """Of one broker's settings; empty where it runs no authorizer (its own listing says so then)."""
-    kafka.note_request("describe_configs", resources=1)
-    brokers = kafka.settle(kafka.admin.describe_cluster(request_timeout=kafka.timeout), "look for a broker").nodes
-    resource = ConfigResource(ConfigResource.Type.BROKER, str(brokers[0].id))
-    (future,) = kafka.admin.describe_configs([resource], request_timeout=kafka.timeout).values()
-    entry = kafka.settle(future, "read the settings of a broker").get("super.users")
-    return {name.strip() for name in ((entry.value if entry else "") or "").split(";") if name.strip()}
+def _may_write(params: Mapping[str, Any], login: Mapping[str, Any], topics: Sequence[str]) -> bool:
+    """What the broker says that this login may do with any of the topics; nothing is written (KIP-430)."""
+    kafka = Kafka(params["bootstrap_servers"], {**params["client"], **login}, float(params["request_timeout"]))
+    kafka.note_request("describe_topics", topics=len(topics), operations=True)
+    futures = kafka.admin.describe_topics(
+        TopicCollection(list(topics)), include_authorized_operations=True, request_timeout=kafka.timeout
+    )
+    for future in futures.values():
+        try:
+            found = future.result(timeout=kafka.timeout + 5)
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+                continue  # it may not even look
+            raise kafka.explain(error, "ask what the application may do") from error
+        if AclOperation.WRITE in (found.authorized_operations or []):
+            return True
+    return False

@@ -1,0 +1,100 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""dr_fence on real clusters: closed means that the broker refuses, and unknown is never closed."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_fence, kafka_acl, kafka_topic
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from lab.lab import Lab
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
+
+Run = Callable[..., dict[str, Any]]
+OTHER = {"operation": "write", "resource_type": "topic", "permission": "deny", "name": "Elsewhere"}
+
+
+def base(lab: Lab) -> dict[str, Any]:
+    cluster = lab.info()["clusters"]["P"]
+    return {"bootstrap_servers": cluster["bootstrap_servers"], "expected_cluster_id": cluster["cluster_id"]}
+
+
+@pytest.fixture
+def who() -> str:
+    """A principal of this test alone."""
+    return f"User:app-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture(scope="module")
+def topics(secure_lab: Lab) -> list[str]:
+    names = ["Fenced", "Fenced.too"]
+    wanted = [{"name": name, "partitions": 1, "replication_factor": 1} for name in names]
+    made = run_module(kafka_topic, {**base(secure_lab), "client": secure_lab.client("admin"), "topics": wanted})
+    assert not made["failed"], made
+    return names
+
+
+@pytest.fixture
+def fence(secure_lab: Lab, who: str, topics: list[str]) -> Run:
+    def run(state: str = "fenced", check: bool = False, user: str = "admin", **params: Any) -> dict[str, Any]:
+        own = {"topics": topics, "principals": [who], "state": state, **params}
+        return run_module(dr_fence, {**base(secure_lab), "client": secure_lab.client(user), **own}, check, diff=True)
+
+    return run
+
+
+def listed(lab: Lab, who: str) -> list[str]:
+    found = run_module(kafka_acl, {**base(lab), "client": lab.client("admin"), "principals": [who]})
+    return [f"{acl['permission']} {acl['operation']} {acl['name']}" for acl in found["acls"]]
+
+
+def test_closed_opened_and_only_what_it_put_up_goes(secure_lab: Lab, fence: Run, who: str) -> None:
+    other = {**base(secure_lab), "client": secure_lab.client("admin"), "acls": [{**OTHER, "principal": who}]}
+    run_module(kafka_acl, other)
+    planned = fence(check=True)
+    assert (planned["changed"], planned["fenced"], planned["bans"]) == (True, False, 0)
+    assert listed(secure_lab, who) == ["deny write Elsewhere"]
+    closed, again = fence(), fence()
+    assert (closed["changed"], closed["fenced"], closed["bans"]) == (True, True, 2)
+    assert (again["changed"], again["fenced"]) == (False, True)
+    assert set(listed(secure_lab, who)) == {"deny write Elsewhere", "deny write Fenced", "deny write Fenced.too"}
+    opened = fence("open")
+    assert (opened["changed"], opened["fenced"]) == (True, False)
+    assert fence("open")["changed"] is False
+    assert listed(secure_lab, who) == ["deny write Elsewhere"]
+
+
+def test_only_the_application_itself_can_tell_that_it_is_kept_out(secure_lab: Lab, fence: Run) -> None:
+    """A ban on a super user is up and holds nobody; brokers do not tell who is one."""
+    login = {"User:producer": secure_lab.client("producer")}
+    try:
+        unasked, asked = fence(principals=["User:producer"]), fence(principals=["User:producer"], logins=login)
+        assert (unasked["fenced"], unasked["proven"], asked["fenced"], asked["proven"]) == (True, False, True, True)
+        above = {"principals": ["User:broker"], "logins": {"User:broker": secure_lab.client("broker")}}
+        soft = fence(**above)
+        assert (soft["failed"], soft["fenced"], soft["proven"]) == (False, False, False)
+        assert "User:broker may write" in soft["reason"]
+        assert fence(**above, required=True)["error"]["code"] == "not_kept_out"
+    finally:
+        fence("open", principals=["User:producer", "User:broker"])
+
+
+def test_who_may_not_look_at_bans_cannot_say_that_they_are_up(fence: Run) -> None:
+    refused = fence(user="consumer")
+    assert (refused["failed"], refused["changed"]) == (True, False)
+    assert refused["error"]["code"] in ("not_authorized", "kafka_refused"), refused["error"]
+
+
+def test_without_an_authorizer_the_side_is_open(lab: Lab) -> None:
+    own = {"topics": ["Payments"], "principals": ["User:app"]}
+    soft = run_module(dr_fence, {**base(lab), **own})
+    assert (soft["failed"], soft["fenced"], soft["changed"]) == (False, False, False)
+    assert "no authorizer" in soft["reason"]
+    assert run_module(dr_fence, {**base(lab), **own, "required": True})["error"]["code"] == "no_authorizer"
