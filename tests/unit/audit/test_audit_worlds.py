@@ -260,6 +260,15 @@ def test_a_small_budget_never_turns_damage_into_a_proof(world: World, gone: set[
         assert found["verdict"] != "REFUTED", found["classes"]
 
 
+def test_what_may_be_a_second_copy_of_a_deleted_record_refutes_nothing() -> None:
+    """Its first copy lies in a run of the target that was too long to be read."""
+    world = World(list(range(1, 21)), [*range(21), *range(3)], start=1, budget=8)
+    assert audited(world)["verdict"] == "UNKNOWN"
+    # Where the source has deleted nothing, it is foreign whatever else was not read.
+    alone = World(list(range(200)), [*range(100), *range(150, 350), *range(100, 200), 999_999], budget=8)
+    assert audited(alone)["verdict"] != "PROVEN"
+
+
 def test_a_difference_that_nobody_has_named_is_never_proven() -> None:
     """As between the two passes, and where the second one shows nothing."""
     world = World(list(range(200)), [*range(50), *range(51, 200)])
