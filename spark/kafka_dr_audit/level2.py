@@ -82,6 +82,8 @@ class Compared:
     aligned: list[Aligned] = field(default_factory=list)
     bulks: list[Bulk] = field(default_factory=list)
     ranges: dict[int, list[Gap]] = field(default_factory=dict)  # chunks that were read again, by partition
+    # Partitions of which so little was read that a record without a place may be a copy of one that was not read.
+    narrow: set[int] = field(default_factory=set)
     read: dict[tuple[str, int], tuple[Any, Any, Any]] = field(default_factory=dict)  # offsets, rows, table
 
     def hashes(self, name: str, partition: int, offset: int) -> tuple[str | None, str | None]:
@@ -243,6 +245,8 @@ def _specs(pairs: list[Pair], found: Mapping[int, Compared], budget: int) -> lis
             if gap.left <= inner.left and inner.left_end <= gap.left_end:
                 ends = most if left >= 4 * most else 0
                 counts = _counts(pair, inner)
+                if counts["target"]:
+                    found[id(pair.scope)].narrow.add(pair.partition)
                 chosen.append((n, *_spec(pair, inner, counts, sum(counts.values()) <= left, ends)))
                 left -= min(left, sum(counts.values()), max(4 * ends, 1))
     for _order, spec, bulks in sorted(chosen, key=lambda item: (item[0], item[1].gap.left, item[1].gap.right)):

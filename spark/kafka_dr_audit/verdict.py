@@ -154,8 +154,8 @@ def _classes(scope: Scope, compared: Compared, sample: int) -> list[dict[str, An
         if not ones and not bulks:
             continue
         verdict, reason = _judged(scope, kind, ones, bulks)
-        if verdict == REFUTED and ones and all(_may_be_copy(scope, compared, item) for item in ones):
-            verdict, reason = UNKNOWN, "may be second copies of what was not read: raise --detail-records"
+        if verdict == REFUTED and not bulks and compared.narrow.issuperset(item.partition for item in ones):
+            verdict, reason = UNKNOWN, "may be second copies of what was not read again: raise --detail-records"
         stamps = [stamp for item in ones for stamp in (item.source_stamp, item.target_stamp) if stamp is not None]
         stamps += [stamp for bulk in bulks for stamp in (bulk.oldest, bulk.newest)]
         found.append(
@@ -194,14 +194,6 @@ def _judged(scope: Scope, kind: str, ones: Sequence[d.Difference], bulks: Sequen
     if kind == d.EXPIRED:
         return _expired(scope, ones, bulks, time.time() * 1000)
     return REFUTED, _MEANING[kind]
-
-
-def _may_be_copy(scope: Scope, compared: Compared, item: d.Difference) -> bool:
-    """The first copy, in its place, may lie in a run of the target that was not read; of what the source has deleted,
-    nobody else knows that it ever was there."""
-    unread = any(bulk.partition == item.partition and bulk.target_records for bulk in compared.bulks)
-    deleted = scope.spans["source", item.partition].log_start > 0
-    return unread and (item.kind in (d.LOST, d.REORDERED) or (item.kind == d.FOREIGN and deleted))
 
 
 def _expired(scope: Scope, ones: Sequence[d.Difference], bulks: Sequence[Bulk], now_ms: float) -> tuple[str, str]:
