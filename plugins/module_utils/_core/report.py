@@ -108,7 +108,11 @@ def _fence(facts: Mapping[str, Any]) -> dict[str, Any]:
         text = "whether somebody wrote behind the barrier was not looked at"
         return _check("fence", UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {told}; {text}")
     still = "the old side's ends stood still behind the barrier"
-    proven = bool(closed and fence and fence["proven"])
+    # Ends that nobody knows did not move either.
+    ends = facts["barrier"].get("ends", {})
+    rows = facts["settled"] or []
+    known = [row.get("end") is not None and str(row["partition"]) in ends.get(row["topic"], {}) for row in rows]
+    proven = bool(closed and fence and fence["proven"] and known) and all(known)
     return _check("fence", PROVEN if proven else UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {told}; {still}")
 
 

@@ -61,18 +61,22 @@ def fence(params: Mapping[str, Any], check: bool) -> Result:
     count = f"{len(principals)} principals on {len(topics)} topics"
     if not fenced or check or failure is not None:
         return Result(outcomes, _told(f"no ban on {count}"), kafka.requests, failure=failure)
-    asked = {name: login for name, login in params["logins"].items() if name in principals}
-    still = [name for name, login in asked.items() if _may_write(params, login, topics)]
+    answers = {
+        name: _may_write(params, login, topics) for name, login in params["logins"].items() if name in principals
+    }
+    still = [name for name, may in answers.items() if may]
     if still:
         text = f'{", ".join(still)} may write on "{kafka.bootstrap_servers}" in spite of a ban: a super user.'
         hint = "Give the application a principal of its own, or set kafka_dr_fence: none."
         if params["required"]:
             failure = DrError("not_kept_out", text, hint)
         return Result(outcomes, _told(text), kafka.requests, failure=failure)
+    asked = [name for name, may in answers.items() if may is False]
     silent = [name for name in principals if name not in asked]
     rest = f"; not asked as themselves: {', '.join(silent)}" if silent else ""
     reason = f"writing is denied to {count}, which {len(asked)} of them were told by the broker{rest}"
-    extra = {"fenced": True, "proven": not silent, "reason": reason, "bans": len(listed)}
+    # Nobody kept out of nothing is no fence.
+    extra = {"fenced": bool(listed), "proven": bool(listed) and not silent, "reason": reason, "bans": len(listed)}
     return Result(outcomes, extra, kafka.requests)
 
 
@@ -80,13 +84,14 @@ def _told(reason: str) -> dict[str, Any]:
     return {"fenced": False, "proven": False, "reason": reason, "bans": 0}
 
 
-def _may_write(params: Mapping[str, Any], login: Mapping[str, Any], topics: Sequence[str]) -> bool:
-    """What the broker says that this login may do with any of the topics; nothing is written (KIP-430)."""
+def _may_write(params: Mapping[str, Any], login: Mapping[str, Any], topics: Sequence[str]) -> bool | None:
+    """Whether the broker says that this login may write any of the topics; None: it does not say (KIP-430)."""
     kafka = Kafka(params["bootstrap_servers"], {**params["client"], **login}, float(params["request_timeout"]))
     kafka.note_request("describe_topics", topics=len(topics), operations=True)
     futures = kafka.admin.describe_topics(
         TopicCollection(list(topics)), include_authorized_operations=True, request_timeout=kafka.timeout
     )
+    told = True
     for future in futures.values():
         try:
             found = future.result(timeout=kafka.timeout + 5)
@@ -94,6 +99,8 @@ def _may_write(params: Mapping[str, Any], login: Mapping[str, Any], topics: Sequ
             if error.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
                 continue  # it may not even look
             raise kafka.explain(error, "ask what the application may do") from error
-        if AclOperation.WRITE in (found.authorized_operations or []):
+        if found.authorized_operations is None:
+            told = False
+        elif AclOperation.WRITE in found.authorized_operations:
             return True
-    return False
+    return False if told else None

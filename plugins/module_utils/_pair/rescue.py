@@ -61,7 +61,8 @@ def rescue(params: Mapping[str, Any]) -> Result:
     bounds = Bounds(float(params["wait_timeout"]), float(params["wait_sleep"]), float(params["stall_timeout"]))
     waited = wait_until(observe, lambda look: look.done, bounds, lambda look: sorted(look.copied.items()))
     behind = waited.state.behind()
-    unread = sorted(key for key, end in waited.state.ends.items() if end is None)
+    missing = set(pair.topics) - {topic for topic, _index in keys}
+    unread = sorted([key for key, end in waited.state.ends.items() if end is None] + [(topic, 0) for topic in missing])
     left = {key: count for key, count in behind.items() if count != 0 and key not in unread}
     known = sum(count for count in left.values() if count is not None)
     extra = {

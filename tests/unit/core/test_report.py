@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.report import (
+    _fence,
     checkpoint_lines,
     cutover_report,
     lease_lines,
@@ -305,3 +306,27 @@ def test_what_a_disaster_says(parts: dict[str, Any], name: str, text: str) -> No
     assert text in found["reason"]
     known = name == "positions" and text.split()[-1] in ("lowered", "known")
     assert found["verdict"] == ("PROVEN" if known else "UNKNOWN")
+
+
+ENDS = {"barrier": {"ends": {"T": {"0": 9}}}, "rogue": []}
+UP = {"fenced": True, "proven": True, "reason": "denied"}
+LEFT = {"topic": "T", "partition": 0, "end": 9, "drained": "PROVEN", "reason": ""}
+
+
+@pytest.mark.parametrize(
+    ("facts", "verdict"),
+    [
+        ({}, "PROVEN"),
+        ({"fence": None}, "UNKNOWN"),
+        ({"fence": {**UP, "fenced": False, "proven": False}}, "UNKNOWN"),
+        ({"fence": {**UP, "proven": False}}, "UNKNOWN"),
+        ({"rogue": None}, "UNKNOWN"),
+        ({"rogue": ["P T-0: 3 offsets"]}, "REFUTED"),
+        ({"settled": None}, "UNKNOWN"),
+        ({"settled": [{**LEFT, "end": None}]}, "UNKNOWN"),
+        ({"barrier": {}}, "UNKNOWN"),
+        ({"barrier": {"ends": {"T": {"1": 9}}}}, "UNKNOWN"),
+    ],
+)
+def test_a_fence_is_proven_by_the_broker_and_by_ends_that_are_known(facts: dict[str, Any], verdict: str) -> None:
+    assert _fence({**ENDS, "fence": UP, "settled": [LEFT], **facts})["verdict"] == verdict
