@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "roles" / "lab" / "files")]
 
 from disasters import PARTS, give_back, lose  # noqa: E402 - beside the path above
+from hurts import delete_topic, hold_copies  # noqa: E402 - beside the path above
 from kills import disturbed, kill, outwait, playbooks_alive  # noqa: E402 - beside the path above
 from lab.lab import Lab  # noqa: E402 - the lab is a program of its role
 from scenario import Scenario, totals  # noqa: E402
@@ -56,7 +57,8 @@ class Fault:
     kind: str
     mark: str
     delay: float = 0.0
-    part: tuple[str, str] | None = None  # of the lab, or "return"; None: ansible-playbook itself is killed
+    # Of the lab, "return", "copies" or "journal"; None: ansible-playbook itself is killed.
+    part: tuple[str, str] | None = None
     pause: bool = False
 
 
@@ -110,6 +112,10 @@ def faults(policy: str, draw: random.Random) -> list[Fault]:
         phase = draw.choice(phases["cutoff"])
         what = f"{'pause' if pause else 'kill'} {part} of the side {alias}"
         found.append(Fault(f"cutoff: {what} at {phase}", "cutoff", f"phase_{phase}.yml", 0.0, (alias, part), pause))
+    for part, what in (("copies", "RUNNING but copying nothing"), ("journal", "the journal's topic deleted")):
+        for phase in (phases["cutoff"][0], draw.choice(phases["cutoff"][3:])):
+            name = f"cutoff: {what} at {phase}"
+            found.append(Fault(name, "cutoff", f"phase_{phase}.yml", 0.0, ("entered", part)))
     return found
 
 
@@ -178,6 +184,9 @@ class Chaos:
             rc, _output = disturbed(pair, fault.mark, playbook, variables, act, fault.delay)
         starts = 1
         while rc != 0 and starts < STARTS:
+            if fault.part and fault.part[1] == "journal":
+                # As the text of the error says. It creates the topic, and leaves the rest to the unfinished run.
+                pair.playbook("enable", {"kafka_dr_confirm": "P"}, expect=None)
             rc = pair.playbook(playbook, variables, expect=None)["rc"]
             starts += 1
         seconds = time.monotonic() - began
@@ -209,6 +218,7 @@ class _Acting:
         self._pair, self._lab, self._fault, self._struck = pair, lab, fault, struck
         self._part = None if fault.part is None else (sides[fault.part[0]], fault.part[1])
         self._mending: threading.Thread | None = None
+        self._copy = "Payments" if pair.policy == "identity" else f"{sides['left']}.Payments"
 
     def __enter__(self) -> Act:
         return self._act
@@ -223,20 +233,32 @@ class _Acting:
             run.wait()
             self._struck.append(len(playbooks_alive(self._pair)))
             return
-        if self._part[1] == "return":
-            self._struck.append(0)
-            for part in PARTS:
-                self._lab.start(self._part[0], part)
-            return
-        (self._lab.pause if self._fault.pause else self._lab.kill)(*self._part)
         self._struck.append(0)
-        self._mending = threading.Thread(target=self._mend, args=self._part)
-        self._mending.start()
+        alias, part = self._part
+        if part == "return":
+            for each in PARTS:
+                self._lab.start(alias, each)
+        elif part == "journal":
+            delete_topic(self._lab, alias, "kafka-dr-journal-internal")
+        else:
+            self._hurt(alias, part)
+            self._mending = threading.Thread(target=self._mend, args=(alias, part))
+            self._mending.start()
+
+    def _hurt(self, alias: str, part: str) -> None:
+        if part == "copies":
+            hold_copies(self._lab, alias, self._copy, hold=True)
+        elif self._fault.pause:
+            self._lab.pause(alias, part)
+        else:
+            self._lab.kill(alias, part)
 
     def _mend(self, alias: str, part: str) -> None:
         """The fault lasts that long; what is tested is that the run outlives it or goes on later."""
         time.sleep(PAUSE)
-        if self._fault.pause:
+        if part == "copies":
+            hold_copies(self._lab, alias, self._copy, hold=False)
+        elif self._fault.pause:
             self._lab.resume(alias, part)
         else:
             self._lab.start(alias, part)

@@ -1,0 +1,37 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What happens to topics while a playbook runs."""
+
+from __future__ import annotations
+
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
+
+from lab.lab import Lab
+
+
+def hold_copies(lab: Lab, alias: str, topic: str, hold: bool) -> None:
+    """MirrorMaker 2 goes on RUNNING and copies nothing: its producer is told again and again to try later.
+
+    With one replica, ``min.insync.replicas`` of 2 refuses every write with acks=all (NOT_ENOUGH_REPLICAS, retriable).
+    """
+    entry = ConfigEntry("min.insync.replicas", "2" if hold else "1", incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+    for done in _admin(lab, alias).incremental_alter_configs([resource]).values():
+        done.result()
+
+
+def delete_topic(lab: Lab, alias: str, topic: str) -> None:
+    """Somebody tidies up."""
+    for done in _admin(lab, alias).delete_topics([topic]).values():
+        done.result()
+
+
+def _admin(lab: Lab, alias: str) -> AdminClient:
+    return AdminClient({"bootstrap.servers": lab.info()["clusters"][alias]["bootstrap_servers"]})
