@@ -23,15 +23,18 @@ def hold_copies(lab: Lab, alias: str, topic: str, hold: bool) -> None:
     """
     entry = ConfigEntry("min.insync.replicas", "2" if hold else "1", incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
-    for done in _admin(lab, alias).incremental_alter_configs([resource]).values():
+    admin = _admin(lab, alias)
+    for done in admin.incremental_alter_configs([resource]).values():
         done.result()
 
 
 def delete_topic(lab: Lab, alias: str, topic: str) -> None:
     """Somebody tidies up."""
-    for done in _admin(lab, alias).delete_topics([topic]).values():
+    admin = _admin(lab, alias)
+    for done in admin.delete_topics([topic]).values():
         done.result()
 
 
 def _admin(lab: Lab, alias: str) -> AdminClient:
+    """To be held until its answers are there."""
     return AdminClient({"bootstrap.servers": lab.info()["clusters"][alias]["bootstrap_servers"]})
