@@ -51,6 +51,12 @@ options:
     type: list
     elements: dict
     default: []
+  only_here:
+    description:
+      - With O(policy=default), the offsets below which a replica holds what no other side has, as
+        RV(switchback.kafka_dr.dr_journal#module:state) has them. A group that has not read them is not moved away.
+    type: dict
+    default: {}
   settle:
     description: Seconds over which the positions on O(leave) must not move for a group to count as idle.
     type: float

@@ -56,6 +56,12 @@ options:
     type: list
     elements: dict
     default: []
+  only_here:
+    description:
+      - With O(policy=default), the offsets below which a replica holds what no other side has, as
+        RV(switchback.kafka_dr.dr_journal#module:state) has them. What groups had not read of that is named as lost.
+    type: dict
+    default: {}
   stop_timeout:
     description: Seconds that the connectors may take to stop.
     type: float
@@ -175,6 +181,7 @@ SPEC = (
                 "topic_ids": {"type": "dict", "default": {}},
                 "syncs_since": {"type": "dict", "default": {}},
                 "seams": {"type": "list", "elements": "dict", "default": []},
+                "only_here": {"type": "dict", "default": {}},
                 "stop_timeout": {"type": "float", "default": 10.0},
                 "probe_timeout": {"type": "float", "default": 3.0},
                 "pair": {"type": "str", "required": True},

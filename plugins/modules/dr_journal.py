@@ -39,6 +39,7 @@ options:
   event:
     description:
       - V(read) only reads. V(enabled) and V(disabled) note that the pair was set up or taken down.
+      - V(replaced) notes that another, empty cluster stands at one side; see M(switchback.kafka_dr.dr_rebuild).
       - V(started) opens a run, or goes on with an interrupted run of the same type and direction.
       - V(resumed) takes an interrupted run over, as V(started) does, to take it back.
       - A run whose Ansible process still exists is never taken over. Children that a killed one has left behind are
@@ -46,7 +47,7 @@ options:
       - V(phase) notes that a phase of a run has finished, with its facts. V(pnr) notes the point of no return.
       - V(ended) closes a run.
     type: str
-    choices: [read, enabled, disabled, started, resumed, phase, pnr, ended]
+    choices: [read, enabled, disabled, replaced, started, resumed, phase, pnr, ended]
     default: read
   run:
     description: Id of the run for V(resumed), V(phase), V(pnr) and V(ended).
@@ -102,7 +103,8 @@ state:
     - What the journal says, with the event of this task. C(active) is the alias where the applications live (null
       before the pair was enabled), C(run) the last run with its finished phases, C(interrupted) whether it has not
       ended, C(topic_ids) per alias, C(left) the facts of the last barrier per alias, C(seams) the cuts of a pair with
-      the policy identity, C(syncs_since) from where offset-syncs are about the present topics.
+      the policy identity, C(syncs_since) from where offset-syncs are about the present topics, C(only_here) below which
+      offsets a replica holds what no other side has.
   returned: always
   type: dict
 run_id:
@@ -148,7 +150,7 @@ SPEC = ArgumentSpec(
         "event": {
             "type": "str",
             "default": "read",
-            "choices": ["read", "enabled", "disabled", "started", "resumed", "phase", "pnr", "ended"],
+            "choices": ["read", "enabled", "disabled", "replaced", "started", "resumed", "phase", "pnr", "ended"],
         },
         "run": {"type": "str"},
         "take_over": {"type": "str"},

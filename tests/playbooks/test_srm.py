@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kills import kill_in_phase
+from lab.lab import Lab
 from lagging import slow
 from managers import Site, sites
 from scenario import Scenario, totals
@@ -249,6 +250,33 @@ def test_a_restart_that_fails_is_told_with_its_reason_and_the_same_run_goes_on_l
     assert {one["outcome"] for one in reports} == {"completed"}
     pair.traffic(500)
     harmless(counted(pair), sum(one["rereads"] for one in reports))
+
+
+@pytest.mark.soak
+def test_a_lost_side_is_left_and_comes_back_with_what_it_had_not_sent(pair: Scenario) -> None:
+    """Nothing of P answers, its Cloudera Manager neither. Back again, its flow brings the tail over itself."""
+    pair.traffic(500)
+    lab = Lab(pair.folder)
+    for part in ("cm", "connect", "broker"):
+        lab.kill("P", part)
+    before = sites(pair)["B"].lines()
+    shown = pair.playbook("failover_disaster", {"kafka_dr_confirm": "B"}, options=("--check",))
+    assert "may be lost" in shown["output"] or "at least" in shown["output"]
+    assert sites(pair)["B"].lines() == before
+    report = pair.move("failover_disaster", "B")
+    assert (report["outcome"], report["verdict"]) == ("completed", "UNKNOWN")
+    assert {check["name"]: check["verdict"] for check in report["checks"]}["positions"] == "PROVEN"
+    assert {"P->B.enabled=false", "P->B.sync.group.offsets.enabled=false"} <= set(sites(pair)["B"].lines())
+    assert pair.move("failover_disaster", "B")["outcome"] == "already_there"
+    pair.traffic(500)
+    for part in ("broker", "connect", "cm"):
+        lab.start("P", part)
+    pair.playbook("enable", {"kafka_dr_confirm": "P"})
+    pair.traffic(500)
+    assert pair.move("failback", "P")["outcome"] == "completed"
+    pair.traffic(500)
+    found = counted(pair)
+    assert (found["lost"], found["phantom"]) == (0, 0)
 
 
 def test_disabling_ends_both_flows(pair: Scenario) -> None:

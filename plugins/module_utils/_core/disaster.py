@@ -18,7 +18,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -169,13 +169,14 @@ def predicted_loss(
     }
 
 
-def loss_lines(loss: Mapping[str, Any] | None) -> list[str]:
-    """For a person at three in the morning."""
+def loss_lines(loss: Mapping[str, Any] | None, only_there: Iterable[str] = ()) -> list[str]:
+    """For a person at three in the morning. ``only_there``: replicas on the lost side with what nobody else has."""
     if loss is None:
         return ["it was not looked at"]
     seconds = "an unknown time" if loss["seconds_at_most"] is None else f"{loss['seconds_at_most']:.1f} s"
     beat = "none arrived" if loss["heartbeat_age"] is None else f"the last one is {loss['heartbeat_age']:.1f} s old"
     return [
         f"at least {loss['offsets_at_least']} offsets, how many at most only the old side knows;"
-        f" written within the last {seconds} (heartbeats: {beat}). The playbook salvage counts and fetches them"
+        f" written within the last {seconds} (heartbeats: {beat}). The playbook salvage counts and fetches them",
+        *(f"what groups had not read of {name}: it came from a cluster that is gone" for name in only_there),
     ]

@@ -36,10 +36,11 @@ __all__ = [
 SCHEMA = 1
 # The type of a run that needs one side only.
 DISASTER = "disaster"
-# enabled/disabled: the pair was set up / taken down. The others are the life of a run: resumed, after an interruption,
-# by the holder that it names; pnr, the point of no return.
-KINDS = ("enabled", "disabled", "started", "resumed", "phase", "pnr", "ended")
-_FACTS = {"enabled": ("active",), "started": ("type", "from", "to"), "phase": ("phase",)}
+# enabled/disabled: the pair was set up / taken down; replaced: another cluster stands where one of its sides was.
+# The others are the life of a run: resumed, after an interruption, by the holder that it names; pnr, the point of no
+# return.
+KINDS = ("enabled", "disabled", "replaced", "started", "resumed", "phase", "pnr", "ended")
+_FACTS = {"enabled": ("active",), "replaced": ("alias",), "started": ("type", "from", "to"), "phase": ("phase",)}
 
 
 @dataclass(frozen=True, order=True)
@@ -67,6 +68,7 @@ class State:
     left: dict[str, dict[str, Any]] = field(default_factory=dict)
     seams: list[dict[str, Any]] = field(default_factory=list)
     syncs_since: dict[str, dict[str, int]] = field(default_factory=dict)
+    only_here: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
     last: Event | None = None
 
     @property
@@ -79,7 +81,8 @@ class State:
 
         ``left``: per alias, the facts journaled when the applications last left it. ``seams``: the cuts between the
         stays of a pair with the policy identity, oldest first (see ``stays``). ``syncs_since``: flow -> topic -> first
-        record of the offset-syncs topic that is about the present topics.
+        record of the offset-syncs topic that is about the present topics. ``only_here``: alias -> replica -> partition
+        -> offset below which its records came from a cluster that is gone: no other side has them.
         """
         return {
             "active": self.active,
@@ -92,6 +95,7 @@ class State:
             "left": self.left,
             "seams": self.seams,
             "syncs_since": self.syncs_since,
+            "only_here": self.only_here,
         }
 
 
@@ -223,6 +227,17 @@ def _disabled(state: State, event: Event) -> None:
     state.enabled = False
 
 
+def _replaced(state: State, event: Event) -> None:
+    """All that was known of a side is about a cluster that is gone; positions noted on the other one still hold."""
+    alias = event.data["alias"]
+    state.topic_ids = {name: ids for name, ids in state.topic_ids.items() if name != alias}
+    state.left = {
+        name: {"positions": facts.get("positions", {})} for name, facts in state.left.items() if name != alias
+    }
+    state.seams, state.syncs_since, state.run = [], {}, None
+    state.only_here = event.data.get("only_here", {})
+
+
 def _started(state: State, event: Event) -> None:
     state.run = {
         "id": event.run,
@@ -288,6 +303,7 @@ def _ended(state: State, event: Event) -> None:
 _APPLY = {
     "enabled": _enabled,
     "disabled": _disabled,
+    "replaced": _replaced,
     "started": _started,
     "resumed": _resumed,
     "phase": _phase,

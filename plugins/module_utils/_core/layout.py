@@ -76,6 +76,12 @@ def _hold_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
 _PRESENT = {"parts": ["source"], "state": "present"}
 
 
+def _rebuild_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
+    """Both flows stand still and have a source connector: only of one that exists offsets can be seen and reset."""
+    still = {"parts": ["source", "checkpoint"], "state": "stopped"}
+    return [[name, step] for name in _away_and_toward(pair, active)[::-1] for step in (still, _PRESENT)]
+
+
 def _survive_steps(pair: Mapping[str, Any], alias: str) -> list[list[Any]]:
     """On what runs flows beside ``alias`` alone: nothing comes from the other side until somebody has looked at it."""
     toward = _away_and_toward(pair, alias)[1]
@@ -124,8 +130,9 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     ``live_flows``: by active alias, source and target of each flow that copies then. ``flow_clusters``: by alias, one
     end of a flow as ``connect_mirror`` takes it. ``flow_steps``: by active alias, and under ``absent`` the steps that
     take everything down. ``copy_steps``: by flow. ``arm_steps``: by active alias, what comes before the flow away from
-    it is armed; ``hold_steps``: what comes before that where the flow may run already. ``survive_steps``: by the alias
-    that is left in a disaster; ``undo_steps``: what takes them back. ``lists``: of srm-control.
+    it is armed; ``hold_steps``: what comes before that where the flow may run already; ``rebuild_steps``: what comes
+    before the other side is made again. ``survive_steps``: by the alias that is left in a disaster; ``undo_steps``:
+    what takes them back. ``lists``: of srm-control.
     ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by alias, originals and replicas.
     ``syncs``: by alias, the offset-syncs topics that lie there.
     """
@@ -134,6 +141,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
         **pair,
         "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
         "arm_steps": {alias: _arm_steps(pair, alias) for alias in pair["clusters"]},
+        "rebuild_steps": {alias: _rebuild_steps(pair, alias) for alias in pair["clusters"]},
         "hold_steps": {alias: _hold_steps(pair, alias) for alias in pair["clusters"]},
         "survive_steps": {alias: _survive_steps(pair, alias) for alias in pair["clusters"]},
         "undo_steps": {

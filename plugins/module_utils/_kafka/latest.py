@@ -31,6 +31,9 @@ def read_latest(kafka: Kafka, topic: str) -> dict[str, dict[str, Any]] | None:
     start, end = log_ranges(kafka, {(topic, 0)})[topic, 0]
     found: dict[str, dict[str, Any]] = {}
     for record in data_records(kafka, (topic, 0), start, end):
+        if record.value is None:
+            found.pop((record.key or b"").decode(), None)
+            continue
         try:
             found[(record.key or b"").decode()] = json.loads(record.value or b"")
         except ValueError as error:
@@ -43,8 +46,8 @@ def read_latest(kafka: Kafka, topic: str) -> dict[str, dict[str, Any]] | None:
     return found
 
 
-def write_latest(kafka: Kafka, topic: str, values: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write values by key and wait until every in-sync replica has them."""
+def write_latest(kafka: Kafka, topic: str, values: Mapping[str, Mapping[str, Any] | None]) -> None:
+    """Write values by key, None to forget one, and wait until every in-sync replica has them."""
     failed: list[Any] = []
     producer = kafka.producer()
     try:
@@ -52,7 +55,7 @@ def write_latest(kafka: Kafka, topic: str, values: Mapping[str, Mapping[str, Any
             producer.produce(
                 topic,
                 key=key.encode(),
-                value=json.dumps(value, sort_keys=True).encode(),
+                value=None if value is None else json.dumps(value, sort_keys=True).encode(),
                 partition=0,
                 on_delivery=lambda error, _message: failed.append(error) if error else None,
             )

@@ -122,6 +122,7 @@ class _Job:
             "topic_ids": state.topic_ids,
             "syncs_since": state.syncs_since,
             "seams": state.seams,
+            "only_here": state.only_here,
         }
         rows, read = find_positions(evidence, params)
         active = sorted(group for group, look in evidence.y_groups.items() if look.state not in ("EMPTY", "DEAD"))

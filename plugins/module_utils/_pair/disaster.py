@@ -137,7 +137,7 @@ class _Search:
             "rereads": sum(row["rereads"] for row in rows),
             "ages": self._ages(rows),
             "loss": loss,
-            "loss_lines": loss_lines(loss),
+            "loss_lines": loss_lines(loss, self._params["only_here"].get(survivor.x, {})),
             "active_groups": active,
             "barrier": self._facts(tails, positions, loss),
         }

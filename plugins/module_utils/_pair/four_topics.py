@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._core.gates import drained
-from .._core.positions import Side, enter_original, enter_replica
+from .._core.positions import Position, Side, enter_original, enter_replica
 from .._core.translation import Translated
 from .._core.verdict import PROVEN
+from .._kafka.records import has_data
 from .clusters import both
 from .copies import FlowCopies
 from .evidence import Evidence, row
-from .observe import FlowLook, Partition
+from .observe import ISOLATION, FlowLook, Partition
 
 __all__ = ["FourTopics"]
 
@@ -32,6 +33,7 @@ class FourTopics:
     def __init__(self, evidence: Evidence, back: FlowLook, params: Mapping[str, Any]) -> None:
         self._evidence, self._back = evidence, back
         self._vouched = params["vouched"]
+        self._only_here: Mapping[str, Mapping[str, int]] = params["only_here"].get(evidence.x, {})
 
         def copies(look: FlowLook) -> FlowCopies:
             copied = {key: facts.copied for key, facts in look.facts.items()}
@@ -77,9 +79,35 @@ class FourTopics:
                     mirrored.setdefault(key, set()).add(commit)
         return forward, mirrored
 
+    def _unread(self, commits: Mapping[Partition, int], topics: set[str]) -> dict[Partition, Position]:
+        """Originals on Y whose replica holds what the group has not read, and Y, another cluster by now, does not have.
+
+        Whatever the position there: nobody would ever read those records.
+        """
+        pair, x = self._evidence.pair, self._evidence.x
+        mirrors = {self._mirror(key): key for key in self._back.facts if key[0] in topics}
+        floors = {one: self._only_here.get(one[0], {}).get(str(one[1]), 0) for one in mirrors}
+        behind = [one for one, floor in floors.items() if commits.get(one, 0) < floor]
+        if not behind:
+            return {}
+        starts = pair.ranges(x, {topic for topic, _index in behind})
+        spans = {one: (max(commits.get(one, 0), starts[one][0]), floors[one]) for one in behind}
+        spans = {one: span for one, span in spans.items() if span[0] < span[1]}
+        data = has_data(pair.kafka[x], spans, ISOLATION) if spans else {}
+        found = {}
+        for (topic, index), (begin, floor) in spans.items():
+            if data.get((topic, index)) is not False:
+                reason = (
+                    f"up to {floor - begin} records of {topic}-{index} below {floor} are unread, and {x} alone has"
+                    " them: they came from a cluster that is gone"
+                )
+                found[mirrors[topic, index]] = Position(None, "only_here", "none", None, reason)
+        return found
+
     def _of_group(self, group: str, forward: Found, mirrored: Found) -> list[dict[str, Any]]:
         evidence = self._evidence
         look, topics = evidence.x_groups[group], set(evidence.topics_of(group))
+        unread = self._unread(look.commits, topics)
         rows = []
         for key in sorted(key for key in evidence.forward.facts if key[0] in topics):
             left, replica = evidence.left(group, key), self._copies[0].replica(key)
@@ -97,5 +125,6 @@ class FourTopics:
             there = None if left.commit is None else mirrored.get((key, left.commit))
             # MirrorMaker 2 translates nothing in this direction.
             found = enter_original(left, Side(own, start, end), copied, there)
+            found = unread.get(key, found)
             rows.append(row(evidence, group, key, found, left.commit))
         return rows

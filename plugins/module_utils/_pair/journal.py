@@ -112,7 +112,7 @@ def _next_event(params: Mapping[str, Any], state: State, events: list[Event], ex
     kind, data = params["event"], dict(params["data"])
     if kind == "read" or _already(kind, data, state):
         return None
-    if kind in ("enabled", "disabled"):
+    if kind in ("enabled", "disabled", "replaced"):
         return Event(state.epoch + 1, 0, "", kind, time.time(), data)
     if kind == "started":
         run_id, epoch, resumed = begin(state, data, time.strftime("%Y%m%dT%H%M%SZ-", time.gmtime()) + _short_id())

@@ -40,6 +40,7 @@ def translation_options() -> ArgumentSpec:
             "topic_ids": {"type": "dict", "default": {}},
             "syncs_since": {"type": "dict", "default": {}},
             "seams": {"type": "list", "elements": "dict", "default": []},
+            "only_here": {"type": "dict", "default": {}},
             "settle": {"type": "float", "default": 1.0},
         }
     )

@@ -32,7 +32,7 @@ __all__ = ["Translation", "find_positions"]
 def find_positions(evidence: Evidence, params: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
     """One row for each group, topic and partition of the side being entered, and the records read for it.
 
-    ``params``: topic_ids, syncs_since, vouched (default policy), seams (identity).
+    ``params``: topic_ids, syncs_since, vouched and only_here (default policy), seams (identity).
     """
     back = evidence.back
     finder = OneTopic(evidence, params) if back is None else FourTopics(evidence, back, params)
@@ -203,6 +203,14 @@ class Translation:
     # ---- the result
 
     def _refusal(self, rows: list[dict[str, Any]]) -> DrError | None:
+        unread = [row for row in rows if row["method"] == "only_here"]
+        if unread:
+            first = unread[0]
+            return DrError(
+                "only_here",
+                f'{len(unread)} positions cannot be moved yet; group "{first["group"]}": {first["reason"]}.',
+                f"Let the groups read on {self.x} first. Of records that nobody needs: set the position behind them.",
+            )
         unknown = [row for row in rows if row["offset"] is None]
         if unknown:
             first = unknown[0]

@@ -116,6 +116,7 @@ def test_a_record_that_is_no_event_is_refused_and_never_skipped(value: bytes) ->
         ("read", {}, []),
         ("enabled", {"active": "P"}, []),
         ("enabled", {}, ["active"]),
+        ("replaced", {}, ["alias"]),
         ("started", {"type": "cutoff"}, ["from", "to"]),
         ("phase", {"facts": {}}, ["phase"]),
         ("phase", {"phase": None}, ["phase"]),
@@ -179,7 +180,7 @@ def test_events_of_a_run_that_was_overtaken_change_nothing(kind: str) -> None:
 
 
 def test_every_kind_of_event_can_be_folded() -> None:
-    data = {"active": "P", **THERE, "phase": "x"}
+    data = {"active": "P", **THERE, "phase": "x", "alias": "P"}
     for kind in KINDS:
         fold([event(1, 0, kind, "r", **data)])
 
@@ -370,6 +371,39 @@ def test_where_the_offset_syncs_begin_to_be_about_the_present_topics_is_kept() -
     newer = event(3, 0, "enabled", active="P", topic_ids=IDS, syncs_since={"P->B": {"T": 9}})
     assert fold([first, *OVER, newer]).syncs_since == {"P->B": {"T": 9}}
     assert fold([ENABLED]).syncs_since == {}
+
+
+# ---- another cluster in the place of a side
+
+
+REPLACED = event(3, 0, "replaced", alias="P", only_here={"B": {"P.T": {"0": 40}}})
+
+
+def test_a_replaced_side_is_forgotten_and_the_applications_stay_where_they_are() -> None:
+    state = fold([*LIFE, REPLACED])
+    assert (state.active, state.enabled) == ("B", True)
+    assert state.topic_ids == {"B": IDS["B"]}
+    assert (state.run, state.seams, state.syncs_since, state.left) == (None, [], {}, {})
+    assert state.only_here == {"B": {"P.T": {"0": 40}}}
+
+
+def test_positions_that_were_noted_on_the_surviving_side_still_hold_and_its_cut_does_not() -> None:
+    home = [
+        event(3, 0, "started", "r3", **BACK),
+        event(
+            3, 1, "phase", "r3", phase="barrier", facts={"cut": {"T": {"0": 9}}, "positions": {"g": {"T": {"0": 8}}}}
+        ),
+        event(3, 2, "pnr", "r3"),
+        event(3, 3, "ended", "r3", result="completed"),
+    ]
+    state = fold([*LIFE, *home, event(4, 0, "replaced", alias="P")])
+    assert state.left == {"B": {"positions": {"g": {"T": {"0": 8}}}}}
+
+
+def test_the_cuts_of_an_identity_pair_were_between_other_clusters() -> None:
+    events = [dataclasses.replace(one, data={**one.data, "policy": "identity"}) for one in LIFE]
+    assert fold(events).seams
+    assert fold([*events, REPLACED]).seams == []
 
 
 def test_the_state_of_a_pair_survives_the_journal_and_json() -> None:

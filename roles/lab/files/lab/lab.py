@@ -128,6 +128,17 @@ class Lab:
         self._remember()
         return there
 
+    def replace(self, alias: str) -> None:
+        """An empty cluster with another id at the same addresses, as after the loss of all disks."""
+        with locked(self.paths.lock_file, self._progress):
+            keys = [(alias, part) for part in reversed(self._settings().parts)]
+            self._stop(keys)
+            clusters = layout.clusters_of(self.paths, layout.load_state(self.paths))
+            shutil.rmtree(clusters[alias].folder)
+            clusters[alias] = dataclasses.replace(clusters[alias], cluster_id=layout.new_cluster_id())
+            self._remember(clusters)
+            self._start(keys, keys)
+
     def pause(self, alias: str, part: str) -> bool:
         """SIGSTOP: the process keeps its connections and answers nobody."""
         return self._signal(alias, part, signal.SIGSTOP, "paused")

@@ -1,0 +1,121 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""P is lost with its disks; another cluster takes its place, and the applications go home to it and out again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from disasters import PARTS, lose
+from lab.lab import Lab
+from lagging import slow
+from scenario import Scenario
+from snapshot import read_inventory, snapshot
+
+CLIENTS = [
+    {"name": "payments-api", "role": "producer", "rate": 500},
+    {"name": "settlement", "role": "consumer", "group": "settlement"},
+    {"name": "fraud", "role": "consumer", "group": "fraud"},
+]
+CONFIRM = {"kafka_dr_confirm": "P"}
+
+
+@pytest.fixture(params=["default", pytest.param("identity", marks=pytest.mark.soak)])
+def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+    """Under load on P."""
+    clients = [dict(client) for client in CLIENTS]
+    made = Scenario(tmp_path_factory.mktemp(request.param), clients=clients, policy=request.param)
+    try:
+        made.lab_up()
+        made.playbook("enable", CONFIRM)
+        made.start()
+        made.traffic(2000)
+        yield made
+    finally:
+        made.lab_down()
+
+
+def test_an_empty_cluster_takes_the_place_of_a_lost_one(pair: Scenario) -> None:
+    refused(pair, "The applications live on P")
+    lab = behind_and_lost(pair)
+    # The disks of P are gone; somebody has set up another cluster, and has yet to say so.
+    old = lab.info()["clusters"]["P"]["cluster_id"]
+    lab.replace("P")
+    new = lab.info()["clusters"]["P"]["cluster_id"]
+    assert new != old
+    refused(pair, f'"{new}"')
+    rename(pair, old, new)
+    refused(pair, "wanted the alias of the side that is lost for good", kafka_dr_confirm="Q")
+    refused(pair, "If P is the new cluster, confirm that alias", kafka_dr_confirm="B")
+
+    groups = ["settlement", "fraud"]
+    before = snapshot(read_inventory(pair.inventory), groups)
+    shown = pair.playbook("rebuild", CONFIRM, options=("--check",))
+    assert "lost for good: at least" in shown["output"]
+    after = snapshot(read_inventory(pair.inventory), groups)
+    assert after["P"] == before["P"]
+    assert after["B"]["connectors"] == before["B"]["connectors"]
+
+    pair.playbook("rebuild", CONFIRM)
+    again = pair.playbook("enable", CONFIRM)
+    assert again["changed"] == 0
+    refused(pair, "this is the cluster of before")
+    # The slow group is not at the end yet.
+    known = counted(pair, 10)
+
+    if pair.policy == "default":
+        unread(pair)
+    pair.traffic(1000)
+    for playbook, to in (("failback", "P"), ("failover_cutoff", "B"), ("failback", "P")):
+        report = pair.move(playbook, to)
+        assert report["outcome"] == "completed"
+        assert report["rereads"] == 0
+        pair.traffic(1000)
+    # What the disaster took is all that is missing, for the slow group too, and nothing came twice since.
+    found = counted(pair, 60)
+    assert found["settlement"] == known["settlement"]
+    assert found["fraud"] == {**known["fraud"], "lost": known["settlement"]["lost"]}
+
+
+def behind_and_lost(pair: Scenario) -> Lab:
+    """P is gone, and one group has not read all that B holds of it."""
+    if pair.policy == "default":
+        slow(pair, "fraud", 2)
+    lab = lose(pair, 1.0)
+    assert pair.move("failover_disaster", "B")["outcome"] == "completed"
+    for part in PARTS:
+        lab.stop("P", part)
+    return lab
+
+
+def unread(pair: Scenario) -> None:
+    """Records that came from the lost cluster are on B alone: a group is not taken away from them."""
+    report = pair.playbook("failback", {**CONFIRM, "kafka_dr_drain_groups_timeout": 1}, expect=2)
+    assert "came from a cluster that is gone" in report["output"]
+    assert "The applications are back on B" in report["output"]
+    slow(pair, "fraud", None)
+
+
+def counted(pair: Scenario, seconds: float) -> dict[str, dict[str, int]]:
+    """What the ledgers show for each group, the producer standing still."""
+    pair.stop(seconds)
+    groups = pair.check()["groups"]
+    pair.start()
+    return {name: {key: group[key] for key in ("lost", "phantom", "processed_twice")} for name, group in groups.items()}
+
+
+def refused(pair: Scenario, text: str, **variables: Any) -> None:
+    """Nothing is changed, and the reason is told."""
+    done = pair.playbook("rebuild", {**CONFIRM, **variables}, expect=2)
+    assert text in " ".join(done["output"].split()), done["output"][-3000:]
+    assert done["changed"] == 0
+
+
+def rename(pair: Scenario, old: str, new: str) -> None:
+    """The inventory says which cluster P is now."""
+    for path in pair.inventory.rglob("*.yml"):
+        path.write_text(path.read_text().replace(old, new))
