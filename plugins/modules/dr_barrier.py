@@ -45,6 +45,12 @@ options:
     description: Id of the run in the journal.
     type: str
     required: true
+  ahead:
+    description:
+      - Of a run that goes on, the positions that were found higher on O(enter) when it first got here, as it journaled
+        them. They are journaled again. If not set, those that are higher now.
+    type: list
+    elements: str
 attributes:
   check_mode:
     support: partial
@@ -114,6 +120,7 @@ SPEC = (
                 "pair": {"type": "str", "required": True},
                 "topic": {"type": "str", "default": "kafka-dr-journal-internal"},
                 "run": {"type": "str", "required": True},
+                "ahead": {"type": "list", "elements": "str"},
             }
         )
     )

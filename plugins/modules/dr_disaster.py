@@ -85,6 +85,12 @@ options:
   run:
     description: Id of the run in the journal. Not needed in check mode.
     type: str
+  ahead:
+    description:
+      - Of a run that goes on, the positions that were found higher on O(enter) when it first got here, as it journaled
+        them. They are journaled again. If not set, those that are higher now.
+    type: list
+    elements: str
 attributes:
   check_mode:
     support: partial
@@ -182,6 +188,7 @@ SPEC = (
                 "syncs_since": {"type": "dict", "default": {}},
                 "seams": {"type": "list", "elements": "dict", "default": []},
                 "only_here": {"type": "dict", "default": {}},
+                "ahead": {"type": "list", "elements": "str"},
                 "stop_timeout": {"type": "float", "default": 10.0},
                 "probe_timeout": {"type": "float", "default": 3.0},
                 "pair": {"type": "str", "required": True},

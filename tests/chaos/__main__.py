@@ -178,7 +178,8 @@ class Chaos:
             lose(pair, 1.0)
         struck: list[int] = []
         began = time.monotonic()
-        variables = {"kafka_dr_confirm": entered, "kafka_dr_to": entered, "kafka_dr_type": fault.kind}
+        variables = {"kafka_dr_confirm": entered, "kafka_dr_to": entered}
+        variables |= {"kafka_dr_type": fault.kind} if entered == "P" else {}
         playbook = "failback" if entered == "P" else f"failover_{fault.kind}"
         with self._act(fault, {"left": left, "entered": entered}, struck) as act:
             rc, _output = disturbed(pair, fault.mark, playbook, variables, act, fault.delay)

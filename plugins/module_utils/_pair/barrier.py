@@ -13,6 +13,7 @@ from typing import Any
 
 from .._core.waiting import Bounds
 from .._module import Result
+from .evidence import ahead
 from .journal import note
 from .translate import Translation
 
@@ -35,7 +36,8 @@ def barrier(params: Mapping[str, Any], check: bool) -> Result:
     found = translation.run()
     found.outcomes = stopped.outcomes
     if found.failure is None:
-        facts = {**found.extra["barrier"], "entered": found.extra["positions"]}
+        seen = ahead(found.extra["details"]) if params["ahead"] is None else params["ahead"]
+        facts = {**found.extra["barrier"], "entered": found.extra["positions"], "ahead": seen}
         found.extra["barrier"] = facts
         noted = note({**params, "event": "phase", "data": {"phase": "barrier", "facts": facts}}, check)
         found.outcomes = found.outcomes + noted.outcomes

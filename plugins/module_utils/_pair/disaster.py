@@ -21,7 +21,7 @@ from .._core.stays import nested
 from .._core.waiting import Bounds, wait_until
 from .._module import Result
 from .clusters import both
-from .evidence import by_group
+from .evidence import ahead, by_group
 from .journal import note
 from .observe import Partition, heartbeat_age
 from .prepared import prepared_positions
@@ -139,9 +139,13 @@ class _Search:
             "loss": loss,
             "loss_lines": loss_lines(loss, self._params["only_here"].get(survivor.x, {})),
             "active_groups": active,
-            "barrier": self._facts(tails, positions, loss),
+            "barrier": {**self._facts(tails, positions, loss), "ahead": self._ahead(rows)},
         }
         return Result(extra=extra, requests=survivor.requests)
+
+    def _ahead(self, rows: list[dict[str, Any]]) -> list[str]:
+        known = self._params["ahead"]
+        return ahead(rows) if known is None else list(known)
 
     def _require_decided(self) -> None:
         """Y's end becomes the cut: a transaction of the flow that is still open there would move it afterwards."""

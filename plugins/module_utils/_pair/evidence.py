@@ -18,7 +18,7 @@ from .._core.translation import Translated
 from .._core.verdict import PROVEN
 from .observe import FlowLook, GroupLook, Pair, Partition
 
-__all__ = ["Evidence", "by_group", "row"]
+__all__ = ["Evidence", "ahead", "by_group", "row"]
 
 
 @dataclass(frozen=True)
@@ -101,3 +101,12 @@ def by_group(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
             position = {"topic": row["topic"], "partition": row["partition"], "offset": row["offset"]}
             groups.setdefault(row["group"], []).append(position)
     return [{"group": group, "positions": positions} for group, positions in groups.items()]
+
+
+def ahead(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Positions that lie higher on Y already, before this run has committed any: somebody else's."""
+    return [
+        f"{row['group']} {row['topic']}-{row['partition']}"
+        for row in rows
+        if row["existing"] is not None and row["offset"] is not None and row["existing"] > row["offset"]
+    ]
