@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from confluent_kafka import ConsumerGroupState
+from confluent_kafka.admin import AdminClient
 
 from kills import kill_in_phase
 from lab.lab import Lab
@@ -272,7 +274,14 @@ def test_a_lost_side_is_left_and_comes_back_with_what_it_had_not_sent(pair: Scen
     for part in ("broker", "connect", "cm"):
         lab.start("P", part)
     pair.playbook("enable", {"kafka_dr_confirm": "P"})
-    pair.traffic(500)
+    # The members that were lost with P leave its groups after their session time-out.
+    admin = AdminClient({"bootstrap.servers": lab.info()["clusters"]["P"]["bootstrap_servers"]})
+
+    def empty() -> bool:
+        found = admin.describe_consumer_groups(["settlement", "fraud"])
+        return all(one.result().state == ConsumerGroupState.EMPTY for one in found.values())
+
+    pair.wait(empty, 90, "nobody is left in the groups on P")
     assert pair.move("failback", "P")["outcome"] == "completed"
     pair.traffic(500)
     found = counted(pair)
