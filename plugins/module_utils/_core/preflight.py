@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .verdict import PROVEN, UNKNOWN
@@ -65,7 +65,7 @@ def judge_cutover(
         " does not list: those positions would stay behind. Add the topics or take the group out."
         for row in status["unlisted"]
     ]
-    problems += [f"The groups {', '.join(busy[to])} already have members on {to}. Stop them first."] if busy[to] else []
+    problems += [_busy(busy[to], to)] if busy[to] else []
     problems += [
         f'The group "{row["group"]}" has no position on {row["alias"]} {row["topic"]}-{row["partition"]}.'
         " Commit one first."
@@ -101,7 +101,7 @@ def judge_disaster(
     behind = active == to
     passed = behind and run["to"] == to and run["pnr"] is not None
     if busy and not resumes and not behind and not journal["interrupted"]:
-        problems.append(f"The groups {', '.join(busy)} already have members on {to}. Stop them first.")
+        problems.append(_busy(busy, to))
     text = f"The applications lived on {active} and move to {to} by the type disaster."
     if resumes:
         text = f"The run {run['id']} was interrupted and goes on."
@@ -112,6 +112,13 @@ def judge_disaster(
     elif journal["interrupted"]:
         text = f"{text} The {run['type']} run {run['id']} had not ended: this one takes its place."
     return {**_judgement(False, problems, text), "behind": behind and not resumes}
+
+
+def _busy(groups: Iterable[str], alias: str) -> str:
+    return (
+        f"The groups {', '.join(groups)} already have members on {alias}. Stop them first; those of clients that died"
+        " leave by themselves after their session time-out."
+    )
 
 
 def unfit(status: Mapping[str, Any]) -> list[str]:
