@@ -12,10 +12,20 @@ from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError, Producer
+from confluent_kafka.admin import (
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
 
 from lab.lab import Lab
 from scenario import Scenario, totals
 from secured import command_lines, leaking_files, leaks
+from snapshot import read_inventory
 
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 300},
@@ -108,3 +118,93 @@ def test_no_password_lies_anywhere_but_in_its_own_file(secured: Scenario, lab: L
     assert leaking_files(lab) == []
     assert Path(secured.reports / "cutoff-B.json").exists()
     assert json.loads((secured.folder / "ledger" / "clients.json").read_text())["clients"]["settlement"]["user"]
+
+
+# ---- rights that the playbooks do not have
+
+
+WITHHELD = [
+    # Everything is allowed but this.
+    ("B", ResourceType.TOPIC, "P.Payments", AclOperation.DESCRIBE),
+    ("B", ResourceType.TOPIC, "P.Payments", AclOperation.READ),
+    ("P", ResourceType.GROUP, "settlement", AclOperation.DESCRIBE),
+    ("P", ResourceType.TOPIC, "kafka-dr-journal-internal", AclOperation.READ),
+]
+
+
+@pytest.fixture(scope="module")
+def limited(secured: Scenario, lab: Lab) -> Iterator[dict[str, Any]]:
+    """The applications at work, and the clusters with a login that may do everything until something is denied."""
+    clusters: dict[str, Any] = read_inventory(secured.inventory)["kafka_dr_clusters"]
+    for cluster in clusters.values():
+        login = cluster["admin_client"]
+        login |= {"sasl.username": "consumer", "sasl.password": login["sasl.password"].replace("'admin'", "'consumer'")}
+    kinds = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID, ResourceType.BROKER)
+    names = {ResourceType.BROKER: "kafka-cluster"}
+    rights = [_acl(kind, names.get(kind, "*"), AclOperation.ALL, AclPermissionType.ALLOW) for kind in kinds]
+    given = [(alias, right) for alias in clusters for right in rights]
+    for alias, right in given:
+        _give(lab, alias, right)
+    secured.start()
+    try:
+        secured.traffic(200)
+        secured.playbook("status", {"kafka_dr_clusters": clusters})
+        yield clusters
+    finally:
+        for alias, right in given:
+            _take(lab, alias, right)
+        secured.stop()
+
+
+@pytest.mark.parametrize(("alias", "kind", "name", "operation"), WITHHELD)
+def test_evidence_that_is_withheld_is_never_green(
+    secured: Scenario,
+    lab: Lab,
+    limited: dict[str, Any],
+    alias: str,
+    kind: ResourceType,
+    name: str,
+    operation: AclOperation,
+) -> None:
+    """UNKNOWN, exit code 2, nothing changed; and who refused what."""
+    ban = _acl(kind, name, operation, AclPermissionType.DENY)
+    _give(lab, alias, ban)
+    try:
+        done = secured.playbook("failover_cutoff", {"kafka_dr_confirm": "B", "kafka_dr_clusters": limited}, expect=2)
+    finally:
+        _take(lab, alias, ban)
+    report = json.loads((secured.reports / "cutoff-B.json").read_text())
+    assert (report["verdict"], report["outcome"], done["changed"]) == ("UNKNOWN", "failed", 0)
+    assert name in report["failure"]["message"]
+    assert "authorization failed. Give the principal of this run the missing right" in report["failure"]["message"]
+
+
+def _acl(kind: ResourceType, name: str, operation: AclOperation, permission: AclPermissionType) -> AclBinding:
+    return AclBinding(kind, name, ResourcePatternType.LITERAL, "User:consumer", "*", operation, permission)
+
+
+def _give(lab: Lab, alias: str, acl: AclBinding) -> None:
+    admin = _admin(lab, alias)
+    for done in admin.create_acls([acl]).values():
+        done.result()
+
+
+def _take(lab: Lab, alias: str, acl: AclBinding) -> None:
+    admin = _admin(lab, alias)
+    same = AclBindingFilter(
+        acl.restype,
+        acl.name,
+        acl.resource_pattern_type,
+        acl.principal,
+        acl.host,
+        acl.operation,
+        acl.permission_type,
+    )
+    for done in admin.delete_acls([same]).values():
+        done.result()
+
+
+def _admin(lab: Lab, alias: str) -> AdminClient:
+    """To be held until its answers are there."""
+    servers = lab.info()["clusters"][alias]["bootstrap_servers"]
+    return AdminClient({**lab.client(), "bootstrap.servers": servers, "log_level": 0})
