@@ -89,12 +89,14 @@ class Intake:
         self.rebalances = 0
         self.before_leaving: Callable[[], object] = _nothing
         self.after_leaving: Callable[[list[tuple[str, int]]], object] = _nothing
+        self.committed: Callable[[KafkaError | None, list[TopicPartition]], object] = _nothing
         self._group, self._life, self._alias = client.consumer_group, life, endpoint.alias
         self._batch = max(1, min(BATCH, int(BATCH_SECONDS / client.work_seconds))) if client.work_seconds else BATCH
         self._subscription = list(endpoint.subscribe)
-        self._cut_off = False
+        self._cut_off = self._silent = False
         self._addresses = endpoint.bootstrap_servers.split(",")
-        self.kafka = KafkaConsumer({**consumer_config(client, endpoint, member), "error_cb": self._note})
+        told = {"error_cb": self._note, "on_commit": lambda error, places: self.committed(error, places)}
+        self.kafka = KafkaConsumer({**consumer_config(client, endpoint, member), **told})
 
     def _note(self, error: KafkaError) -> None:
         self._cut_off = self._cut_off or error.code() == KafkaError._ALL_BROKERS_DOWN
@@ -102,9 +104,10 @@ class Intake:
     def reachable(self) -> bool:
         """False while no broker listens: a commit, and the end, would wait the session time-out out for nothing.
 
-        Not by asking Kafka: this runs inside its callbacks too, where the library takes no other call.
+        Not by asking Kafka: this runs inside its callbacks too, where the library takes no other call. Silence is
+        looked into as well: the library tells of dead brokers a while after they died.
         """
-        self._cut_off = self._cut_off and not any(_listens(address) for address in self._addresses)
+        self._cut_off = (self._cut_off or self._silent) and not any(_listens(address) for address in self._addresses)
         return not self._cut_off
 
     def subscribe(self) -> None:
@@ -127,6 +130,7 @@ class Intake:
             if record.offset >= self.next_offset.get(place, record.offset + 1):
                 self.next_offset[place] = record.offset + 1
                 taken.append(record)
+        self._silent = not taken
         return taken
 
     def _judge(self, error: KafkaError, message: Message) -> None:
@@ -175,9 +179,11 @@ class GroupConsumer:
         self._intake = Intake(client, endpoint, member, life)
         self._intake.before_leaving = self._commit
         self._intake.after_leaving = self._forget
+        self._intake.committed = self._note_commit
         self._counts = Counts()
         self._uncommitted: dict[tuple[str, int], int] = {}
         self._committed_at = 0.0
+        self._under_way = False
 
     def run(self) -> int:
         self._ledger.add("S", now_us(), "start", self._endpoint.alias, ",".join(self._endpoint.subscribe))
@@ -191,7 +197,9 @@ class GroupConsumer:
             exit_code, message = error.exit_code, str(error)
         finally:
             self._ledger.flush()
-            self._intake.kafka.close()  # leaves the group; on_revoke commits what is left
+            # Leaves the group; on_revoke commits what is left. With nobody there it would wait for the last commit.
+            if self._intake.reachable():
+                self._intake.kafka.close()
         self._ledger.add("S", now_us(), "stop", self._endpoint.alias, f"exit={exit_code}")
         self._ledger.close()
         return self._life.end(exit_code, message, vars(self._counts))
@@ -200,7 +208,7 @@ class GroupConsumer:
         while not self._life.stopping:
             self._process(self._intake.take())
             if time.monotonic() - self._committed_at >= self._client.commit_ms / 1e3:
-                self._commit()
+                self._send_commit()
             self._ledger.flush_if_due()
             self._counts.rebalances = self._intake.rebalances
             self._life.count(vars(self._counts))
@@ -216,16 +224,35 @@ class GroupConsumer:
             self._uncommitted[record.topic, record.partition] = record.offset + 1
             self._counts.processed += 1
 
+    def _send_commit(self) -> None:
+        """Not waited for: one that is under way when the broker dies would keep this client for half a minute."""
+        self._committed_at = time.monotonic()
+        if self._uncommitted and not self._under_way:
+            self._ledger.flush()
+            self._under_way = True
+            self._intake.kafka.commit(offsets=self._positions(), asynchronous=True)
+
+    def _note_commit(self, error: KafkaError | None, places: list[TopicPartition]) -> None:
+        self._under_way = False
+        if error is None:
+            self._counts.commits += 1
+            for one in places:
+                if (
+                    one.error is None
+                    and self._uncommitted.get((one.topic, one.partition), one.offset + 1) <= one.offset
+                ):
+                    del self._uncommitted[one.topic, one.partition]
+
+    def _positions(self) -> list[TopicPartition]:
+        return [TopicPartition(topic, partition, offset) for (topic, partition), offset in self._uncommitted.items()]
+
     def _commit(self) -> None:
         """Ledger first, then the position: what is committed has certainly been written down."""
-        self._committed_at = time.monotonic()
         if not self._uncommitted:
             return
         self._ledger.flush()
-        offsets = [TopicPartition(topic, partition, offset) for (topic, partition), offset in self._uncommitted.items()]
-        if self._intake.reachable() and commit(self._intake.kafka, offsets):
+        if self._intake.reachable() and commit(self._intake.kafka, self._positions()):
             self._uncommitted.clear()
-            self._counts.commits += 1
 
     def _forget(self, places: list[tuple[str, int]]) -> None:
         """A commit that comes after the partition has gone could put its new owner back."""
