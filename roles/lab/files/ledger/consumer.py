@@ -184,6 +184,7 @@ class GroupConsumer:
         self._uncommitted: dict[tuple[str, int], int] = {}
         self._committed_at = 0.0
         self._under_way = False
+        self._refused: KafkaError | None = None
 
     def run(self) -> int:
         self._ledger.add("S", now_us(), "start", self._endpoint.alias, ",".join(self._endpoint.subscribe))
@@ -227,6 +228,8 @@ class GroupConsumer:
     def _send_commit(self) -> None:
         """Not waited for: one that is under way when the broker dies would keep this client for half a minute."""
         self._committed_at = time.monotonic()
+        if self._refused is not None:
+            raise LedgerError(f"Commit refused: {self._refused.str()}", EXIT_BROKEN)
         if self._uncommitted and not self._under_way:
             self._ledger.flush()
             self._under_way = True
@@ -234,6 +237,7 @@ class GroupConsumer:
 
     def _note_commit(self, error: KafkaError | None, places: list[TopicPartition]) -> None:
         self._under_way = False
+        self._refused = error if error is not None and hopeless(error) else None
         if error is None:
             self._counts.commits += 1
             for one in places:
@@ -265,10 +269,15 @@ def commit(kafka: KafkaConsumer, offsets: list[TopicPartition]) -> bool:
     try:
         kafka.commit(offsets=offsets, asynchronous=False)
     except KafkaException as error:
-        if error.args[0].fatal() or error.args[0].code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
+        if hopeless(error.args[0]):
             raise LedgerError(f"Commit refused: {error.args[0].str()}", EXIT_BROKEN) from error
         return False
     return True
+
+
+def hopeless(error: KafkaError) -> bool:
+    """Whether the next commit would end like this one."""
+    return bool(error.fatal() or error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED)
 
 
 def write_processed(ledger: Writer, kind: str, record: Received, time_us: int, *transaction: object) -> None:
