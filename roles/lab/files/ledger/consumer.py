@@ -95,8 +95,11 @@ class Intake:
         self._subscription = list(endpoint.subscribe)
         self._cut_off = self._silent = False
         self._addresses = endpoint.bootstrap_servers.split(",")
-        told = {"error_cb": self._note, "on_commit": lambda error, places: self.committed(error, places)}
+        told = {"error_cb": self._note, "on_commit": self._note_commit}
         self.kafka = KafkaConsumer({**consumer_config(client, endpoint, member), **told})
+
+    def _note_commit(self, error: KafkaError | None, places: list[TopicPartition]) -> None:
+        self.committed(error, places)  # whoever listens by now: the client is made before its owner says so
 
     def _note(self, error: KafkaError) -> None:
         self._cut_off = self._cut_off or error.code() == KafkaError._ALL_BROKERS_DOWN
