@@ -135,6 +135,12 @@ rereads:
   description: Upper bound of records that all groups together read again.
   returned: success
   type: int
+settle:
+  description:
+    - Seconds that the positions should be watched once they are committed, see
+      O(switchback.kafka_dr.kafka_group#module:settle). 0 unless one lies below MirrorMaker 2's own checkpoint.
+  returned: success
+  type: float
 ages:
   description: By group, how many seconds ago its oldest position was true; null if nothing is known of one.
   returned: success

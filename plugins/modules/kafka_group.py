@@ -59,6 +59,14 @@ options:
     type: str
     choices: [fail, lower, keep]
     default: fail
+  settle:
+    description:
+      - Seconds that the positions must then stay as they were written. What somebody else moves meanwhile is set again,
+        and counted in RV(moved); after three times it fails. 0 does not look.
+      - For positions below those that a stopped MirrorMaker 2 would write. A task that hangs on a dead cluster outlives
+        its connector, and syncs groups meanwhile.
+    type: float
+    default: 0.0
 extends_documentation_fragment:
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.kafka
@@ -141,6 +149,11 @@ lowered:
   returned: when the groups were looked at
   type: int
   sample: 0
+moved:
+  description: How many positions somebody else moved within O(settle), and were set again.
+  returned: when the groups were looked at
+  type: int
+  sample: 0
 changes:
   description: The written rows as changes of kind V(position).
   returned: always
@@ -207,14 +220,16 @@ OPTIONS = ArgumentSpec(
     {
         "groups": {"type": "list", "elements": "dict", "required": True, "options": GROUP},
         "lower": {"type": "str", "choices": ["fail", "lower", "keep"], "default": "fail"},
+        "settle": {"type": "float", "default": 0.0},
     }
 )
 
 
 def reconcile(module: AnsibleModule) -> Result:
     """Check the list, look at groups and logs, plan, write, and look again."""
-    wanted = wanted_positions(module.params["groups"])
-    return commit_positions(connect(module.params), wanted, module.params["lower"], module.check_mode)
+    params = module.params
+    wanted = wanted_positions(params["groups"])
+    return commit_positions(connect(params), wanted, params["lower"], module.check_mode, params["settle"])
 
 
 def main() -> None:

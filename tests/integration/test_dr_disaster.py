@@ -178,12 +178,15 @@ def test_a_restart_shortly_before_moves_the_position_to_the_first_copy(side: Sid
     found = side.found()
     assert (found["offset"], found["method"]) == (6, "first_copy")
     assert "sending records again" in found["reason"]
+    # A task that outlives its connector would raise it to that checkpoint.
+    assert side.look()["settle"] > 0
 
 
 def test_a_restart_that_had_caught_up_moves_nothing(side: Side) -> None:
     side.copy(*range(10), *range(5, 12))
     side.checkpoint(6, 11)
     assert (side.found()["offset"], side.found()["method"]) == (11, "checkpoint")
+    assert side.look()["settle"] == 0
 
 
 def test_where_copies_cannot_be_told_the_position_is_not_called_proven(side: Side) -> None:

@@ -15,7 +15,7 @@ from confluent_kafka import Producer
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import Event, encode
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.journal import append
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.journal import Appender
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal import read_copy
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
@@ -241,8 +241,8 @@ def test_a_copy_that_missed_events_is_mended_by_the_next_one(
         Event(2, 0, "r1", "started", 2.0, THERE),
         Event(2, 1, "r1", "phase", 3.0, {"phase": "drain"}),
     ]
-    append(kafkas["P"], topic, pair, events)
-    append(kafkas["B"], topic, pair, events[:1])
+    Appender(kafkas["P"], topic, pair).append(events)
+    Appender(kafkas["B"], topic, pair).append(events[:1])
     result = note("phase", run="r1", data={"phase": "barrier"})
     assert list(result["state"]["run"]["phases"]) == ["drain", "barrier"]
     assert copies() == {alias: ["enabled", "started", "phase", "phase"] for alias in "PB"}
@@ -256,8 +256,8 @@ def test_copies_that_missed_different_events_tell_one_story(
         Event(2, 0, "r1", "started", 2.0, THERE),
         Event(2, 1, "r1", "pnr", 3.0, {}),
     ]
-    append(kafkas["P"], topic, pair, [events[0], events[2]])
-    append(kafkas["B"], topic, pair, [events[1]])
+    Appender(kafkas["P"], topic, pair).append([events[0], events[2]])
+    Appender(kafkas["B"], topic, pair).append([events[1]])
     assert (note()["state"]["active"], note()["events"]) == ("B", 3)
 
 

@@ -9,10 +9,11 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
@@ -172,6 +173,32 @@ def test_going_back_is_refused_unless_asked_for(commit: Run, look: Run, topic: s
     lowered = commit(lower, lower="lower")
     assert (statuses(lowered), lowered["lowered"]) == (["done", "unchanged"], 1)
     assert committed(look, group) == {(topic, 0): 5, (topic, 1): 9}
+
+
+def test_what_somebody_else_moves_is_set_again_and_counted(
+    commit: Run, look: Run, topic: str, group: str, servers: str
+) -> None:
+    # As a task of MirrorMaker 2 does that hangs on a dead source: it raises the group once more, and ends.
+    commit({group: [(topic, 0, 8), (topic, 1, 8)]})
+    admin = AdminClient({"bootstrap.servers": servers})
+
+    def position() -> int:
+        asked = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0)])
+        found = admin.list_consumer_group_offsets([asked])[group].result(10).topic_partitions
+        return int(found[0].offset)
+
+    def raise_it() -> None:
+        assert wait_until(position, lambda at: at == 5, Bounds(30, 0.1)).done
+        request = [ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0, 9)])]
+        admin.alter_consumer_group_offsets(request)[group].result(10)
+
+    with ThreadPoolExecutor() as pool:
+        other = pool.submit(raise_it)
+        held = commit({group: [(topic, 0, 5), (topic, 1, 8)]}, lower="lower", settle=6)
+        other.result()
+    assert (held["failed"], held["moved"]) == (False, 1), held
+    assert committed(look, group) == {(topic, 0): 5, (topic, 1): 8}
+    assert commit({group: [(topic, 0, 5)]}, settle=0.5)["moved"] == 0
 
 
 @pytest.mark.parametrize(

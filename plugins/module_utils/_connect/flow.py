@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -71,9 +71,18 @@ def flow_spec(params: Mapping[str, Any]) -> FlowSpec:
 
 
 def reconcile_flow(
-    rest: ConnectClient, spec: FlowSpec, parts: Sequence[str], state: str, bounds: Bounds, check: bool
+    rest: ConnectClient,
+    spec: FlowSpec,
+    parts: Sequence[str],
+    state: str,
+    bounds: Bounds,
+    check: bool,
+    awaited: Collection[str] = CONNECTORS,
 ) -> Result:
-    """Make the connectors of ``parts`` be as ``state`` says; everything that can be refused is, before a change."""
+    """Make the connectors of ``parts`` be as ``state`` says; everything that can be refused is, before a change.
+
+    The result of the requests is waited for of those parts that are ``awaited``.
+    """
     configured = state in ("present", "running")
     check_flow(spec, parts, configured)
     if configured:
@@ -96,7 +105,7 @@ def reconcile_flow(
         planned = [Outcome(change, "planned") for wish in wishes for change in plans[wish.name]]
         report = Report(outcomes=planned, connectors=actual)
     else:
-        report = Reconciler(rest, bounds).apply(wishes, plans, actual)
+        report = Reconciler(rest, bounds, awaited).apply(wishes, plans, actual)
     extra = {"connectors": [_shown(wish, report, actual.get(wish.name)) for wish in wishes]}
     found = list(dict.fromkeys(warnings + report.warnings))
     return Result(report.outcomes, extra, rest.requests, found, report.failure)

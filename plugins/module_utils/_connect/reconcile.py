@@ -9,11 +9,12 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError, Unreachable
+from .._core.names import CONNECTORS
 from .._core.waiting import Bounds, Waited, wait_until
 from .planning import KIND, Wish, merged_config
 from .rest import ConnectClient, Connector
@@ -33,11 +34,15 @@ class Report:
 
 
 class Reconciler:
-    """Applies the plans of several connectors together, so that they stop and start at the same time."""
+    """Applies the plans of several connectors together, so that they stop and start at the same time.
 
-    def __init__(self, rest: ConnectClient, bounds: Bounds) -> None:
+    ``awaited``: the parts whose state is waited for; of the others a request's acceptance is all that is asked.
+    """
+
+    def __init__(self, rest: ConnectClient, bounds: Bounds, awaited: Collection[str] = CONNECTORS) -> None:
         self._rest = rest
         self._bounds = bounds
+        self._awaited = awaited
         self._unanswered: dict[str, DrError] = {}
 
     def apply(
@@ -51,7 +56,7 @@ class Reconciler:
             steps = [change for change in plans[wish.name] if change.action != "delete"]
             outcomes = [self._step(change, wish, actual.get(wish.name)) for change in steps]
             report.outcomes += outcomes
-            if not any(outcome.status == "failed" for outcome in outcomes):
+            if wish.part in self._awaited and not any(outcome.status == "failed" for outcome in outcomes):
                 watches[wish.name] = watch_of(wish, steps, actual.get(wish.name))
         self._wait(watches, report)
         self._delete(wishes, plans, report)
@@ -65,7 +70,7 @@ class Reconciler:
             self._do(change.action, wish, actual)
         except Unreachable as error:
             # The request may have been carried out; a stop or a resume may be repeated until the status shows it.
-            if change.action not in ("stop", "resume"):
+            if change.action not in ("stop", "resume") or wish.part not in self._awaited:
                 return Outcome(change, "failed", error.sentence())
             self._unanswered[wish.name] = error
         except DrError as error:

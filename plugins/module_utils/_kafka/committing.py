@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from .._core.errors import DrError
 from .._core.groups import GroupPlan, Seen, failure_of, outcomes_of, plan_group
+from .._core.waiting import Bounds, wait_until
 from .._module import Result
 from . import groups as kafka_groups
 from .client import Kafka
@@ -22,10 +23,22 @@ __all__ = ["commit_positions"]
 Partition = tuple[str, int]
 
 
+# How often positions are set again that somebody else moves meanwhile.
+_TRIES = 3
+
+
 def commit_positions(
-    kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]], lower: str = "fail", check: bool = False
+    kafka: Kafka,
+    wanted: Mapping[str, Mapping[Partition, int]],
+    lower: str = "fail",
+    check: bool = False,
+    settle: float = 0.0,
 ) -> Result:
-    """Commit ``wanted`` where it differs. ``lower``: what to do about higher positions (fail, lower or keep them)."""
+    """Commit ``wanted`` where it differs. ``lower``: what to do about higher positions (fail, lower or keep them).
+
+    ``settle``: seconds that the positions must then stay as they were written; what is moved meanwhile is set again.
+    """
+    moved = 0
     plans = [plan_group(group, wanted[group], seen, lower) for group, seen in _observe(kafka, wanted).items()]
     refused = any(plan.problems for plan in plans)
     if refused:
@@ -33,10 +46,13 @@ def commit_positions(
             plan.refuse()
     elif not check:
         _write(kafka, plans)
+        if settle and not any(plan.problems for plan in plans):
+            moved = _hold(kafka, plans, settle)
     return Result(
         outcomes=outcomes_of(plans),
         extra={
             "positions": [row.as_dict() for plan in plans for row in plan.rows],
+            "moved": moved,
             "lowered": sum(plan.lowered for plan in plans) if lower == "lower" and not refused else 0,
         },
         requests=kafka.requests,
@@ -75,3 +91,30 @@ def _write(kafka: Kafka, plans: list[GroupPlan]) -> None:
     for plan in plans:
         if plan.group in writing:
             plan.conclude(errors[plan.group], after[plan.group], states[plan.group])
+
+
+def _hold(kafka: Kafka, plans: list[GroupPlan], seconds: float) -> int:
+    """Watch the positions, set again what somebody moves, and say how many that were."""
+    held = {plan.group: {row.partition: row.wanted for row in plan.rows if row.status != "kept"} for plan in plans}
+    count = 0
+    for _try in range(_TRIES):
+        waited = wait_until(lambda: _moved(kafka, held), bool, Bounds(seconds, 0.5))
+        if not waited.done:
+            return count
+        count += sum(len(one) for one in waited.state.values())
+        kafka_groups.commit(kafka, waited.state)
+    raise DrError(
+        "positions_moved",
+        f"Somebody else moves positions of the groups {', '.join(sorted(waited.state))}: set {_TRIES} times.",
+        "See who commits for these groups (a connector, a job, a consumer), end it, and start again.",
+        kafka.bootstrap_servers,
+    )
+
+
+def _moved(kafka: Kafka, held: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, int]]:
+    now = kafka_groups.positions(kafka, list(held))
+    found = {
+        group: {key: offset for key, offset in positions.items() if now[group].get(key) != offset}
+        for group, positions in held.items()
+    }
+    return {group: positions for group, positions in found.items() if positions}

@@ -20,7 +20,7 @@ from .topics import describe, log_ranges
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
     from confluent_kafka import KafkaException
 
-__all__ = ["append", "read"]
+__all__ = ["Appender", "read"]
 
 
 def read(kafka: Kafka, topic: str, pair: str) -> list[Event] | None:
@@ -32,33 +32,45 @@ def read(kafka: Kafka, topic: str, pair: str) -> list[Event] | None:
     return [event for owner, event in decoded if owner == pair]
 
 
-def append(kafka: Kafka, topic: str, pair: str, events: Sequence[Event]) -> None:
-    """Append ``events`` in one transaction.
+class Appender:
+    """Appends events of ``pair`` in transactions.
 
     The transactional id is fixed per pair: a new run fences the writer of an old one (KIP-98), so a controller that
-    comes back from the dead cannot write behind its successor.
+    comes back from the dead cannot write behind its successor. That happens at the first append, not here.
+
+    To be made before the journal is read: a client that has not been connected for a moment finds no coordinator, and
+    asks again after half a second.
     """
-    producer = kafka.producer(
-        **{
-            "transactional.id": f"kafka-dr-{pair}",
-            "transaction.timeout.ms": 15000,
-            # The positions of many groups in one event: far below the topic's limit once they are compressed.
-            "compression.type": "gzip",
-            "message.max.bytes": 100_000_000,
-        }
-    )
-    doing = f'append to the journal "{topic}"'
-    try:
-        producer.init_transactions(kafka.timeout)
-        producer.begin_transaction()
-        for event in events:
-            producer.produce(topic, key=pair.encode(), value=encode(pair, event), partition=0)
-        producer.commit_transaction(kafka.timeout)
-    except KafkaException as error:
-        cause = kafka_error(error, doing, kafka.bootstrap_servers)
-        raise DrError(
-            "journal_not_written",
-            f"The journal could not be written: {cause.message}",
-            "Nothing goes on without it. Check the topic (playbook enable creates it), its ACLs, or a second run.",
-            kafka.bootstrap_servers,
-        ) from error
+
+    def __init__(self, kafka: Kafka, topic: str, pair: str) -> None:
+        self._kafka, self._topic, self._pair = kafka, topic, pair
+        self._producer = kafka.producer(
+            **{
+                "transactional.id": f"kafka-dr-{pair}",
+                "transaction.timeout.ms": 15000,
+                # The positions of many groups in one event: far below the topic's limit once they are compressed.
+                "compression.type": "gzip",
+                "message.max.bytes": 100_000_000,
+            }
+        )
+        with suppress(KafkaException):
+            self._producer.list_topics(topic, kafka.timeout)
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Append ``events`` in one transaction."""
+        producer, timeout = self._producer, self._kafka.timeout
+        try:
+            producer.init_transactions(timeout)
+            producer.begin_transaction()
+            for event in events:
+                producer.produce(self._topic, key=self._pair.encode(), value=encode(self._pair, event), partition=0)
+            producer.commit_transaction(timeout)
+        except KafkaException as error:
+            servers = self._kafka.bootstrap_servers
+            cause = kafka_error(error, f'append to the journal "{self._topic}"', servers)
+            raise DrError(
+                "journal_not_written",
+                f"The journal could not be written: {cause.message}",
+                "Nothing goes on without it. Check the topic (playbook enable creates it), its ACLs, or a second run.",
+                servers,
+            ) from error

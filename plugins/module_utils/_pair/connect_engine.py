@@ -79,12 +79,16 @@ class ConnectEngine:
             and all(connector.config.get(key) == alias for key, alias in ends.items())
         )
 
-    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool) -> Result:
-        """Stop the checkpoint connector; ``final``: the source connector too. Waits until they have no tasks."""
+    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
+        """Stop the checkpoint connector; ``final``: the source connector too. Waits until they have no tasks.
+
+        Not ``awaited``: until the checkpoint connector has none. The other one's stop takes seconds on a dead source.
+        """
         # Stopping needs the names of the connectors, not their settings.
         spec = FlowSpec(Cluster(source, "", {}, None), Cluster(target, "", {}, None), naming=self._naming)
         parts = ("source", "checkpoint") if final else ("checkpoint",)
-        return reconcile_flow(self.rest(source, target), spec, parts, "stopped", bounds, check)
+        awaits = parts if awaited else ("checkpoint",)
+        return reconcile_flow(self.rest(source, target), spec, parts, "stopped", bounds, check, awaits)
 
 
 def _brokers(config: Mapping[str, str]) -> set[str]:

@@ -31,6 +31,10 @@ from .survivor import Survivor
 
 __all__ = ["disaster"]
 
+# A task that hangs on a dead source is given up by its worker and goes on syncing groups: it asks group by group, each
+# for source.admin.default.api.timeout.ms. Seen: 6 s for two groups, while the connector was listed without tasks.
+_LATE_PER_GROUP = 6.0
+_LATE_AT_MOST = 60.0
 # Two looks at a side that answers: it may have been about to come back, or to go.
 _AGAIN = 1.0
 
@@ -79,7 +83,8 @@ def _stop(survivor: Survivor, params: Mapping[str, Any], check: bool) -> Result:
     # Streams Replication Manager has no stop for one flow: its group sync ends; a dead source gives nothing to copy.
     final = identity or not survivor.engine.syncs_on_source
     bounds = Bounds(float(params["stop_timeout"]), float(params["wait_sleep"]))
-    stopped = survivor.engine.stop(survivor.x, survivor.y, final, bounds, check)
+    # What still arrives lies behind every position that is found meanwhile, and the source connector has no source.
+    stopped = survivor.engine.stop(survivor.x, survivor.y, final, bounds, check, awaited=identity)
     if stopped.failure is None or identity or check:
         return stopped
     # Only the copying may still be ending: MirrorMaker 2's own group sync must not write here any more (SOUNDNESS 10).
@@ -135,6 +140,7 @@ class _Search:
             "positions": positions,
             "details": rows,
             "rereads": sum(row["rereads"] for row in rows),
+            "settle": _settle(rows),
             "ages": self._ages(rows),
             "loss": loss,
             "loss_lines": loss_lines(loss, self._params["only_here"].get(survivor.x, {})),
@@ -274,6 +280,12 @@ class _Search:
             "entered": positions,
             "loss": loss,
         }
+
+
+def _settle(rows: list[dict[str, Any]]) -> float:
+    """For how long MirrorMaker 2 might still raise a position: only to its own checkpoint, so only one below that."""
+    below = [row for row in rows if row["checkpoint"] is not None and (row["offset"] or 0) < row["checkpoint"]]
+    return min(_LATE_AT_MOST, _LATE_PER_GROUP * len({row["group"] for row in rows})) if below else 0.0
 
 
 def _as_of(position: Position, seen: Any, claims: list[Prepared]) -> float | None:

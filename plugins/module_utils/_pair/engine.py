@@ -61,5 +61,8 @@ class Engine(Protocol):
     def against(self, source: str, target: str) -> list[str]:
         """What copies ``target`` -> ``source`` and runs, whatever it is called."""
 
-    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool) -> Result:
-        """End the flow's group sync; ``final``: the copying too, so that its progress is final."""
+    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
+        """End the flow's group sync; ``final``: the copying too, so that its progress is final.
+
+        Not ``awaited``: the copying is told to end, and only the group sync's end is waited for.
+        """

@@ -19,7 +19,7 @@ from .._core.holders import Holder, require_over
 from .._core.journal import DISASTER, Event, State, begin, fold, is_same, merge, missing_facts
 from .._core.waiting import Bounds, wait_until
 from .._kafka.client import Kafka
-from .._kafka.journal import append, read
+from .._kafka.journal import Appender, read
 from .._kafka.topics import describe, log_ranges
 from .._module import Result
 from .._process import is_alive, left_behind, myself
@@ -44,6 +44,8 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
         text = f'The event "{params["event"]}" needs {", ".join(absent)} in data, found {sorted(params["data"])}.'
         raise DrError("bad_option", text, "Nothing was changed.")
     kafkas = connect_pair(params["clusters"], float(params["request_timeout"]))
+    writes = params["event"] != "read" and not check
+    appenders = on_each(kafkas, lambda alias: Appender(kafkas[alias], topic, pair)) if writes else {}
 
     def look() -> tuple[dict[str, list[Event] | None], list[Event], State]:
         copies = on_each(kafkas, lambda alias: read_copy(kafkas[alias], topic, pair))
@@ -74,7 +76,7 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
         events.append(event)
         state = fold(events)
         if not check:
-            _write(kafkas, params, copies, events)
+            _write(appenders, copies, events)
         change = Change("journal", pair, event.kind, _essence(before), _essence(state.as_dict()))
         outcomes.append(Outcome(change, "planned" if check else "done"))
     if params["event"] == "started" and not check and params["data"]["type"] != DISASTER:
@@ -197,19 +199,14 @@ def _short_id() -> str:
     return uuid.uuid4().hex[:6]
 
 
-def _write(
-    kafkas: Mapping[str, Kafka],
-    params: Mapping[str, Any],
-    copies: Mapping[str, list[Event] | None],
-    events: list[Event],
-) -> None:
+def _write(appenders: Mapping[str, Appender], copies: Mapping[str, list[Event] | None], events: list[Event]) -> None:
     def write(alias: str) -> None:
         have = {(event.epoch, event.seq, event.run) for event in copies[alias] or []}
         # Also what this copy missed while its cluster was away.
         wanted = [event for event in events if (event.epoch, event.seq, event.run) not in have]
-        append(kafkas[alias], params["topic"], params["pair"], wanted)
+        appenders[alias].append(wanted)
 
-    on_each(kafkas, write)
+    on_each(appenders, write)
 
 
 def _essence(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,8 @@ from .._kafka.topics import describe, known_ranges
 __all__ = ["Probe", "probe"]
 
 _LISTENS = 1.0
+# One that restarts is away for longer; the look before the point of no return comes seconds later.
+_REFUSED = 0.3
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> 
     listening = wait_until(
         lambda: any(_listens(address, left()) for address in addresses),
         lambda found: found,
-        Bounds(min(_LISTENS, timeout / 2), 0.1),
+        Bounds(min(_REFUSED, timeout / 2), 0.1),
     )
     if not listening.done:
         return ended(False, f"no broker listens at {cluster['bootstrap_servers']}")

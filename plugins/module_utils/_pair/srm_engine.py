@@ -83,7 +83,7 @@ class SrmEngine:
         back = self.look(source=target, target=source).connectors["source"]
         return [back.name] if back.state not in (None, "STOPPED") else []
 
-    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool) -> Result:
+    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
         """No group positions toward ``target`` any more; ``final``: its service stops, else it restarts without them.
 
         There is no stop for one flow (SOUNDNESS 10 and 20): progress read after the stop is a lower bound.

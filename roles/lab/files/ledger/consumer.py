@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from collections.abc import Callable, Iterable
@@ -93,25 +94,20 @@ class Intake:
         self._group, self._life, self._alias = client.consumer_group, life, endpoint.alias
         self._batch = max(1, min(BATCH, int(BATCH_SECONDS / client.work_seconds))) if client.work_seconds else BATCH
         self._subscription = list(endpoint.subscribe)
-        self._cut_off = self._silent = False
         self._addresses = endpoint.bootstrap_servers.split(",")
-        told = {"error_cb": self._note, "on_commit": self._note_commit}
-        self.kafka = KafkaConsumer({**consumer_config(client, endpoint, member), **told})
+        config = {**consumer_config(client, endpoint, member), "on_commit": self._note_commit}
+        self.kafka = KafkaConsumer(config)
 
     def _note_commit(self, error: KafkaError | None, places: list[TopicPartition]) -> None:
         self.committed(error, places)  # whoever listens by now: the client is made before its owner says so
 
-    def _note(self, error: KafkaError) -> None:
-        self._cut_off = self._cut_off or error.code() == KafkaError._ALL_BROKERS_DOWN
-
     def reachable(self) -> bool:
         """False while no broker listens: a commit, and the end, would wait the session time-out out for nothing.
 
-        Not by asking Kafka: this runs inside its callbacks too, where the library takes no other call. Silence is
-        looked into as well: the library tells of dead brokers a while after they died.
+        Not by asking Kafka: this runs inside its callbacks too, where the library takes no other call, and it tells of
+        dead brokers a while after they died.
         """
-        self._cut_off = (self._cut_off or self._silent) and not any(_listens(address) for address in self._addresses)
-        return not self._cut_off
+        return any(_listens(address) for address in self._addresses)
 
     def subscribe(self) -> None:
         if not self._subscription:
@@ -133,7 +129,6 @@ class Intake:
             if record.offset >= self.next_offset.get(place, record.offset + 1):
                 self.next_offset[place] = record.offset + 1
                 taken.append(record)
-        self._silent = not taken
         return taken
 
     def _judge(self, error: KafkaError, message: Message) -> None:
@@ -202,11 +197,15 @@ class GroupConsumer:
         finally:
             self._ledger.flush()
             # Leaves the group; on_revoke commits what is left. With nobody there it would wait for the last commit.
-            if self._intake.reachable():
+            reachable = self._intake.reachable()
+            if reachable:
                 self._intake.kafka.close()
         self._ledger.add("S", now_us(), "stop", self._endpoint.alias, f"exit={exit_code}")
         self._ledger.close()
-        return self._life.end(exit_code, message, vars(self._counts))
+        self._life.end(exit_code, message, vars(self._counts))
+        if not reachable:
+            os._exit(exit_code)  # everything is written; the library would wait for that commit when it is freed, too
+        return exit_code
 
     def _consume(self) -> None:
         while not self._life.stopping:
