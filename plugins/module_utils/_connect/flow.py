@@ -77,7 +77,7 @@ def reconcile_flow(
     state: str,
     bounds: Bounds,
     check: bool,
-    awaited: Collection[str] = CONNECTORS,
+    awaited: Collection[str] = tuple(CONNECTORS),
 ) -> Result:
     """Make the connectors of ``parts`` be as ``state`` says; everything that can be refused is, before a change.
 

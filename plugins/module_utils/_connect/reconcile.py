@@ -39,7 +39,7 @@ class Reconciler:
     ``awaited``: the parts whose state is waited for; of the others a request's acceptance is all that is asked.
     """
 
-    def __init__(self, rest: ConnectClient, bounds: Bounds, awaited: Collection[str] = CONNECTORS) -> None:
+    def __init__(self, rest: ConnectClient, bounds: Bounds, awaited: Collection[str] = tuple(CONNECTORS)) -> None:
         self._rest = rest
         self._bounds = bounds
         self._awaited = awaited
