@@ -75,6 +75,10 @@ class ConnectClient(Transport):
         """Id of the Kafka cluster that this worker group belongs to: where its source connectors write."""
         return str(_mapping(self, "/", self.call("GET", "/")).get("kafka_cluster_id", ""))
 
+    def version(self) -> str:
+        """The worker's version of Kafka, and of MirrorMaker 2."""
+        return str(_mapping(self, "/", self.call("GET", "/")).get("version", ""))
+
     def plugins(self) -> set[str]:
         """Class names of the connectors that the worker can run."""
         return {str(plugin.get("class")) for plugin in self.call("GET", "/connector-plugins") or []}

@@ -25,6 +25,7 @@ from .errors import DrError
 
 __all__ = [
     "CLUSTER_NAME",
+    "EVERYBODY",
     "OPERATIONS",
     "PATTERN_TYPES",
     "PERMISSIONS",
@@ -33,6 +34,7 @@ __all__ = [
     "after",
     "application_acls",
     "failure_of",
+    "granted",
     "named",
     "plan",
     "wanted_acls",
@@ -68,6 +70,10 @@ _SUPPORTED = {
     "transactional_id": {"describe", "write"},
 }
 _SHOWN = 5
+
+
+# A right of anybody who has a name, or none.
+EVERYBODY = "User:*"
 
 
 @dataclass(frozen=True, order=True)
@@ -218,6 +224,27 @@ def failure_of(outcomes: Sequence[Outcome], endpoint: str = "") -> DrError | Non
     more = f" ... and {len(failed) - _SHOWN} more" if len(failed) > _SHOWN else ""
     text = f"{len(failed)} of {len(outcomes)} ACLs were refused. {' '.join(failed[:_SHOWN])}{more}"
     return DrError("acl_refused", text, "All outcomes are listed under changes.", endpoint)
+
+
+def granted(wanted: Acl, found: Iterable[Acl]) -> bool:
+    """Whether ``found`` lets ``wanted`` happen from anywhere, as StandardAuthorizer decides: a ban beats any right.
+
+    A right for some hosts only counts for none; a ban for some hosts counts for all. Super users have no ACLs.
+    """
+    about = [acl for acl in found if _covers(acl, wanted)]
+    if any(acl.permission == "deny" for acl in about):
+        return False
+    return any(acl.permission == "allow" and acl.host == "*" for acl in about)
+
+
+def _covers(acl: Acl, wanted: Acl) -> bool:
+    if acl.resource_type != wanted.resource_type or acl.principal not in (wanted.principal, EVERYBODY):
+        return False
+    if acl.operation not in (wanted.operation, "all"):
+        return False
+    if acl.pattern_type == "prefixed":
+        return wanted.name.startswith(acl.name)
+    return acl.name in (wanted.name, "*")
 
 
 # ---- what an application needs ----------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ class Kafka:
         except KafkaException as error:
             raise kafka_error(error, "create a Kafka client", bootstrap_servers) from error
         self.cluster_id = ""
+        self.brokers = 0
 
     def _note(self, error: KafkaError) -> None:
         if error.name() in _LOUD_ERRORS:
@@ -85,6 +86,7 @@ class Kafka:
         self.note_request("describe_cluster")
         described = self.settle(self.admin.describe_cluster(request_timeout=self.timeout), "describe the cluster")
         self.cluster_id = described.cluster_id or ""
+        self.brokers = len(described.nodes)
         if expected and self.cluster_id != expected:
             raise DrError(
                 "wrong_cluster",

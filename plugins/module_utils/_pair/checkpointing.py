@@ -18,8 +18,8 @@ from .._core.journal import State, fold, merge
 from .._core.leases import Lease
 from .._kafka.committing import commit_positions
 from .._module import Result
-from .clusters import both, on_each
-from .evidence import Evidence
+from .clusters import on_each
+from .evidence import gather
 from .journal import read_copy
 from .leases import current_lease, write_lease
 from .observe import Pair, Partition
@@ -114,7 +114,7 @@ class _Job:
     def work(self, state: State, check: bool) -> Result:
         """Evidence, positions, commit."""
         since = time.time()
-        evidence = self._evidence()
+        evidence = gather(self.pair, self.x, self.y)
         left = state.left.get(self.y, {})
         params = {
             **self._params,
@@ -168,18 +168,6 @@ class _Job:
                 f"Finding the positions took longer than {float(self._params['wait_timeout']):g} s.",
                 "A cutover may have begun meanwhile, so nothing was committed. Raise kafka_dr_checkpoint_timeout.",
             )
-
-    def _evidence(self) -> Evidence:
-        """Positions first, logs afterwards: no position then lies behind the end of its log."""
-        pair = self.pair
-        x_topics = [name for name, count in pair.partitions(self.x).items() if count is not None]
-        y_topics = [name for name, count in pair.partitions(self.y).items() if count is not None]
-        x_groups, y_groups = both(
-            lambda: pair.look_groups(self.x, x_topics), lambda: pair.look_groups(self.y, y_topics)
-        )
-        identity = pair.naming.policy == "identity"
-        forward, back = both(lambda: pair.look(self.x, self.y), lambda: None if identity else pair.look(self.y, self.x))
-        return Evidence(pair, self.x, self.y, forward, back, x_groups, y_groups, pair.ranges(self.y, y_topics))
 
 
 def _named(rows: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -29,7 +29,7 @@ from .probe import probe
 from .resends import Resends
 from .survivor import Survivor
 
-__all__ = ["disaster"]
+__all__ = ["disaster", "survey"]
 
 # A task that hangs on a dead source is given up by its worker and goes on syncing groups: it asks group by group, each
 # for source.admin.default.api.timeout.ms. Seen: 6 s for two groups, while the connector was listed without tasks.
@@ -60,6 +60,13 @@ def disaster(params: Mapping[str, Any], check: bool) -> Result:
         noted = note(_on_the_survivor(params, found.extra["barrier"]), check)
         found.outcomes = found.outcomes + noted.outcomes
     return found
+
+
+def survey(params: Mapping[str, Any]) -> dict[str, Any]:
+    """What a disaster now would find: ``details``, ``ages``, ``loss``, ``active_groups``. Writes nothing."""
+    survivor = Survivor(params)
+    survivor.read_ahead()
+    return _Search(survivor, params, True).run().extra
 
 
 def _on_the_survivor(params: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,9 +16,10 @@ from .._core.gates import drained
 from .._core.positions import Position, Side
 from .._core.translation import Translated
 from .._core.verdict import PROVEN
+from .clusters import both
 from .observe import FlowLook, GroupLook, Pair, Partition
 
-__all__ = ["Evidence", "ahead", "by_group", "row"]
+__all__ = ["Evidence", "ahead", "by_group", "gather", "row"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,19 @@ class Evidence:
         """The group on a partition of Y."""
         start, end = self.y_ranges.get(key, (None, None))
         return Side(self.y_groups[group].commits.get(key), start, end)
+
+
+def gather(pair: Pair, x: str, y: str) -> Evidence:
+    """As of now, with flows and groups at work.
+
+    Positions first, logs afterwards: none then lies behind the end of its log.
+    """
+    x_topics = [name for name, count in pair.partitions(x).items() if count is not None]
+    y_topics = [name for name, count in pair.partitions(y).items() if count is not None]
+    x_groups, y_groups = both(lambda: pair.look_groups(x, x_topics), lambda: pair.look_groups(y, y_topics))
+    identity = pair.naming.policy == "identity"
+    forward, back = both(lambda: pair.look(x, y), lambda: None if identity else pair.look(y, x))
+    return Evidence(pair, x, y, forward, back, x_groups, y_groups, pair.ranges(y, y_topics))
 
 
 def row(

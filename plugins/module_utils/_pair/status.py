@@ -21,7 +21,7 @@ from .clusters import on_each
 from .intruders import circling, foreign_records
 from .observe import FlowLook, GroupLook, Pair
 
-__all__ = ["status"]
+__all__ = ["flow_row", "group_rows", "judged_flows", "status"]
 
 _HEARTBEAT_LIMIT = 10.0
 # Movement is evidence that needs two looks; a flow over a slow line gets this long to show it.
@@ -102,7 +102,8 @@ def _progress(view: dict[str, Any]) -> Any:
     return flows, [row["commit"] for row in view["groups"]]
 
 
-def _flowing_view(pair: Pair, moving_limit: float) -> dict[str, Any]:
+def judged_flows(pair: Pair, moving_limit: float = _MOVING_LIMIT) -> list[tuple[FlowLook, Finding]]:
+    """Each flow and whether it is alive, from two looks where movement is the evidence; ``moving_limit``: seconds."""
     before = after = pair.look_at_flows()
     until = time.monotonic() + moving_limit
     while True:
@@ -110,9 +111,13 @@ def _flowing_view(pair: Pair, moving_limit: float) -> dict[str, Any]:
         # A further look helps only where movement is the evidence.
         pending = [look for look, finding in judged if finding.verdict != PROVEN and _uncopied(look)]
         if not pending or time.monotonic() >= until:
-            break
+            return judged
         time.sleep(_STEP)
         after = pair.look_at_flows()
+
+
+def _flowing_view(pair: Pair, moving_limit: float) -> dict[str, Any]:
+    judged = judged_flows(pair, moving_limit)
     groups = on_each(pair.kafka, lambda alias: _group_looks(pair, alias)) if pair.groups else {}
     missing = [f"{look.name}: {finding.reason}" for look, finding in judged if finding.verdict != PROVEN]
     missing += [problem for look, _finding in judged for problem in look.problems]
@@ -224,14 +229,18 @@ def _view(
             for name, look in looks.items()
             if look.unlisted
         ],
-        "flows": [_flow_row(look, finding) for look, finding in judged],
+        "flows": [flow_row(look, finding) for look, finding in judged],
         "groups": [
-            row for alias, looks in groups.items() for name, look in looks.items() for row in _rows(alias, name, look)
+            row
+            for alias, looks in groups.items()
+            for name, look in looks.items()
+            for row in group_rows(alias, name, look)
         ],
     }
 
 
-def _flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
+def flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
+    """A flow as plain data."""
     partitions = []
     for (topic, partition), facts in sorted(look.facts.items()):
         state, fits = drained(facts), healthy(facts)
@@ -268,7 +277,8 @@ def _flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
     }
 
 
-def _rows(alias: str, group: str, look: GroupLook) -> list[dict[str, Any]]:
+def group_rows(alias: str, group: str, look: GroupLook) -> list[dict[str, Any]]:
+    """Where a group stands on one side, as plain data."""
     return [
         {
             "group": group,

@@ -1,0 +1,650 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The checks of readiness: what each asks, from which facts it is answered, what to do.
+
+The order is that of looking: a check stands behind those that it needs.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from .readiness import CONTROLLED, DISASTER, Check, Facts
+from .topics import TopicState
+from .verdict import PROVEN, REFUTED, UNKNOWN, Finding
+
+__all__ = ["CHECKS", "SETTINGS"]
+
+Judge = Callable[[Facts], Finding]
+_SHOWN = 5
+# What the checks look at.
+SETTINGS = (
+    "cleanup.policy",
+    "max.message.bytes",
+    "message.timestamp.type",
+    "min.insync.replicas",
+    "retention.bytes",
+    "retention.ms",
+)
+
+
+# ---- judges ------------------------------------------------------------------------------------------------------
+
+
+def _is(text: str) -> Finding:
+    return Finding(PROVEN, text)
+
+
+def _not_known(facts: Facts, part: str) -> Finding:
+    return Finding(UNKNOWN, facts.unknown.get(part, f"{part} could not be looked at"))
+
+
+def _none_of(texts: Sequence[str], good: str) -> Finding:
+    """REFUTED with the first ones, if there are any."""
+    if not texts:
+        return _is(good)
+    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    return Finding(REFUTED, "; ".join(texts[:_SHOWN]) + more)
+
+
+def _answers(side: str) -> Judge:
+    def judge(facts: Facts) -> Finding:
+        alias = getattr(facts, side)
+        why = facts.away.get(alias, "it was not asked")
+        return _is(f"{alias} named itself") if why is None else Finding(REFUTED, why)
+
+    return judge
+
+
+def _works(side: str) -> Judge:
+    def judge(facts: Facts) -> Finding:
+        alias = getattr(facts, side)
+        why = facts.workers.get(alias, "they were not asked")
+        version = facts.versions.get(alias)
+        return _is(f"they run {version or 'a version that they do not tell'}") if why is None else Finding(REFUTED, why)
+
+    return judge
+
+
+def _versions(facts: Facts) -> Finding:
+    if facts.engine == "srm":
+        return _is("Cloudera Manager distributes it with its parcel")
+    known = {alias: version for alias, version in facts.versions.items() if version}
+    if len(known) < 2:
+        return Finding(UNKNOWN, "a version is not known")
+    shown = ", ".join(f"{version} toward {alias}" for alias, version in sorted(known.items()))
+    return _is(shown) if len(set(known.values())) == 1 else Finding(REFUTED, shown)
+
+
+def _journal(facts: Facts) -> Finding:
+    if facts.journal is None:
+        return _not_known(facts, "journal")
+    if facts.journal_missing:
+        return Finding(REFUTED, f"there is no journal topic on {', '.join(facts.journal_missing)}")
+    if not facts.journal["enabled"]:
+        return Finding(REFUTED, "the pair is not enabled")
+    if facts.journal["active"] != facts.x:
+        return Finding(REFUTED, f"the applications live on {facts.journal['active']}, not on {facts.x}")
+    return _is(f"the applications live on {facts.x}, and both copies say so")
+
+
+def _no_run(facts: Facts) -> Finding:
+    journal = facts.journal or {}
+    if not journal.get("interrupted"):
+        return _is("no run is unfinished")
+    run = journal["run"]
+    return Finding(REFUTED, f"the {run['type']} run {run['id']} to {run['to']} has not ended")
+
+
+def _wanted(facts: Facts, alias: str) -> list[str]:
+    """Topics that applications or flows need on a side: originals, and replicas of what the other side holds."""
+    other = facts.y if alias == facts.x else facts.x
+    return list(dict.fromkeys([*facts.originals, *(facts.naming.replica(other, topic) for topic in facts.originals)]))
+
+
+def _there(facts: Facts, alias: str) -> Mapping[str, TopicState] | None:
+    found = facts.topics.get(alias)
+    return None if found is None else {name: state for name, state in found.items() if state is not None}
+
+
+def _exist(facts: Facts) -> Finding:
+    missing = []
+    for alias in (facts.x, facts.y):
+        there = _there(facts, alias)
+        if there is None:
+            return _not_known(facts, "topics")
+        missing += [f'"{name}" on {alias}' for name in _wanted(facts, alias) if name not in there]
+    return _none_of(missing, f"{len(facts.originals)} topics and their replicas exist on both sides")
+
+
+def _pairs(facts: Facts) -> list[tuple[TopicState, TopicState]]:
+    """An original on ``x`` beside its replica, and beside the original, on ``y``."""
+    there, here = _there(facts, facts.y) or {}, _there(facts, facts.x) or {}
+    return [
+        (here[topic], there[name])
+        for topic in facts.originals
+        for name in dict.fromkeys([facts.naming.replica(facts.x, topic), topic])
+        if topic in here and name in there
+    ]
+
+
+def _same_ids(facts: Facts) -> Finding:
+    journaled = (facts.journal or {}).get("topic_ids", {})
+    other = [
+        f'"{name}" on {alias} is not the topic of before ({state.topic_id}, journaled {journaled[alias][name]})'
+        for alias in (facts.x, facts.y)
+        for name, state in (_there(facts, alias) or {}).items()
+        if journaled.get(alias, {}).get(name, state.topic_id) != state.topic_id
+    ]
+    if not journaled:
+        return Finding(UNKNOWN, "the journal has no topic ids")
+    return _none_of(other, "all topics are those that were enabled")
+
+
+def _partitions(facts: Facts) -> Finding:
+    other = [
+        f'"{left.name}" has {left.partitions} on {facts.x}, "{right.name}" has {right.partitions} on {facts.y}'
+        for left, right in _pairs(facts)
+        if left.partitions != right.partitions
+    ]
+    return _none_of(other, "equal on both sides")
+
+
+def _leaders(side: str) -> Judge:
+    def judge(facts: Facts) -> Finding:
+        there = _there(facts, getattr(facts, side)) or {}
+        mute = [f'"{name}" has {len(state.leaderless)}' for name, state in there.items() if state.leaderless]
+        return _none_of(mute, "every partition has one")
+
+    return judge
+
+
+def _value(state: TopicState, name: str) -> str | None:
+    found = state.config.get(name)
+    return None if found is None or found.value is None else str(found.value)
+
+
+def _settings(facts: Facts) -> Finding:
+    other = []
+    for left, right in _pairs(facts):
+        for setting, differs in _COMPARED.items():
+            mine, theirs = _value(left, setting), _value(right, setting)
+            if mine is None or theirs is None:
+                return Finding(UNKNOWN, f'{setting} of "{left.name}" or "{right.name}" could not be read')
+            if differs(mine, theirs):
+                other.append(
+                    f'{setting} is {mine} for "{left.name}" on {facts.x} and {theirs} for "{right.name}" on {facts.y}'
+                )
+    return _none_of(other, "nothing that applications would notice differs")
+
+
+def _shorter(mine: str, theirs: str) -> bool:
+    """-1 is for ever."""
+    return int(theirs) >= 0 and (int(mine) < 0 or int(theirs) < int(mine))
+
+
+# What applications would notice, and when.
+_COMPARED: dict[str, Callable[[str, str], bool]] = {
+    "cleanup.policy": lambda mine, theirs: set(mine.split(",")) != set(theirs.split(",")),
+    "max.message.bytes": lambda mine, theirs: int(theirs) < int(mine),
+    "message.timestamp.type": lambda mine, theirs: mine != theirs,
+    "retention.bytes": _shorter,
+    "retention.ms": _shorter,
+}
+
+
+def _writable(facts: Facts) -> Finding:
+    """Producers with acks=all need min.insync.replicas replicas; fewer can never be in sync."""
+    other = []
+    for name, state in (_there(facts, facts.y) or {}).items():
+        wanted = _value(state, "min.insync.replicas")
+        if wanted is None or state.replication_factor is None:
+            return Finding(UNKNOWN, f'replicas of "{name}" on {facts.y} could not be read')
+        if state.replication_factor < int(wanted):
+            other.append(f'"{name}" has {state.replication_factor} replicas and min.insync.replicas {wanted}')
+    return _none_of(other, f"acks=all can be had of every topic on {facts.y}")
+
+
+def _replication(facts: Facts) -> Finding:
+    """As many replicas as on the other side, or as many as the brokers there can hold."""
+    brokers = facts.brokers.get(facts.y)
+    if brokers is None:
+        return Finding(UNKNOWN, f"the number of brokers on {facts.y} is not known")
+    other = [
+        f'"{right.name}" has {right.replication_factor} replicas on {facts.y}, "{left.name}" has'
+        f" {left.replication_factor} on {facts.x}"
+        for left, right in _pairs(facts)
+        if left.replication_factor
+        and right.replication_factor
+        and right.replication_factor < min(left.replication_factor, brokers)
+    ]
+    return _none_of(other, "no fewer than on the side being left")
+
+
+def _connectors(which: str, parts: Sequence[str]) -> Judge:
+    def judge(facts: Facts) -> Finding:
+        flow = getattr(facts, which)
+        if flow is None:
+            return _not_known(facts, "flows")
+        found = {one["part"]: one for one in flow["connectors"]}
+        wrong = []
+        for part in parts:
+            one = found.get(part)
+            if one is None or one["state"] is None:
+                wrong.append(f"{flow['name']} has no {part} connector")
+            elif one["state"] != "RUNNING":
+                wrong.append(f'"{one["name"]}" is {one["state"]}')
+            elif "FAILED" in one["tasks"]:
+                wrong.append(f'a task of "{one["name"]}" has failed')
+        return _none_of(wrong, f"{', '.join(parts)} run; whether they do anything is another check")
+
+    return judge
+
+
+def _sound(facts: Facts) -> Finding:
+    texts = [f"{flow}: {text}" for flow, found in facts.unsound.items() for text in found]
+    return _none_of(texts, "no setting that a proof could not rest on")
+
+
+def _fits(facts: Facts) -> Finding:
+    if facts.forward is None:
+        return _not_known(facts, "flows")
+    rows = facts.forward["partitions"]
+    lost = [f"{row['topic']}-{row['partition']}: {row['fits_reason']}" for row in rows if row["fits"] == REFUTED]
+    open_ = [f"{row['topic']}-{row['partition']}: {row['fits_reason']}" for row in rows if row["fits"] == UNKNOWN]
+    if not lost and open_:
+        return Finding(UNKNOWN, "; ".join(open_[:_SHOWN]))
+    return _none_of(lost, "nothing was deleted before it was copied")
+
+
+def _moves(which: str) -> Judge:
+    def judge(facts: Facts) -> Finding:
+        flow = getattr(facts, which)
+        return _not_known(facts, "flows") if flow is None else Finding(flow["verdict"], flow["reason"])
+
+    return judge
+
+
+def _lag(facts: Facts) -> Finding:
+    if facts.expiring is None:
+        return _not_known(facts, "expiring")
+    late = [
+        f"{one.topic}-{one.partition}: its first record that is not copied has waited {one.waited:.0f} s"
+        for one in facts.expiring
+        if one.waited > facts.limits.lag
+    ]
+    worst = max((one.waited for one in facts.expiring), default=0.0)
+    return _none_of(late, f"the record that has waited longest is {worst:.1f} s old (limit {facts.limits.lag:g} s)")
+
+
+def _expiry(facts: Facts) -> Finding:
+    if facts.expiring is None:
+        return _not_known(facts, "expiring")
+    soon = [
+        f"{one.topic}-{one.partition}: deleted in {max(0.0, one.left):.0f} s"
+        for one in facts.expiring
+        if one.left is not None and one.left < facts.limits.expiry
+    ]
+    return _none_of(soon, f"what waits to be copied is kept for another {facts.limits.expiry:g} s and longer")
+
+
+def _foreign(facts: Facts) -> Finding:
+    if facts.foreign is None:
+        return _not_known(facts, "foreign")
+    return _none_of(list(facts.foreign), "nobody but the flows writes there")
+
+
+def _decided(facts: Facts) -> Finding:
+    if facts.open_transactions is None:
+        return _not_known(facts, "open_transactions")
+    return _none_of(list(facts.open_transactions), "none holds records back for long")
+
+
+def _have_positions(facts: Facts) -> Finding:
+    if facts.groups is None:
+        return _not_known(facts, "groups")
+    none = [
+        f'"{row["group"]}" on {row["topic"]}-{row["partition"]}'
+        for row in facts.groups
+        if row["alias"] == facts.x and row["commit"] is None and row["read_to_end"] is None
+    ]
+    seen = {row["group"] for row in facts.groups}
+    none += [f'"{name}" on no partition of these topics' for name in facts.names if name not in seen]
+    return _none_of(none, f"every group has one wherever there are records on {facts.x}")
+
+
+def _listed(facts: Facts) -> Finding:
+    texts = [
+        f'"{row["group"]}" also commits on {", ".join(row["topics"])} on {row["alias"]}'
+        for row in facts.unlisted
+        if row["alias"] == facts.x
+    ]
+    return _none_of(texts, "groups commit on topics of the inventory only")
+
+
+def _nobody_there(facts: Facts) -> Finding:
+    if facts.survey is None:
+        return _not_known(facts, "survey")
+    active = facts.survey["active_groups"]
+    return _none_of([f'"{group}" has members on {facts.y}' for group in active], f"none has members on {facts.y}")
+
+
+def _found(facts: Facts) -> Finding:
+    if facts.rows is None:
+        return _not_known(facts, "rows")
+    texts = [
+        f'"{row["group"]}" on {row["topic"]}-{row["partition"]}: {row["reason"]}'
+        for row in facts.rows
+        if row["offset"] is None
+    ]
+    return _none_of(texts, f"{len(facts.rows)} positions can be found on {facts.y}")
+
+
+def _not_ahead(facts: Facts) -> Finding:
+    if facts.rows is None:
+        return _not_known(facts, "rows")
+    texts = [
+        f'"{row["group"]}" on {row["topic"]}-{row["partition"]}: at {row["existing"]}, processed up to {row["offset"]}'
+        for row in facts.rows
+        if row["existing"] is not None
+        and row["offset"] is not None
+        and row["existing"] > row["offset"]
+        # What was not known to be copied in that moment makes a position low, not the other one high.
+        and row["quality"] == "exact"
+    ]
+    return _none_of(texts, f"no position on {facts.y} would skip anything")
+
+
+def _no_strangers(facts: Facts) -> Finding:
+    if facts.strangers is None:
+        return _not_known(facts, "strangers")
+    texts = [f'"{group}" on {alias}' for alias, groups in facts.strangers.items() for group in groups]
+    return _none_of(texts, "every group that reads these topics is in the inventory")
+
+
+def _rights(facts: Facts) -> Finding:
+    if facts.rights is None:
+        return _not_known(facts, "rights")
+    return _none_of(list(facts.rights), f"the declared principals may work on {facts.y}, or nobody is refused there")
+
+
+def _prepared(facts: Facts) -> Finding:
+    if facts.survey is None:
+        return _not_known(facts, "survey")
+    ages, limit = facts.survey["ages"], facts.limits.age
+    old = [
+        f'"{group}": {"nothing is known" if age is None else f"{age:.0f} s old"}'
+        for group, age in ages.items()
+        if age is None or age > limit
+    ]
+    return _none_of(old, f"what {facts.y} knows of positions is no older than {limit:g} s")
+
+
+def _controlled(facts: Facts) -> Finding:
+    if facts.clients is None:
+        return _not_known(facts, "clients")
+    return _none_of(list(facts.clients), "every host of theirs answers, and has their commands")
+
+
+CHECKS = (
+    Check(
+        "cluster_from",
+        "Does {x} answer, as the cluster of the inventory?",
+        _answers("x"),
+        "Check brokers, address and login of {x}. If it is gone: failover_disaster.",
+        counts=(CONTROLLED,),
+    ),
+    Check(
+        "cluster_to",
+        "Does {y} answer, as the cluster of the inventory?",
+        _answers("y"),
+        "Check brokers, address and login of {y}: without it there is nowhere to go.",
+    ),
+    Check(
+        "workers_to",
+        "Do the workers of the flow toward {y} answer?",
+        _works("y"),
+        "Start them, or correct connect_url: they stop the flow and tell what is copied.",
+        ("cluster_to",),
+    ),
+    Check(
+        "workers_from",
+        "Do the workers of the flow toward {x} answer?",
+        _works("x"),
+        "Start them, or correct connect_url: without them there is no way back.",
+        ("cluster_from",),
+        (CONTROLLED,),
+    ),
+    Check(
+        "versions",
+        "Do both flows run the same MirrorMaker 2?",
+        _versions,
+        "Bring the workers to one version: positions of one are not promised to the other.",
+        ("workers_to", "workers_from"),
+        (CONTROLLED,),
+    ),
+    Check(
+        "journal",
+        "Does the journal know the pair, and where the applications live?",
+        _journal,
+        "Run the playbook enable; if the applications moved by hand, disable first.",
+        ("cluster_to",),
+    ),
+    Check(
+        "run",
+        "Is there no unfinished run?",
+        _no_run,
+        "Start it again, or take it back with the playbook abandon.",
+        ("journal",),
+    ),
+    Check(
+        "topics",
+        "Do all topics and their replicas exist?",
+        _exist,
+        "Run the playbook enable: it creates them; or take the topic out of the inventory.",
+        ("cluster_from", "cluster_to"),
+    ),
+    Check(
+        "topic_ids",
+        "Are they still the topics of before?",
+        _same_ids,
+        "Flows would go on from the wrong place. Run disable, delete what is left of it and its offsets on both sides,"
+        " and enable.",
+        ("topics", "journal"),
+    ),
+    Check(
+        "partitions",
+        "Are the numbers of partitions equal?",
+        _partitions,
+        "Add partitions where they are missing (kafka_topic); what is too many cannot be taken away. Then enable.",
+        ("topics",),
+    ),
+    Check(
+        "settings",
+        "Do topics keep and accept the same on {y}?",
+        _settings,
+        "Set it alike on both sides (kafka_topic, or the flow's sync.topic.configs).",
+        ("topics",),
+    ),
+    Check(
+        "replicas",
+        "Are topics on {y} as safe as on {x}?",
+        _replication,
+        "Add replicas (kafka-reassign-partitions): one broker that dies would be the next outage.",
+        ("topics",),
+    ),
+    Check(
+        "writable",
+        "Can producers with acks=all write on {y}?",
+        _writable,
+        "Add replicas or lower min.insync.replicas: every write would be refused.",
+        ("topics",),
+    ),
+    Check(
+        "leaders_from",
+        "Have all partitions on {x} a leader?",
+        _leaders("x"),
+        "Bring the brokers back: what such a partition holds cannot be copied.",
+        ("topics",),
+        (CONTROLLED,),
+    ),
+    Check(
+        "leaders_to",
+        "Have all partitions on {y} a leader?",
+        _leaders("y"),
+        "Bring the brokers back: such a partition takes no record and no position.",
+        ("topics",),
+    ),
+    Check(
+        "flow",
+        "Do the connectors {x}->{y} run?",
+        _connectors("forward", ("source",)),
+        "Look at the worker's log, then run the playbook enable.",
+        ("workers_to", "topics", "journal"),
+    ),
+    Check(
+        "flow_settings",
+        "Is every setting of the flow one that proofs can rest on?",
+        _sound,
+        "Correct the connector's settings, best by the playbook enable.",
+        ("flow",),
+    ),
+    Check(
+        "flow_fits",
+        "Was nothing deleted on {x} before it was copied?",
+        _fits,
+        "It is lost for {y}. Accept it, or copy everything again: disable, delete the replica, enable.",
+        ("flow", "leaders_from", "partitions", "topic_ids"),
+    ),
+    Check(
+        "flow_moves",
+        "Does the flow {x}->{y} bring records?",
+        _moves("forward"),
+        "RUNNING proves nothing. Look at the worker's log; is the line full, does the target refuse writes?",
+        ("flow", "leaders_to", "flow_fits", "writable"),
+    ),
+    Check(
+        "flow_lag",
+        "Is the flow close behind?",
+        _lag,
+        "More tasks, more bandwidth, or wait: a cutover waits for the rest, a disaster loses it.",
+        ("flow_moves",),
+    ),
+    Check(
+        "flow_expiry",
+        "Will what waits to be copied live long enough?",
+        _expiry,
+        "Raise retention.ms on {x} now; then see why the flow is behind.",
+        ("flow", "leaders_from", "flow_fits"),
+    ),
+    Check(
+        "transactions",
+        "Does no open transaction hold records back?",
+        _decided,
+        "End the producer that left it open (kafka-transactions.sh find-hanging): the drain would wait for it.",
+        ("topics", "leaders_from", "workers_to"),
+        (CONTROLLED,),
+    ),
+    Check(
+        "foreign",
+        "Does nobody but the flow write into replicas?",
+        _foreign,
+        "Stop that writer: such records are never copied back. To go on all the same: kafka_dr_accept_foreign.",
+        ("flow", "partitions"),
+    ),
+    Check(
+        "back",
+        "Do the connectors {y}->{x} run?",
+        lambda facts: (
+            _is("with this policy it stands still while the applications live on the other side")
+            if facts.naming.policy == "identity"
+            else _connectors("back", ("source",))(facts)
+        ),
+        "Look at the worker's log, then run the playbook enable: it is the way back.",
+        ("workers_from", "topics"),
+        (CONTROLLED,),
+    ),
+    Check(
+        "back_moves",
+        "Does the flow {y}->{x} bring records?",
+        lambda facts: _is("it stands still") if facts.naming.policy == "identity" else _moves("back")(facts),
+        "RUNNING proves nothing. Look at the worker's log.",
+        ("back", "leaders_from", "leaders_to", "partitions", "topic_ids"),
+        (CONTROLLED,),
+    ),
+    Check(
+        "checkpoints",
+        "Does the flow {x}->{y} write checkpoints?",
+        _connectors("forward", ("checkpoint",)),
+        "Look at the worker's log, then run the playbook enable: a disaster finds positions in them.",
+        ("flow",),
+        (DISASTER,),
+    ),
+    Check(
+        "group_positions",
+        "Has every group a position where there are records?",
+        _have_positions,
+        "Start the group once, or commit a position: without one auto.offset.reset would decide.",
+        ("topics", "leaders_from", "journal", "partitions"),
+    ),
+    Check(
+        "group_topics",
+        "Do groups commit on topics of the inventory only?",
+        _listed,
+        "Add the topics to kafka_dr_topics, or take the group out: those positions would stay behind.",
+        ("topics",),
+    ),
+    Check(
+        "strangers",
+        "Is every group that reads these topics in the inventory?",
+        _no_strangers,
+        "Add it to kafka_dr_groups (mode: local if it stays where it is), or delete it if nobody uses it.",
+        ("topics",),
+    ),
+    Check(
+        "groups_there",
+        "Does no group work on {y} already?",
+        _nobody_there,
+        "Stop its consumers there: the same records are being processed twice, or are about to be.",
+        ("leaders_to", "topics", "workers_to", "journal", "topic_ids"),
+    ),
+    Check(
+        "positions",
+        "Can a position on {y} be found for every group?",
+        _found,
+        "Read the reason; most often the flow is behind, or offset-syncs are gone: wait, or let the group read on.",
+        ("flow_fits", "group_positions", "leaders_to", "partitions", "topic_ids", "workers_from"),
+        (CONTROLLED,),
+    ),
+    Check(
+        "positions_there",
+        "Does no position on {y} lie ahead of what its group has processed?",
+        _not_ahead,
+        "It would skip records. A planned cutover refuses it; kafka_dr_lower: lower sets it back.",
+        ("positions",),
+    ),
+    Check(
+        "prepared",
+        "Is what {y} knows of positions young enough for a disaster?",
+        _prepared,
+        "Schedule the playbook reverse_checkpoint more often; see that checkpoints are written.",
+        ("checkpoints", "flow_moves", "group_positions", "group_topics", "leaders_to"),
+        (DISASTER,),
+    ),
+    Check(
+        "rights",
+        "May the applications work on {y}?",
+        _rights,
+        "Run the playbook enable with principals declared, or grant them with kafka_acl.",
+        ("cluster_to",),
+    ),
+    Check(
+        "clients",
+        "Can the clients be stopped and started?",
+        _controlled,
+        "See that the hosts of the inventory answer to Ansible and have the commands.",
+    ),
+)

@@ -1,0 +1,169 @@
+#!/usr/bin/python
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Could the applications of a pair move now, and what would it cost?"""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dr_readiness_info
+short_description: Tell whether the applications of a pair could move now, and what it would cost
+version_added: 0.1.0
+description:
+  - Two verdicts, for a controlled cutover and for a disaster, C(YES), C(NO) or C(UNKNOWN) each, for the direction that
+    would be used; every check with its answer, what it was answered from, and what to do.
+  - A check that rests on another one is C(SKIPPED) where that one is not C(YES), so that what is broken is named once.
+    A verdict is C(YES) only if each of its checks is.
+  - Reads only. Flows are judged by what moves, never by the state RUNNING.
+extends_documentation_fragment:
+  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.attributes
+options:
+  to:
+    description: Alias to which the applications would move. If not set, the one where they do not live.
+    type: str
+    default: ""
+  home:
+    description: Alias of the home cluster, where the applications live if the journal does not say anything else.
+    type: str
+    required: true
+  pair:
+    description: Name of the pair in the journal.
+    type: str
+    required: true
+  topic:
+    description: Name of the journal topic.
+    type: str
+    default: kafka-dr-journal-internal
+  state_topic:
+    description: Name of the topic with prepared positions.
+    type: str
+    default: kafka-dr-state-internal
+  local_groups:
+    description: Groups of the inventory that stay where they are.
+    type: list
+    elements: str
+    default: []
+  clients:
+    description: The applications, each with C(name), C(role), C(group) and C(principal), whose rights are looked for.
+    type: list
+    elements: dict
+    default: []
+  endpoints:
+    description: By alias and client, the C(topics) that it writes and those that it reads as C(subscribe).
+    type: dict
+    default: {}
+  unreachable:
+    description: Hosts of the clients that do not answer, in words.
+    type: list
+    elements: str
+    default: []
+  accept:
+    description: Names of checks whose C(NO) is known and accepted. They count as C(YES), and are told as C(ACCEPTED).
+    type: list
+    elements: str
+    default: []
+  lag_limit:
+    description: Seconds that the first record that is not copied may have waited.
+    type: float
+    default: 60.0
+  expiry_limit:
+    description: Seconds that it must still be kept on the source.
+    type: float
+    default: 3600.0
+  age_limit:
+    description: Seconds that the positions which a disaster would start from may be old.
+    type: float
+    default: 900.0
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+  idempotent:
+    support: full
+author:
+  - switchback.kafka_dr contributors (@switchback)
+"""
+
+EXAMPLES = r"""
+- name: Could we move now?
+  switchback.kafka_dr.dr_readiness_info:
+    clusters: "{{ kafka_dr_pair.clusters }}"
+    topics: [Payments]
+    groups: [settlement]
+    home: P
+    pair: B-P
+  register: ready
+
+- name: Not today
+  ansible.builtin.fail:
+    msg: "{{ ready.lines | join(' ') }}"
+  when: ready.controlled != 'YES'
+"""
+
+RETURN = r"""
+controlled:
+  description: C(YES), C(NO) or C(UNKNOWN) for a cutover while both sides answer.
+  returned: success
+  type: str
+disaster:
+  description: The same for a failover that asks nothing of the side being left.
+  returned: success
+  type: str
+readiness:
+  description:
+    - C(from), C(to), both verdicts, and C(checks), each with C(name), C(asks), C(answer), C(found), C(remedy) and
+      C(counts), the verdicts that it is part of.
+    - C(rereads), by type and group, how many records would be read again at most (null if not known); C(loss), what a
+      disaster would lose, see RV(switchback.kafka_dr.dr_disaster#module:loss); C(cost), the same in words.
+  returned: success
+  type: dict
+lines:
+  description: The same for a person.
+  returned: success
+  type: list
+  elements: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.readiness import readiness
+
+NAMES = {"type": "list", "elements": "str", "default": []}
+SPEC = pair_options().merge(
+    ArgumentSpec(
+        {
+            "to": {"type": "str", "default": ""},
+            "home": {"type": "str", "required": True},
+            "pair": {"type": "str", "required": True},
+            "topic": {"type": "str", "default": "kafka-dr-journal-internal"},
+            "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
+            "local_groups": NAMES,
+            "clients": {"type": "list", "elements": "dict", "default": []},
+            "endpoints": {"type": "dict", "default": {}},
+            "unreachable": NAMES,
+            "accept": NAMES,
+            "lag_limit": {"type": "float", "default": 60.0},
+            "expiry_limit": {"type": "float", "default": 3600.0},
+            "age_limit": {"type": "float", "default": 900.0},
+        }
+    )
+)
+
+
+def work(module: AnsibleModule) -> Result:
+    """Look and judge."""
+    return readiness(module.params)
+
+
+def main() -> None:
+    """Run the module."""
+    run(SPEC.create_module(), work)
+
+
+if __name__ == "__main__":
+    main()

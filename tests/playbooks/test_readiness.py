@@ -1,0 +1,483 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Could the applications move now? One broken thing at a time on a pair at work: named once, and YES again afterwards.
+
+What a lab of one broker cannot have (leaders that are gone, fewer replicas, versions) is in tests/unit.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import pytest
+import requests
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewPartitions,
+    NewTopic,
+    ResourceType,
+)
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal, dr_readiness_info
+from modules import run_module
+from scenario import Scenario
+from snapshot import read_inventory, snapshot
+
+PARTITIONS = 3
+CLIENTS = [
+    {"name": "payments-api", "role": "producer", "rate": 200, "flush_seconds": 2},
+    {"name": "settlement", "role": "consumer", "group": "settlement"},
+    {"name": "archive", "role": "consumer", "group": "archive"},
+]
+SOURCE, CHECKPOINT, HEARTBEAT = "MirrorSourceConnector", "MirrorCheckpointConnector", "MirrorHeartbeatConnector"
+DEAD = "127.0.0.1:1"
+READY = ("YES", "YES")
+Looked = dict[str, Any]
+
+
+class Pair:
+    """An enabled pair under load, and the hands that break it."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.clusters: dict[str, dict[str, Any]] = read_inventory(scenario.inventory)["kafka_dr_clusters"]
+        self.name = "B-P"
+        self.admin = {
+            alias: AdminClient({"bootstrap.servers": one["bootstrap_servers"]}) for alias, one in self.clusters.items()
+        }
+
+    def look(self, clusters: dict[str, Any] | None = None, **more: Any) -> Looked:
+        params = {
+            "clusters": {alias: {**one, **(clusters or {}).get(alias, {})} for alias, one in self.clusters.items()},
+            "topics": ["Payments"],
+            "groups": ["settlement", "archive"],
+            "home": "P",
+            "pair": self.name,
+            "age_limit": 3600,
+            "request_timeout": 5,
+            **more,
+        }
+        result = run_module(dr_readiness_info, params)
+        assert result["rc"] == 0, result["msg"]
+        assert result["changed"] is False
+        return result
+
+    def connect(self, verb: str, alias: str, path: str, body: Any = None) -> Any:
+        answer = requests.request(
+            verb, f"{self.clusters[alias]['connect_url']}/connectors{path}", json=body, timeout=30
+        )
+        answer.raise_for_status()
+        return answer.json() if answer.content else None
+
+    def config(self, alias: str, topic: str, name: str, value: str | None) -> None:
+        operation = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
+        entry = ConfigEntry(name, value or "", incremental_operation=operation)
+        resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+        for done in self.admin[alias].incremental_alter_configs([resource]).values():
+            done.result(15)
+
+    def positions(self, alias: str, group: str) -> dict[tuple[str, int], int]:
+        found = self.admin[alias].list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(15)
+        return {(one.topic, one.partition): one.offset for one in found.topic_partitions}
+
+    def commit(self, alias: str, group: str, positions: dict[tuple[str, int], int]) -> None:
+        items = [TopicPartition(topic, index, offset) for (topic, index), offset in positions.items()]
+        asked = [ConsumerGroupTopicPartitions(group, items)]
+        self.admin[alias].alter_consumer_group_offsets(asked)[group].result(15)
+
+    def forget(self, alias: str, group: str) -> None:
+        self.admin[alias].delete_consumer_groups([group])[group].result(15)
+
+    def ends(self, alias: str, topic: str) -> dict[tuple[str, int], int]:
+        consumer = Consumer({"bootstrap.servers": self.clusters[alias]["bootstrap_servers"], "group.id": "test"})
+        try:
+            return {
+                (topic, index): int(consumer.get_watermark_offsets(TopicPartition(topic, index), timeout=15)[1])
+                for index in range(PARTITIONS)
+            }
+        finally:
+            consumer.close()
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    made = Scenario(
+        tmp_path_factory.mktemp("ready"), partitions=PARTITIONS, clients=[dict(client) for client in CLIENTS]
+    )
+    try:
+        made.lab_up()
+        made.playbook("enable", {"kafka_dr_confirm": "P"})
+        made.start()
+        made.traffic(1000)
+        made.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
+        pair = Pair(made)
+        healthy = until(pair.look, lambda found: answers(found) == READY)
+        assert answers(healthy) == READY, named(healthy)
+        yield pair
+    finally:
+        made.lab_down()
+
+
+# ---- what is broken ------------------------------------------------------------------------------------------------
+
+Break = Callable[[Pair], AbstractContextManager[dict[str, Any]]]
+
+
+def params(**given: Any) -> Break:
+    """The inventory says something that is not so."""
+
+    @contextmanager
+    def broken(_pair: Pair) -> Iterator[dict[str, Any]]:
+        yield given
+
+    return broken
+
+
+def verb(alias: str, connector: str, word: str) -> Break:
+    """A connector of the flow toward ``alias`` is paused or stopped."""
+
+    @contextmanager
+    def broken(pair: Pair) -> Iterator[dict[str, Any]]:
+        name = f"/{'P->B' if alias == 'B' else 'B->P'}.{connector}"
+        pair.connect("PUT", alias, f"{name}/{word}")
+        try:
+            yield {}
+        finally:
+            pair.connect("PUT", alias, f"{name}/resume")
+
+    return broken
+
+
+def configured(**settings: str) -> Break:
+    """Somebody edited the source connector P->B."""
+
+    @contextmanager
+    def broken(pair: Pair) -> Iterator[dict[str, Any]]:
+        name = f"/P->B.{SOURCE}"
+        before = pair.connect("GET", "B", f"{name}/config")
+        pair.connect("PUT", "B", f"{name}/config", {**before, **{k.replace("_", "."): v for k, v in settings.items()}})
+        try:
+            yield {}
+        finally:
+            pair.connect("PUT", "B", f"{name}/config", before)
+
+    return broken
+
+
+@contextmanager
+def deleted_connector(pair: Pair) -> Iterator[dict[str, Any]]:
+    name = f"P->B.{SOURCE}"
+    before = pair.connect("GET", "B", f"/{name}/config")
+    pair.connect("DELETE", "B", f"/{name}")
+    try:
+        yield {}
+    finally:
+        pair.connect("POST", "B", "", {"name": name, "config": before})
+
+
+def topic_setting(topic: str, name: str, value: str) -> Break:
+    """A topic on B is not what it is on P."""
+
+    @contextmanager
+    def broken(pair: Pair) -> Iterator[dict[str, Any]]:
+        pair.config("B", topic, name, value)
+        try:
+            yield {}
+        finally:
+            pair.config("B", topic, name, None)
+
+    return broken
+
+
+@contextmanager
+def silent(pair: Pair) -> Iterator[dict[str, Any]]:
+    """Nothing is written, and no heartbeat tells that the flow would copy it."""
+    pair.scenario.ledger("stop", "payments-api")
+    pair.connect("PUT", "B", f"/P->B.{HEARTBEAT}/stop")
+    pair.connect("PUT", "P", f"/B->P.{HEARTBEAT}/stop")
+    try:
+        yield {}
+    finally:
+        pair.connect("PUT", "B", f"/P->B.{HEARTBEAT}/resume")
+        pair.connect("PUT", "P", f"/B->P.{HEARTBEAT}/resume")
+        pair.scenario.ledger("start", "payments-api")
+
+
+@contextmanager
+def works_there(pair: Pair) -> Iterator[dict[str, Any]]:
+    servers = pair.clusters["B"]["bootstrap_servers"]
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "settlement", "enable.auto.commit": False})
+    consumer.subscribe(["Payments"])
+    try:
+        waited = wait_until(lambda: consumer.poll(0.2) or consumer.assignment(), bool, Bounds(30, 0.1))
+        assert waited.done
+        yield {}
+    finally:
+        consumer.close()
+
+
+@contextmanager
+def ahead(pair: Pair) -> Iterator[dict[str, Any]]:
+    """A group that stands still on P has a position on B behind records that it has not processed."""
+    pair.scenario.ledger("stop", "archive")
+    try:
+        pair.scenario.wait(lambda: _behind(pair, 100), 60, "records that the group has not read")
+        before = {key: at for key, at in pair.positions("B", "archive").items() if key[0] == "P.Payments"}
+        pair.commit("B", "archive", pair.ends("B", "P.Payments"))
+        try:
+            yield {}
+        finally:
+            pair.commit("B", "archive", before)
+    finally:
+        pair.scenario.ledger("start", "archive")
+
+
+def _behind(pair: Pair, records: int) -> bool:
+    at, ends = pair.positions("P", "archive"), pair.ends("P", "Payments")
+    return all(ends[key] - at.get(key, 0) >= records for key in ends)
+
+
+@contextmanager
+def stranger(pair: Pair) -> Iterator[dict[str, Any]]:
+    pair.commit("P", "nightly", {("Payments", 0): 5})
+    try:
+        yield {}
+    finally:
+        pair.forget("P", "nightly")
+
+
+@contextmanager
+def other_topics(pair: Pair) -> Iterator[dict[str, Any]]:
+    """A group of the inventory also reads something else."""
+    pair.admin["P"].create_topics([NewTopic("Other", 1, 1)])["Other"].result(15)
+    pair.commit("P", "auditor", {**pair.ends("P", "Payments"), ("Other", 0): 0})
+    try:
+        yield {"groups": ["settlement", "archive", "auditor"]}
+    finally:
+        pair.forget("P", "auditor")
+        pair.admin["P"].delete_topics(["Other"])["Other"].result(15)
+
+
+@contextmanager
+def unfinished(pair: Pair) -> Iterator[dict[str, Any]]:
+    base = {"clusters": pair.clusters, "pair": pair.name}
+    data = {"type": "cutoff", "from": "P", "to": "B", "policy": "default"}
+    begun = run_module(dr_journal, {**base, "event": "started", "data": data})
+    assert begun["rc"] == 0, begun["msg"]
+    try:
+        yield {}
+    finally:
+        run_module(dr_journal, {**base, "event": "ended", "run": begun["run_id"], "data": {"result": "undone"}})
+
+
+@contextmanager
+def open_transaction(pair: Pair) -> Iterator[dict[str, Any]]:
+    """A producer that died long ago left it; its time-out is long."""
+    producer = Producer(
+        {
+            "bootstrap.servers": pair.clusters["P"]["bootstrap_servers"],
+            "transactional.id": "left-open",
+            "transaction.timeout.ms": 600_000,
+        }
+    )
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce("Payments", b"x", partition=0, timestamp=int((time.time() - 300) * 1000))
+    assert producer.flush(30) == 0
+    try:
+        yield {}
+    finally:
+        producer.abort_transaction(30)
+
+
+@contextmanager
+def foreign(pair: Pair) -> Iterator[dict[str, Any]]:
+    """Somebody writes into the replica; records of the flow come behind that later."""
+    pair.scenario.ledger("stop", "payments-api")
+    try:
+        pair.scenario.wait(lambda: pair.look()["controlled"] == "YES", 60, "everything is copied")
+        producer = Producer({"bootstrap.servers": pair.clusters["B"]["bootstrap_servers"]})
+        producer.produce("P.Payments", b"not from P", partition=0)
+        assert producer.flush(30) == 0
+        yield {}
+    finally:
+        pair.scenario.ledger("start", "payments-api")
+
+
+TABLE: dict[str, tuple[Break, str, str, str]] = {
+    "the target does not answer": (params(clusters={"B": {"bootstrap_servers": DEAD}}), "cluster_to", "NO", "answer"),
+    "the source does not answer": (params(clusters={"P": {"bootstrap_servers": DEAD}}), "cluster_from", "NO", "answer"),
+    "the target is another cluster": (params(clusters={"B": {"cluster_id": "other"}}), "cluster_to", "NO", "other"),
+    "the source is another cluster": (params(clusters={"P": {"cluster_id": "other"}}), "cluster_from", "NO", "other"),
+    "the worker there is dead": (
+        params(clusters={"B": {"connect_url": f"http://{DEAD}"}}),
+        "workers_to",
+        "NO",
+        DEAD,
+    ),
+    "the worker here is dead": (params(clusters={"P": {"connect_url": f"http://{DEAD}"}}), "workers_from", "NO", DEAD),
+    "a topic that nobody created": (params(topics=["Payments", "Ghost"]), "topics", "NO", "Ghost"),
+    "a pair that is not enabled": (params(pair="another"), "journal", "NO", "not enabled"),
+    "a move to where they live": (params(to="P"), "journal", "NO", "live on P"),
+    "a group that never read": (params(groups=["settlement", "archive", "new"]), "group_positions", "NO", '"new"'),
+    "a host that does not answer": (params(unreachable=["the host app1 is silent"]), "clients", "NO", "app1"),
+    "a run that is not finished": (unfinished, "run", "NO", "cutoff"),
+    "the source connector is paused": (verb("B", SOURCE, "pause"), "flow", "NO", "PAUSED"),
+    "the source connector is stopped": (verb("B", SOURCE, "stop"), "flow", "NO", "STOPPED"),
+    "the source connector is gone": (deleted_connector, "flow", "NO", "no source connector"),
+    "no checkpoints": (verb("B", CHECKPOINT, "stop"), "checkpoints", "NO", "STOPPED"),
+    "the way back is stopped": (verb("P", SOURCE, "stop"), "back", "NO", "STOPPED"),
+    "RUNNING, and no longer of this topic": (configured(topics="Other"), "flow_moves", "NO", "nothing moved"),
+    "aborted records would be copied": (
+        configured(source_consumer_isolation_level="read_uncommitted"),
+        "flow_settings",
+        "NO",
+        "isolation",
+    ),
+    "the replica is kept shorter": (
+        topic_setting("P.Payments", "retention.ms", "86400000"),
+        "settings",
+        "NO",
+        "retention.ms",
+    ),
+    "the replica is bounded": (topic_setting("P.Payments", "retention.bytes", "100000000"), "settings", "NO", "bytes"),
+    "the original is compacted there": (
+        topic_setting("Payments", "cleanup.policy", "compact"),
+        "settings",
+        "NO",
+        "comp",
+    ),
+    "the original takes less there": (topic_setting("Payments", "max.message.bytes", "900"), "settings", "NO", "900"),
+    "the broker sets timestamps there": (
+        topic_setting("Payments", "message.timestamp.type", "LogAppendTime"),
+        "settings",
+        "NO",
+        "LogAppendTime",
+    ),
+    "the original can never be written there": (
+        topic_setting("Payments", "min.insync.replicas", "2"),
+        "writable",
+        "NO",
+        "min.insync.replicas 2",
+    ),
+    "RUNNING, and every write is refused": (
+        topic_setting("P.Payments", "min.insync.replicas", "2"),
+        "writable",
+        "NO",
+        '"P.Payments"',
+    ),
+    "a group works on the other side": (works_there, "groups_there", "NO", "settlement"),
+    "a position that would skip": (ahead, "positions_there", "NO", "archive"),
+    "a group that nobody knows": (stranger, "strangers", "NO", "nightly"),
+    "a group that reads something else": (other_topics, "group_topics", "NO", "Other"),
+    "a transaction that was left open": (open_transaction, "transactions", "NO", "Payments-0"),
+    "records of somebody else": (foreign, "foreign", "NO", "P.Payments-0"),
+}
+
+
+def named(found: Looked) -> dict[str, str]:
+    """What is not as it should be, and what was found."""
+    return {
+        row["name"]: f"{row['answer']}: {row['found']}"
+        for row in found["readiness"]["checks"]
+        if row["answer"] in ("NO", "UNKNOWN")
+    }
+
+
+def until(look: Callable[[], Looked], done: Callable[[Looked], bool], seconds: float = 90) -> Looked:
+    """Connectors take a moment to stop, start and move."""
+    return wait_until(look, done, Bounds(seconds, 0.5)).state
+
+
+def answers(found: Looked) -> tuple[str, str]:
+    return found["controlled"], found["disaster"]
+
+
+@pytest.mark.parametrize("case", list(TABLE))
+def test_one_broken_thing_is_named_and_mended(pair: Pair, case: str) -> None:
+    begin, name, answer, word = TABLE[case]
+    with begin(pair) as given:
+        found = until(lambda: pair.look(**given), lambda seen: list(named(seen)) == [name], 40)
+    assert list(named(found)) == [name], named(found)
+    row = next(row for row in found["readiness"]["checks"] if row["name"] == name)
+    assert (row["answer"], word in row["found"]) == (answer, True), row
+    assert row["remedy"]
+    for way in row["counts"]:
+        assert found[way] == answer
+    mended = until(pair.look, lambda seen: answers(seen) == READY)
+    assert answers(mended) == READY, named(mended)
+
+
+def test_nothing_moves_and_no_heartbeat_comes(pair: Pair) -> None:
+    with silent(pair):
+        found = until(pair.look, lambda seen: "flow_moves" in named(seen), 60)
+        assert named(found)["flow_moves"].startswith("UNKNOWN"), named(found)
+        assert answers(found) == ("UNKNOWN", "UNKNOWN")
+    assert answers(until(pair.look, lambda seen: answers(seen) == READY)) == READY
+
+
+def test_the_playbook_tells_changes_nothing_and_fails_only_where_it_is_asked_to(pair: Pair) -> None:
+    scenario = pair.scenario
+    until(pair.look, lambda seen: answers(seen) == READY)
+    scenario.stop()
+    until(pair.look, lambda seen: seen["controlled"] == "YES")
+    groups = ["settlement", "archive"]
+    before = snapshot(read_inventory(scenario.inventory), groups)
+    report = scenario.reports / "readiness.json"
+    scenario.playbook("readiness", options=("--check",))
+    assert not report.exists()
+    done = scenario.playbook("readiness", {"kafka_dr_ready_require": "both"})
+    assert done["changed"] == 0
+    assert "ready for a controlled cutover: YES, for a disaster: YES" in done["output"]
+    found = json.loads(report.read_text())
+    assert (found["schema"], found["from"], found["to"]) == ("switchback.kafka_dr/readiness/1", "P", "B")
+    assert {row["answer"] for row in found["checks"]} == {"YES"}
+    assert set(found["rereads"]["disaster"]) == set(groups)
+    assert found["loss"]["offsets_at_least"] == 0
+    assert snapshot(read_inventory(scenario.inventory), groups) == before
+
+    with verb("B", SOURCE, "pause")(pair):
+        until(pair.look, lambda seen: "flow" in named(seen))
+        told = scenario.playbook("readiness")
+        assert "ready for a controlled cutover: NO, for a disaster: NO" in told["output"]
+        refused = scenario.playbook("readiness", {"kafka_dr_ready_require": "disaster"}, expect=2)
+        assert "PAUSED" in refused["output"]
+        accepted = {"kafka_dr_ready_require": "disaster", "kafka_dr_ready_accept": ["flow"]}
+        # What rests on it is looked at then, and says what it would cost.
+        assert "flow_moves" in scenario.playbook("readiness", accepted, expect=2)["output"]
+
+
+def test_a_partition_more_is_named(pair: Pair) -> None:
+    """MirrorMaker 2 follows with the replica, nobody with the original on B."""
+    pair.admin["P"].create_partitions([NewPartitions("Payments", PARTITIONS + 1)])["Payments"].result(15)
+    found = until(pair.look, lambda seen: list(named(seen)) == ["partitions"])
+    assert list(named(found)) == ["partitions"], named(found)
+    assert answers(found) == ("NO", "NO")
+    pair.admin["B"].create_partitions([NewPartitions("Payments", PARTITIONS + 1)])["Payments"].result(15)
+    # Groups find a new partition when they next ask for the topic's; until then, or until it has records, all is well.
+    found = until(pair.look, lambda seen: "partitions" not in named(seen))
+    assert set(named(found)) <= {"group_positions"}, named(found)
+
+
+def test_a_topic_that_was_created_again_is_named(pair: Pair) -> None:
+    """The last one: mending it means to take the pair down."""
+    admin = pair.admin["B"]
+    admin.delete_topics(["Payments"])["Payments"].result(15)
+    gone = wait_until(lambda: "Payments" in admin.list_topics(timeout=15).topics, lambda there: not there, Bounds(30))
+    assert gone.done
+    partitions = len(pair.admin["P"].list_topics(timeout=15).topics["Payments"].partitions)
+    admin.create_topics([NewTopic("Payments", partitions, 1)])["Payments"].result(15)
+    found = until(pair.look, lambda seen: list(named(seen)) == ["topic_ids"])
+    assert list(named(found)) == ["topic_ids"], named(found)
+    assert answers(found) == ("NO", "NO")
+    assert "disable" in next(row["remedy"] for row in found["readiness"]["checks"] if row["name"] == "topic_ids")

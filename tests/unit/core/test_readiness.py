@@ -1,0 +1,310 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A healthy pair is YES / YES; one broken thing is named once, with what to do; what cannot be seen is never YES."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.readiness import (
+    Expiring,
+    Facts,
+    judge_readiness,
+    readiness_lines,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.readiness_checks import CHECKS, SETTINGS
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import ConfigValue, TopicState
+
+VALUES = {
+    "cleanup.policy": "delete",
+    "max.message.bytes": "1048588",
+    "message.timestamp.type": "CreateTime",
+    "min.insync.replicas": "2",
+    "retention.bytes": "-1",
+    "retention.ms": "604800000",
+}
+
+
+def topic(name: str, **changes: Any) -> TopicState:
+    config = {key: ConfigValue(value, "DEFAULT_CONFIG") for key, value in VALUES.items()}
+    return replace(TopicState(name, f"id-{name}", 3, 3, (), config), **changes)
+
+
+def settings(state: TopicState, **values: str | None) -> TopicState:
+    named = {key.replace("_", "."): value for key, value in values.items()}
+    return replace(state, config={**state.config, **{k: ConfigValue(v, "TOPIC") for k, v in named.items()}})
+
+
+def flow(name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "verdict": "PROVEN",
+        "reason": "records arrive",
+        "connectors": [
+            {"name": f"{name}.{part}", "part": part, "state": "RUNNING", "tasks": ["RUNNING"]}
+            for part in ("source", "checkpoint", "heartbeat")
+        ],
+        "partitions": [
+            {"topic": "T", "partition": 0, "fits": "PROVEN", "fits_reason": "the flow's position lies inside the log"}
+        ],
+    }
+
+
+def healthy() -> Facts:
+    position = {"group": "g", "topic": "P.T", "partition": 0, "offset": 7, "existing": 7, "quality": "exact"}
+    return Facts(
+        x="P",
+        y="B",
+        naming=Naming("default", "."),
+        originals=["T"],
+        away={"P": None, "B": None},
+        workers={"P": None, "B": None},
+        versions={"P": "4.3.1", "B": "4.3.1"},
+        journal={
+            "enabled": True,
+            "active": "P",
+            "interrupted": False,
+            "run": None,
+            "topic_ids": {"P": {"T": "id-T"}, "B": {"T": "id-T", "P.T": "id-P.T"}},
+        },
+        topics={"P": {name: topic(name) for name in ("T", "B.T")}, "B": {name: topic(name) for name in ("T", "P.T")}},
+        brokers={"P": 3, "B": 3},
+        flows={"P->B": flow("P->B"), "B->P": flow("B->P")},
+        unsound={"P->B": (), "B->P": ()},
+        foreign=[],
+        expiring=[Expiring("T", 0, 0.5, 600_000.0)],
+        open_transactions=[],
+        names=["g"],
+        groups=[{"group": "g", "alias": "P", "topic": "T", "partition": 0, "commit": 7, "read_to_end": True}],
+        rows=[{**position, "reason": "", "rereads": 0}],
+        survey={"active_groups": [], "ages": {"g": 12.0}},
+        rights=[],
+        strangers={"P": []},
+        clients=[],
+    )
+
+
+def with_topic(facts: Facts, alias: str, state: TopicState | None, name: str = "") -> Facts:
+    found = dict(facts.topics[alias] or {})
+    found[name or state.name] = state  # type: ignore[union-attr]
+    return replace(facts, topics={**facts.topics, alias: found})
+
+
+def with_flow(facts: Facts, name: str, change: Callable[[dict[str, Any]], None]) -> Facts:
+    flows = copy.deepcopy(dict(facts.flows or {}))
+    change(flows[name])  # type: ignore[arg-type]
+    return replace(facts, flows=flows)
+
+
+def connector(part: str, **values: Any) -> Callable[[dict[str, Any]], None]:
+    def change(one: dict[str, Any]) -> None:
+        next(found for found in one["connectors"] if found["part"] == part).update(values)
+
+    return change
+
+
+def lost(one: dict[str, Any]) -> None:
+    one["partitions"][0].update(fits="REFUTED", fits_reason="9 offsets expired before they were copied")
+    one.update(verdict="REFUTED", reason="T-0: expired")
+
+
+def stuck(one: dict[str, Any]) -> None:
+    one.update(verdict="REFUTED", reason="T-0: nothing moved between two looks although 9 offsets wait")
+
+
+def silent(one: dict[str, Any]) -> None:
+    one.update(verdict="UNKNOWN", reason="no heartbeat")
+
+
+def row(facts: Facts, **values: Any) -> Facts:
+    assert facts.rows is not None
+    return replace(facts, rows=[{**facts.rows[0], **values}])
+
+
+def journal(facts: Facts, **values: Any) -> Facts:
+    assert facts.journal is not None
+    return replace(facts, journal={**facts.journal, **values})
+
+
+RUN = {"type": "cutoff", "id": "r1", "to": "B"}
+H = healthy
+# What is broken -> the check that names it, its answer, and a word of what was found.
+BROKEN: dict[str, tuple[Facts, str, str, str]] = {
+    "source away": (replace(H(), away={"P": "no answer", "B": None}), "cluster_from", "NO", "no answer"),
+    "target away": (replace(H(), away={"P": None, "B": "wrong cluster"}), "cluster_to", "NO", "wrong cluster"),
+    "worker there away": (replace(H(), workers={"P": None, "B": "refused"}), "workers_to", "NO", "refused"),
+    "worker here away": (replace(H(), workers={"P": "refused", "B": None}), "workers_from", "NO", "refused"),
+    "other version": (replace(H(), versions={"P": "4.3.1", "B": "3.9.0"}), "versions", "NO", "3.9.0"),
+    "version not told": (replace(H(), versions={"P": "4.3.1"}), "versions", "UNKNOWN", "not known"),
+    "journal unreadable": (replace(H(), journal=None, unknown={"journal": "busy"}), "journal", "UNKNOWN", "busy"),
+    "journal lost": (replace(H(), journal_missing=["B"]), "journal", "NO", "no journal topic on B"),
+    "not enabled": (journal(H(), enabled=False), "journal", "NO", "not enabled"),
+    "lives there": (journal(H(), active="B"), "journal", "NO", "live on B"),
+    "unfinished run": (journal(H(), interrupted=True, run=RUN), "run", "NO", "r1"),
+    "topic gone": (with_topic(H(), "P", None, "T"), "topics", "NO", '"T" on P'),
+    "replica missing": (with_topic(H(), "B", None, "P.T"), "topics", "NO", '"P.T" on B'),
+    "topics unseen": (
+        replace(H(), topics={**H().topics, "B": None}, unknown={"topics": "x"}),
+        "topics",
+        "UNKNOWN",
+        "x",
+    ),
+    "topic created again": (with_topic(H(), "B", topic("P.T", topic_id="new")), "topic_ids", "NO", "new"),
+    "ids unknown": (journal(H(), topic_ids={}), "topic_ids", "UNKNOWN", "no topic ids"),
+    "grown": (with_topic(H(), "P", topic("T", partitions=4)), "partitions", "NO", "4 on P"),
+    "kept shorter": (
+        with_topic(H(), "B", settings(topic("P.T"), retention_ms="1000")),
+        "settings",
+        "NO",
+        "retention.ms is 604800000",
+    ),
+    "bounded there": (with_topic(H(), "B", settings(topic("T"), retention_bytes="5")), "settings", "NO", "bytes is -1"),
+    "compacts there": (
+        with_topic(H(), "B", settings(topic("T"), cleanup_policy="compact")),
+        "settings",
+        "NO",
+        "compact",
+    ),
+    "smaller records": (
+        with_topic(H(), "B", settings(topic("T"), max_message_bytes="1000")),
+        "settings",
+        "NO",
+        "max.message.bytes",
+    ),
+    "other time": (
+        with_topic(H(), "B", settings(topic("P.T"), message_timestamp_type="LogAppendTime")),
+        "settings",
+        "NO",
+        "LogAppendTime",
+    ),
+    "setting unseen": (
+        with_topic(H(), "B", settings(topic("T"), retention_ms=None)),
+        "settings",
+        "UNKNOWN",
+        "retention",
+    ),
+    "fewer replicas": (with_topic(H(), "B", topic("T", replication_factor=2)), "replicas", "NO", "2 replicas on B"),
+    "never in sync": (
+        with_topic(H(), "B", settings(topic("T"), min_insync_replicas="4")),
+        "writable",
+        "NO",
+        "min.insync.replicas 4",
+    ),
+    "brokers unknown": (replace(H(), brokers={"P": 3}), "replicas", "UNKNOWN", "brokers"),
+    "leaderless here": (with_topic(H(), "P", topic("T", leaderless=(1,))), "leaders_from", "NO", '"T" has 1'),
+    "leaderless there": (with_topic(H(), "B", topic("P.T", leaderless=(0, 2))), "leaders_to", "NO", '"P.T" has 2'),
+    "flow unseen": (replace(H(), flows={"B->P": flow("B->P")}, unknown={"flows": "503"}), "flow", "UNKNOWN", "503"),
+    "connector gone": (with_flow(H(), "P->B", connector("source", state=None)), "flow", "NO", "no source connector"),
+    "connector paused": (with_flow(H(), "P->B", connector("source", state="PAUSED")), "flow", "NO", "PAUSED"),
+    "task failed": (with_flow(H(), "P->B", connector("source", tasks=["FAILED"])), "flow", "NO", "has failed"),
+    "unsound": (replace(H(), unsound={"P->B": ["read_uncommitted"]}), "flow_settings", "NO", "read_uncommitted"),
+    "expired": (with_flow(H(), "P->B", lost), "flow_fits", "NO", "9 offsets expired"),
+    "RUNNING and stuck": (with_flow(H(), "P->B", stuck), "flow_moves", "NO", "nothing moved"),
+    "RUNNING and silent": (with_flow(H(), "P->B", silent), "flow_moves", "UNKNOWN", "no heartbeat"),
+    "late": (replace(H(), expiring=[Expiring("T", 0, 61.0, None)]), "flow_lag", "NO", "61 s"),
+    "about to expire": (replace(H(), expiring=[Expiring("T", 0, 5.0, 90.0)]), "flow_expiry", "NO", "in 90 s"),
+    "open transaction": (replace(H(), open_transactions=["T-0: open"]), "transactions", "NO", "T-0: open"),
+    "foreign records": (replace(H(), foreign=["P.T-0 on B"]), "foreign", "NO", "P.T-0 on B"),
+    "no way back": (with_flow(H(), "B->P", connector("source", state="STOPPED")), "back", "NO", "STOPPED"),
+    "way back stuck": (with_flow(H(), "B->P", stuck), "back_moves", "NO", "nothing moved"),
+    "no checkpoints": (
+        with_flow(H(), "P->B", connector("checkpoint", state="STOPPED")),
+        "checkpoints",
+        "NO",
+        "STOPPED",
+    ),
+    "no position": (
+        replace(H(), groups=[{**(H().groups or [{}])[0], "commit": None, "read_to_end": None}]),
+        "group_positions",
+        "NO",
+        '"g" on T-0',
+    ),
+    "a group that never read": (replace(H(), names=["g", "new"]), "group_positions", "NO", '"new" on no partition'),
+    "other topics": (
+        replace(H(), unlisted=[{"group": "g", "alias": "P", "topics": ["Other"]}]),
+        "group_topics",
+        "NO",
+        "Other",
+    ),
+    "stranger": (replace(H(), strangers={"P": ["nightly"]}), "strangers", "NO", '"nightly" on P'),
+    "works there": (replace(H(), survey={"active_groups": ["g"], "ages": {}}), "groups_there", "NO", '"g" has members'),
+    "untranslatable": (row(H(), offset=None, reason="no sync"), "positions", "NO", "no sync"),
+    "ahead there": (row(H(), existing=9), "positions_there", "NO", "at 9, processed up to 7"),
+    "old positions": (replace(H(), survey={"active_groups": [], "ages": {"g": 901.0}}), "prepared", "NO", "901 s"),
+    "unknown age": (
+        replace(H(), survey={"active_groups": [], "ages": {"g": None}}),
+        "prepared",
+        "NO",
+        "nothing is known",
+    ),
+    "no rights": (replace(H(), rights=["allow User:a: read topic T"]), "rights", "NO", "User:a"),
+    "rights unseen": (replace(H(), rights=None, unknown={"rights": "refused"}), "rights", "UNKNOWN", "refused"),
+    "host away": (replace(H(), clients=["the host app1 does not answer"]), "clients", "NO", "app1"),
+}
+
+
+def test_a_healthy_pair_is_ready_for_both() -> None:
+    found = judge_readiness(healthy(), CHECKS)
+    assert {row["name"]: row["found"] for row in found["checks"] if row["answer"] != "YES"} == {}
+    assert (found["controlled"], found["disaster"]) == ("YES", "YES")
+
+
+@pytest.mark.parametrize("case", sorted(BROKEN))
+def test_one_broken_thing_is_named_once_with_what_to_do(case: str) -> None:
+    facts, name, answer, word = BROKEN[case]
+    found = judge_readiness(facts, CHECKS)
+    rows = {row["name"]: row for row in found["checks"]}
+    assert [row["name"] for row in found["checks"] if row["answer"] in ("NO", "UNKNOWN")] == [name]
+    assert (rows[name]["answer"], word in rows[name]["found"]) == (answer, True), rows[name]["found"]
+    assert rows[name]["remedy"]
+    for way in ("controlled", "disaster"):
+        if way in rows[name]["counts"]:
+            assert found[way] == answer
+        else:
+            # Nothing that rests on it may pass for known.
+            skipped = [row for row in found["checks"] if row["answer"] == "SKIPPED" and way in row["counts"]]
+            assert found[way] == ("UNKNOWN" if skipped else "YES")
+    assert any(name in line and answer in line for line in readiness_lines(found))
+
+
+def test_every_check_has_a_broken_thing_of_its_own() -> None:
+    assert {name for _facts, name, _answer, _word in BROKEN.values()} == {check.name for check in CHECKS}
+
+
+def test_what_is_accepted_counts_and_is_still_told() -> None:
+    found = judge_readiness(replace(healthy(), strangers={"P": ["nightly"]}), CHECKS, ["strangers"])
+    assert (found["controlled"], found["disaster"]) == ("YES", "YES")
+    assert next(row["answer"] for row in found["checks"] if row["name"] == "strangers") == "ACCEPTED"
+
+
+def test_what_is_not_known_cannot_be_accepted() -> None:
+    found = judge_readiness(replace(healthy(), strangers=None), CHECKS, ["strangers"])
+    assert found["controlled"] == "UNKNOWN"
+
+
+def test_a_position_that_may_only_seem_high_is_not_called_ahead() -> None:
+    found = judge_readiness(row(healthy(), existing=9, quality="safe"), CHECKS)
+    assert found["controlled"] == "YES"
+
+
+def test_identity_needs_no_flow_back() -> None:
+    facts = replace(healthy(), naming=Naming("identity", "."), flows={"P->B": flow("P->B")})
+    assert judge_readiness(facts, CHECKS)["controlled"] == "YES"
+
+
+def test_needs_name_checks_that_come_before() -> None:
+    seen: set[str] = set()
+    for check in CHECKS:
+        assert set(check.needs) <= seen
+        seen.add(check.name)
+
+
+def test_the_settings_that_are_looked_at_are_those_of_a_healthy_topic() -> None:
+    assert set(SETTINGS) == set(VALUES)
