@@ -163,6 +163,16 @@ def test_another_policy_than_the_topics_were_filled_with(enabled: Scenario) -> N
     refused(enabled, "enable", variables, 'the pair was enabled with "default"')
 
 
+def _runs_with(path: str, isolation: str) -> bool:
+    base = path.removesuffix("/config")
+    with urllib.request.urlopen(f"{base}/tasks", timeout=15) as answer:
+        configs = [task["config"] for task in json.load(answer)]
+    with urllib.request.urlopen(f"{base}/status", timeout=15) as answer:
+        states = [task["state"] for task in json.load(answer)["tasks"]]
+    taken = all(config["source.consumer.isolation.level"] == isolation for config in configs)
+    return taken and states == ["RUNNING"] * len(configs) and bool(configs)
+
+
 def test_a_connector_whose_settings_somebody_changed(enabled: Scenario) -> None:
     """Aborted records would become real ones, and records would not equal their copies."""
     url = read_inventory(enabled.inventory)["kafka_dr_clusters"]["B"]["connect_url"]
@@ -176,6 +186,8 @@ def test_a_connector_whose_settings_somebody_changed(enabled: Scenario) -> None:
     )
     urllib.request.urlopen(request, timeout=15).close()
     try:
+        # Its tasks begin anew: before they have, what is there now is not what will be there afterwards.
+        enabled.wait(lambda: _runs_with(path, "read_uncommitted"), 60, "the connector's tasks run with these settings")
         texts = ('"source.consumer.isolation.level" is "read_uncommitted"', '"header.converter" is not set')
         refused(enabled, "failover_cutoff", {"kafka_dr_confirm": "B"}, *texts)
     finally:

@@ -153,7 +153,9 @@ def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_goes_back(
 ) -> None:
     """SOUNDNESS 16: before the point of no return a failed run undoes itself. SOUNDNESS 5: the transaction is named."""
     servers = read_inventory(enabled.inventory)["kafka_dr_clusters"]["P"]["bootstrap_servers"]
-    producer = Producer({"bootstrap.servers": servers, "transactional.id": uuid.uuid4().hex})
+    # Open for longer than the playbook takes on a busy machine: the broker would end it meanwhile.
+    long = {"transactional.id": uuid.uuid4().hex, "transaction.timeout.ms": 600_000}
+    producer = Producer({"bootstrap.servers": servers, **long})
     producer.init_transactions(30)
     producer.begin_transaction()
     producer.produce("Payments", b"never committed", partition=0)
