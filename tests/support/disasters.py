@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import requests
+from confluent_kafka import ConsumerGroupState
+from confluent_kafka.admin import AdminClient
 
 from lab.lab import Lab
 from scenario import Scenario
@@ -38,7 +40,13 @@ def lose(pair: Scenario, behind: float) -> Lab:
 
 
 def give_back(pair: Scenario) -> None:
-    """P is up again: what it had never sent is brought over, and the pair is enabled."""
+    """P is up again: what it had never sent is brought over, and the pair is enabled.
+
+    P takes the consumers that died with it for members until their session ends.
+    """
+    lab = Lab(pair.folder)
+    admin = AdminClient({**lab.client(), "bootstrap.servers": lab.info()["clusters"]["P"]["bootstrap_servers"]})
+    pair.wait(lambda: not _at_work(admin), 90, "the members of P's groups that died with it have left")
     into = {
         "kafka_dr_salvage": "replay",
         "kafka_dr_salvage_into": "original",
@@ -49,3 +57,8 @@ def give_back(pair: Scenario) -> None:
     pair.playbook("salvage", into)
     accepted = {"kafka_dr_accept_tail": ["Payments"]} if pair.policy == "identity" else {}
     pair.playbook("enable", {"kafka_dr_confirm": "P", **accepted})
+
+
+def _at_work(admin: AdminClient) -> list[str]:
+    found = admin.list_consumer_groups(request_timeout=10).result(20)
+    return [one.group_id for one in found.valid if one.state not in (ConsumerGroupState.EMPTY, ConsumerGroupState.DEAD)]
