@@ -18,7 +18,8 @@ description:
     to the new cluster before it has read them.
 options:
   clusters:
-    description: Both clusters by alias, each with C(bootstrap_servers), C(client), C(cluster_id) and C(connect_url).
+    description:
+      - Both clusters by alias, each with C(bootstrap_servers), C(client), C(cluster_id), and C(connect_url) or C(srm).
     type: dict
     required: true
   replaced:
@@ -71,7 +72,9 @@ attributes:
     support: full
     details: Until the pair is enabled, a second call changes nothing; afterwards it is refused.
 notes:
-  - The source connectors of both flows must exist and be STOPPED.
+  - The source connectors of both flows must exist and be STOPPED. With Streams Replication Manager its service beside
+    the surviving side must be STOPPED; the topics in which it keeps its progress and its offset-syncs of the lost side
+    are deleted.
 author:
   - switchback.kafka_dr contributors (@switchback)
 """

@@ -24,11 +24,21 @@ CLIENTS = [
 CONFIRM = {"kafka_dr_confirm": "P"}
 
 
-@pytest.fixture(params=["default", pytest.param("identity", marks=pytest.mark.soak)])
+KINDS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "identity": {"policy": "identity"},
+    "secure": {"secure": True},
+    "srm": {"engine": "srm"},
+}
+
+
+@pytest.fixture(
+    params=["default", *(pytest.param(kind, marks=pytest.mark.soak) for kind in ("identity", "secure", "srm"))]
+)
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Under load on P."""
     clients = [dict(client) for client in CLIENTS]
-    made = Scenario(tmp_path_factory.mktemp(request.param), clients=clients, policy=request.param)
+    made = Scenario(tmp_path_factory.mktemp(request.param), clients=clients, **KINDS[request.param])
     try:
         made.lab_up()
         made.playbook("enable", CONFIRM)
@@ -53,12 +63,13 @@ def test_an_empty_cluster_takes_the_place_of_a_lost_one(pair: Scenario) -> None:
     refused(pair, "If P is the new cluster, confirm that alias", kafka_dr_confirm="B")
 
     groups = ["settlement", "fraud"]
-    before = snapshot(read_inventory(pair.inventory), groups)
+    before = snapshot(read_inventory(pair.inventory), groups, lab.client())
     shown = pair.playbook("rebuild", CONFIRM, options=("--check",))
     assert "lost for good: at least" in shown["output"]
-    after = snapshot(read_inventory(pair.inventory), groups)
+    after = snapshot(read_inventory(pair.inventory), groups, lab.client())
     assert after["P"] == before["P"]
-    assert after["B"]["connectors"] == before["B"]["connectors"]
+    # The applications work on B.
+    assert {**after["B"], "positions": None, "journal": None} == {**before["B"], "positions": None, "journal": None}
 
     pair.playbook("rebuild", CONFIRM)
     again = pair.playbook("enable", CONFIRM)
@@ -81,7 +92,7 @@ def test_an_empty_cluster_takes_the_place_of_a_lost_one(pair: Scenario) -> None:
     assert found["fraud"]["phantom"] == 0
     assert found["fraud"]["processed_twice"] <= disaster["rereads"]
     copied = disaster["barrier"]["copied"]["Payments"]
-    assert found["fraud"]["lost"] > 0
+    assert found["fraud"]["lost"] > 0 or pair.engine == "srm"
     # The ledger names the earliest ones: B has not one of them.
     for name in found:
         for one in found[name]["samples"]["lost"]:
@@ -92,7 +103,14 @@ def behind_and_lost(pair: Scenario) -> tuple[Lab, dict[str, Any]]:
     """P is gone, and one group has not read all that B holds of it."""
     if pair.policy == "default":
         slow(pair, "fraud", 2)
-    lab = lose(pair, 1.0)
+    if pair.engine == "srm":
+        # Its flow cannot be paused: it is as far behind as it happens to be.
+        pair.traffic(1000)
+        lab = Lab(pair.folder)
+        for part in ("cm", "connect", "broker"):
+            lab.kill("P", part)
+    else:
+        lab = lose(pair, 1.0)
     report = pair.move("failover_disaster", "B")
     assert report["outcome"] == "completed"
     return lab, report

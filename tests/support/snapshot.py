@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,20 @@ from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 JOURNAL = "kafka-dr-journal-internal"
 
 
-def snapshot(inventory: dict[str, Any], groups: list[str]) -> dict[str, Any]:
-    """Topics and their settings, positions, journal ends, connectors and their states, of both clusters."""
-    return {alias: _one(cluster, groups) for alias, cluster in inventory["kafka_dr_clusters"].items()}
+def snapshot(inventory: dict[str, Any], groups: list[str], client: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Topics and their settings, positions, journal ends, connectors and their states, of both clusters.
+
+    ``client``: properties with which a secured cluster is reached. No ``connectors`` where none is declared.
+    """
+    clusters: dict[str, Any] = inventory["kafka_dr_clusters"]
+    return {
+        alias: _one({**(client or {}), "bootstrap.servers": cluster["bootstrap_servers"]}, cluster, groups)
+        for alias, cluster in clusters.items()
+    }
 
 
-def _one(cluster: dict[str, Any], groups: list[str]) -> dict[str, Any]:
-    admin = AdminClient({"bootstrap.servers": cluster["bootstrap_servers"]})
+def _one(client: dict[str, str], cluster: dict[str, Any], groups: list[str]) -> dict[str, Any]:
+    admin = AdminClient(client)
     names = sorted(name for name in admin.list_topics(timeout=15).topics if not name.startswith("__"))
     listed = admin.list_topics(timeout=15).topics
     resources = [ConfigResource(ResourceType.TOPIC, name) for name in names]
@@ -38,8 +46,8 @@ def _one(cluster: dict[str, Any], groups: list[str]) -> dict[str, Any]:
         "topics": {name: len(listed[name].partitions) for name in names},
         "settings": settings,
         "positions": {group: _positions(admin, group) for group in groups},
-        "journal": _end(cluster, JOURNAL) if JOURNAL in names else None,
-        "connectors": _connectors(cluster["connect_url"]),
+        "journal": _end(client, JOURNAL) if JOURNAL in names else None,
+        "connectors": _connectors(cluster["connect_url"]) if cluster.get("connect_url") else None,
     }
 
 
@@ -48,8 +56,8 @@ def _positions(admin: AdminClient, group: str) -> list[tuple[str, int, int]]:
     return sorted((one.topic, one.partition, one.offset) for one in answer.topic_partitions)
 
 
-def _end(cluster: dict[str, Any], topic: str) -> int:
-    consumer = Consumer({"bootstrap.servers": cluster["bootstrap_servers"], "group.id": "snapshot"})
+def _end(client: dict[str, str], topic: str) -> int:
+    consumer = Consumer({**client, "group.id": "snapshot"})
     try:
         return int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=15)[1])
     finally:

@@ -78,6 +78,8 @@ _PRESENT = {"parts": ["source"], "state": "present"}
 
 def _rebuild_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
     """Both flows stand still and have a source connector: only of one that exists offsets can be seen and reset."""
+    if pair["engine"] == "srm":
+        return [[alias, {"lines": {}, "service": "stopped"}] for alias in pair["clusters"]]
     still = {"parts": ["source", "checkpoint"], "state": "stopped"}
     return [[name, step] for name in _away_and_toward(pair, active)[::-1] for step in (still, _PRESENT)]
 

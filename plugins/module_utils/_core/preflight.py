@@ -24,14 +24,19 @@ _MIXED = (
 
 
 def judge_cutover(
-    status: Mapping[str, Any], journal: Mapping[str, Any], kind: str, to: str, policy: str = "default"
+    status: Mapping[str, Any],
+    journal: Mapping[str, Any],
+    kind: str,
+    to: str,
+    policy: str = "default",
+    groups: Sequence[str] = (),
 ) -> dict[str, Any]:
     """``{already, problems, text, verdict}`` for a cutover of type ``kind`` to the alias ``to``.
 
     ``verdict`` is about ``already``: the journal alone, without a group at work there, proves nothing.
 
     ``status``: what ``dr_status_info`` saw; ``journal``: its state. The active side is believed only if the journal
-    and the clusters do not contradict each other (SOUNDNESS 18).
+    and the clusters do not contradict each other (SOUNDNESS 18). ``groups``: those that have to move.
     """
     active, run = journal["active"], journal["run"]
     if policy == "identity" and kind == "continuous":
@@ -71,6 +76,13 @@ def judge_cutover(
         " Commit one first."
         for row in status["groups"]
         if row["alias"] == active and row["commit"] is None and row["read_to_end"] is None
+    ]
+    known = {row["group"] for row in status["groups"] if row["alias"] == active}
+    problems += [
+        f'The group "{group}" has no position on any of these topics on {active}: on {to} its auto.offset.reset would'
+        " decide. Start it once or commit positions; or take it out of the inventory."
+        for group in groups
+        if group not in known
     ]
     return _judgement(False, problems, f"The applications live on {active} and move to {to} by the type {kind}.")
 

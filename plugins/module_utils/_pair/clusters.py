@@ -77,5 +77,5 @@ def open_engine(
 ) -> Engine:
     """Whatever the clusters name: ``connect_url``, or ``srm`` for Streams Replication Manager."""
     if any(cluster.get("srm") for cluster in clusters.values()):
-        return SrmEngine(clusters, kafka, timeout)
+        return SrmEngine(clusters, naming, kafka, timeout)
     return ConnectEngine(clusters, naming, timeout)

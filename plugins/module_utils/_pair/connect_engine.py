@@ -16,8 +16,10 @@ from .._connect.mirror import Cluster, FlowSpec
 from .._connect.offsets import copied_offsets
 from .._connect.rest import ConnectClient
 from .._connect.soundness import left_open, unsound
+from .._core.changes import Change, Outcome
 from .._core.errors import DrError
-from .._core.names import CONNECTORS, Naming, connector_name
+from .._core.names import CONNECTORS, Naming, connector_name, flow_name
+from .._core.stays import nested
 from .._core.waiting import Bounds
 from .._module import Result
 from .engine import ConnectorLook, EngineLook
@@ -89,6 +91,43 @@ class ConnectEngine:
         parts = ("source", "checkpoint") if final else ("checkpoint",)
         awaits = parts if awaited else ("checkpoint",)
         return reconcile_flow(self.rest(source, target), spec, parts, "stopped", bounds, check, awaits)
+
+    def forget(self, gone: str, here: str, check: bool) -> list[Outcome]:
+        """Reset the offsets of both source connectors, which must be STOPPED, and see that none is left."""
+        outcomes = []
+        for source, target in ((gone, here), (here, gone)):
+            rest, name = self.rest(source, target), connector_name(source, target, "source")
+            connector = rest.connectors().get(name)
+            if connector is None and check:
+                continue
+            if not check and (connector is None or not connector.stopped):
+                state = "missing" if connector is None else f"{connector.state} with {len(connector.tasks)} tasks"
+                raise DrError(
+                    "not_stopped",
+                    f'The connector "{name}" of {flow_name(source, target)} is {state}, wanted STOPPED with none.',
+                    "Its offsets can be reset only then. Start the same playbook again.",
+                    rest.url,
+                )
+            have = copied_offsets(rest, name)
+            if have:
+                change = Change("offsets", name, "delete", nested(have), None)
+                outcomes.append(Outcome(change, "planned" if check else "done"))
+                if not check:
+                    _reset(rest, name)
+        return outcomes
+
+
+def _reset(rest: ConnectClient, name: str) -> None:
+    rest.reset_offsets(name)
+    left = copied_offsets(rest, name)
+    if left:
+        topic, index = min(left)
+        raise DrError(
+            "offsets_not_set",
+            f'The connector "{name}" still has an offset for {topic}-{index}: {left[topic, index]}.',
+            "It is stopped and copies nothing. Start the same playbook again.",
+            rest.url,
+        )
 
 
 def _brokers(config: Mapping[str, str]) -> set[str]:

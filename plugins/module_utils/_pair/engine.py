@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from .._core.changes import Outcome
 from .._core.waiting import Bounds
 from .._module import Result
 
@@ -66,3 +67,6 @@ class Engine(Protocol):
 
         Not ``awaited``: the copying is told to end, and only the group sync's end is waited for.
         """
+
+    def forget(self, gone: str, here: str, check: bool) -> list[Outcome]:
+        """Another cluster stands at ``gone``: no flow of the pair, all of which stand still, has copied anything."""

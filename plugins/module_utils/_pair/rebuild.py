@@ -14,20 +14,18 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from .._connect.offsets import copied_offsets
 from .._core.acl import Acl, failure_of, plan
 from .._core.changes import Change, Outcome
 from .._core.disaster import loss_lines
 from .._core.errors import DrError
 from .._core.leases import at_work
-from .._core.names import Naming, connector_name, flow_name
+from .._core.names import Naming
 from .._core.stays import nested
 from .._kafka import acls as kafka_acls
 from .._kafka.latest import read_latest, write_latest
 from .._kafka.topics import describe, log_ranges
 from .._module import Result
 from .clusters import connect_pair, open_engine
-from .connect_engine import ConnectEngine
 from .journal import note, read_copy
 from .leases import leases_of, unfinished_replays
 
@@ -50,7 +48,7 @@ def rebuild(params: Mapping[str, Any], check: bool) -> Result:
         result.failure = failure_of(result.outcomes, work.kafka[work.gone].bootstrap_servers)
         result.extra["rights"] = len(result.outcomes)
         if result.failure is None:
-            result.outcomes += work.flows(check)
+            result.outcomes += work.engine.forget(work.gone, work.here, check)
             only_here = work.only_here()
             result.extra.update(replaced=True, only_here=only_here)
             result.outcomes += work.forget(check)
@@ -73,16 +71,7 @@ class _Rebuild:
         timeout = float(params["request_timeout"])
         self.kafka = connect_pair(params["clusters"], timeout)
         self.naming = Naming(params["policy"], params["separator"])
-        engine = open_engine(params["clusters"], self.naming, self.kafka, timeout)
-        if not isinstance(engine, ConnectEngine):
-            raise DrError(
-                "engine_unfit",
-                "Only the offsets of Kafka Connect can be reset; this pair runs Streams Replication Manager.",
-                f"Stop the service beside {self.here}, delete mm2-offsets.{self.gone}.internal and"
-                f" mm2-offset-syncs.{self.gone}.internal there, and give the pair another journal topic:"
-                " enable then begins a new one.",
-            )
-        self.engine = engine
+        self.engine = open_engine(params["clusters"], self.naming, self.kafka, timeout)
         self.state: dict[str, Any] = self.journal("read", {}, True).extra["state"]
         self._require_fit()
 
@@ -207,43 +196,6 @@ class _Rebuild:
         if self.naming.policy == "identity" or acl.resource_type != "topic" or not acl.name.startswith(before):
             return acl
         return replace(acl, name=now + acl.name.removeprefix(before))
-
-    def flows(self, check: bool) -> list[Outcome]:
-        """No flow remembers what it has copied: its source, or its target, is another cluster now."""
-        outcomes = []
-        for source, target in ((self.gone, self.here), (self.here, self.gone)):
-            rest, name = self.engine.rest(source, target), connector_name(source, target, "source")
-            connector = rest.connectors().get(name)
-            if connector is None and check:
-                continue
-            if not check and (connector is None or not connector.stopped):
-                state = "missing" if connector is None else f"{connector.state} with {len(connector.tasks)} tasks"
-                raise DrError(
-                    "not_stopped",
-                    f'The connector "{name}" of {flow_name(source, target)} is {state}, wanted STOPPED with none.',
-                    "Its offsets can be reset only then. Start the same playbook again.",
-                    rest.url,
-                )
-            have = copied_offsets(rest, name)
-            if have:
-                change = Change("offsets", name, "delete", nested(have), None)
-                outcomes.append(Outcome(change, "planned" if check else "done"))
-                if not check:
-                    self._reset(rest, name)
-        return outcomes
-
-    @staticmethod
-    def _reset(rest: Any, name: str) -> None:
-        rest.reset_offsets(name)
-        left = copied_offsets(rest, name)
-        if left:
-            topic, index = min(left)
-            raise DrError(
-                "offsets_not_set",
-                f'The connector "{name}" still has an offset for {topic}-{index}: {left[topic, index]}.',
-                "It is stopped and copies nothing. Start the same playbook again.",
-                rest.url,
-            )
 
     def only_here(self) -> dict[str, dict[str, dict[str, int]]]:
         """Ends of the replicas: what lies below came from the lost cluster, and the new one will never have it."""

@@ -22,13 +22,15 @@ from .._cm.control import Wish, reconcile_service
 from .._cm.service import CmService, open_service
 from .._cm.shapes import Service
 from .._connect.soundness import reads_uncommitted, unsound
+from .._core.changes import Change, Outcome
 from .._core.errors import DrError
-from .._core.names import CONNECTORS, connector_name, flow_name, offsets_topic
+from .._core.names import CONNECTORS, Naming, connector_name, flow_name, offsets_topic
 from .._core.replication_config import parse
 from .._core.srm import REPLICATION_CONFIGS, foreign_policy, is_on, of_flow, sync_key
-from .._core.waiting import Bounds
+from .._core.waiting import Bounds, wait_until
 from .._kafka.client import Kafka
 from .._kafka.connect_offsets import ConnectOffsets
+from .._kafka.topics import apply, describe, unsettled
 from .._module import Result
 from .engine import ConnectorLook, EngineLook
 
@@ -43,11 +45,17 @@ class SrmEngine:
 
     syncs_on_source = True
 
-    def __init__(self, clusters: Mapping[str, Mapping[str, Any]], kafka: Mapping[str, Kafka], timeout: float) -> None:
+    def __init__(
+        self,
+        clusters: Mapping[str, Mapping[str, Any]],
+        naming: Naming,
+        kafka: Mapping[str, Kafka],
+        timeout: float,
+    ) -> None:
         self._sites = {
             alias: _service(cluster["srm"], timeout) for alias, cluster in clusters.items() if cluster["srm"]
         }
-        self._kafka = kafka
+        self._naming, self._kafka = naming, kafka
         self._offsets: dict[str, ConnectOffsets] = {}
         self._lines: dict[str, dict[str, str]] = {}
         self._seen: dict[str, Reader[_Seen]] = {}
@@ -101,6 +109,37 @@ class SrmEngine:
             result.failure = acted.failure
         return result
 
+    def forget(self, gone: str, here: str, check: bool) -> list[Outcome]:
+        """Delete what the service beside ``here``, which must be STOPPED, keeps of ``gone``; its start makes it anew.
+
+        Its progress (with the old one, the first records of the new cluster would be left out), and the offset-syncs
+        that name offsets of the lost cluster.
+        """
+        kafka, site = self._kafka[here], self._site(here)
+        state = site.read_service().state
+        if not check and state != "STOPPED":
+            raise DrError(
+                "not_stopped",
+                f'The service "{site.name}" beside {here} is {state}, wanted STOPPED.',
+                "Its progress can be forgotten only then. Start the same playbook again.",
+                site.client.url,
+            )
+        names = (offsets_topic(gone), self._naming.offset_syncs(gone))
+        found = describe(kafka, names)
+        changes = [
+            Change("topic", name, "delete", {"partitions": topic.partitions}, None)
+            for name in names
+            if (topic := found[name]) is not None
+        ]
+        outcomes = apply(kafka, changes, check)
+        failed = [f"{one.change.name}: {one.error}" for one in outcomes if one.status == "failed"]
+        if not check and changes and not failed:
+            failed = [f"{one.name} is still there" for one in _left(kafka, changes)]
+        if failed:
+            text = f"What {here} keeps of {gone} could not be deleted: {'; '.join(failed)}."
+            raise DrError("topic_not_deleted", text, "Start the same playbook again.", kafka.bootstrap_servers)
+        return outcomes
+
     # ---- reading
 
     def _site(self, alias: str) -> CmService:
@@ -140,6 +179,11 @@ class SrmEngine:
             topic, connector = offsets_topic(source), CONNECTORS["source"]
             self._offsets[flow] = ConnectOffsets(self._kafka[target], topic, connector, source)
         return self._offsets[flow].copied()
+
+
+def _left(kafka: Kafka, changes: list[Change]) -> list[Change]:
+    """Deleted topics that the brokers still show after a minute."""
+    return wait_until(lambda: unsettled(kafka, changes), lambda left: not left, Bounds(60.0, 0.2, 60.0)).state
 
 
 def _service(site: Mapping[str, Any], timeout: float) -> CmService:

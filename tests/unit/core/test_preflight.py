@@ -330,3 +330,10 @@ def test_a_flow_that_does_not_fit_its_source_is_named() -> None:
         "P->B T-1: past the end",
         "P->B T-2: not known",
     ]
+
+
+def test_a_group_that_never_read_is_refused_by_name() -> None:
+    """It has no rows, so that nothing else would see it; a run that goes on has long looked."""
+    judged = judge_cutover(status(group("P")), journal(), "cutoff", "B", groups=["g", "new"])
+    assert ['"new" has no position on any' in text for text in judged["problems"]] == [True, False]
+    assert judge_cutover(status(), journal("P", RUN), "cutoff", "B", groups=["new"])["problems"] == []
