@@ -28,7 +28,7 @@ from confluent_kafka.admin import (
 )
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
-from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal, dr_readiness_info
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal, dr_readiness
 from modules import run_module
 from scenario import Scenario
 from snapshot import read_inventory, snapshot
@@ -67,7 +67,7 @@ class Pair:
             "request_timeout": 5,
             **more,
         }
-        result = run_module(dr_readiness_info, params)
+        result = run_module(dr_readiness, params)
         assert result["rc"] == 0, result["msg"]
         assert result["changed"] is False
         return result
@@ -98,15 +98,15 @@ class Pair:
     def forget(self, alias: str, group: str) -> None:
         self.admin[alias].delete_consumer_groups([group])[group].result(15)
 
-    def ends(self, alias: str, topic: str) -> dict[tuple[str, int], int]:
+    def end(self, alias: str, topic: str, index: int) -> int:
         consumer = Consumer({"bootstrap.servers": self.clusters[alias]["bootstrap_servers"], "group.id": "test"})
         try:
-            return {
-                (topic, index): int(consumer.get_watermark_offsets(TopicPartition(topic, index), timeout=15)[1])
-                for index in range(PARTITIONS)
-            }
+            return int(consumer.get_watermark_offsets(TopicPartition(topic, index), timeout=15)[1])
         finally:
             consumer.close()
+
+    def ends(self, alias: str, topic: str) -> dict[tuple[str, int], int]:
+        return {(topic, index): self.end(alias, topic, index) for index in range(PARTITIONS)}
 
 
 @pytest.fixture(scope="module")
@@ -434,8 +434,10 @@ def test_the_playbook_tells_changes_nothing_and_fails_only_where_it_is_asked_to(
     groups = ["settlement", "archive"]
     before = snapshot(read_inventory(scenario.inventory), groups)
     report = scenario.reports / "readiness.json"
+    looks = kept(pair)
     scenario.playbook("readiness", options=("--check",))
     assert not report.exists()
+    assert kept(pair) == looks
     done = scenario.playbook("readiness", {"kafka_dr_ready_require": "both"})
     assert done["changed"] == 0
     assert "ready for a controlled cutover: YES, for a disaster: YES" in done["output"]
@@ -445,6 +447,11 @@ def test_the_playbook_tells_changes_nothing_and_fails_only_where_it_is_asked_to(
     assert set(found["rereads"]["disaster"]) == set(groups)
     assert found["loss"]["offsets_at_least"] == 0
     assert snapshot(read_inventory(scenario.inventory), groups) == before
+    # The one thing that it writes: this look, on both sides.
+    assert {alias: end - looks[alias] for alias, end in kept(pair).items()} == {"P": 1, "B": 1}
+    assert found["looks"][-1]["at"] == found["at"]
+    assert any("controlled: YES since" in text for text in found["trend"])
+    assert found["durations"] == {}
 
     with verb("B", SOURCE, "pause")(pair):
         until(pair.look, lambda seen: "flow" in named(seen))
@@ -455,6 +462,11 @@ def test_the_playbook_tells_changes_nothing_and_fails_only_where_it_is_asked_to(
         accepted = {"kafka_dr_ready_require": "disaster", "kafka_dr_ready_accept": ["flow"]}
         # What rests on it is looked at then, and says what it would cost.
         assert "flow_moves" in scenario.playbook("readiness", accepted, expect=2)["output"]
+
+
+def kept(pair: Pair) -> dict[str, int]:
+    """Where the state topic ends, with all looks in it."""
+    return {alias: pair.end(alias, "kafka-dr-state-internal", 0) for alias in pair.clusters}
 
 
 def test_a_partition_more_is_named(pair: Pair) -> None:

@@ -105,7 +105,6 @@ def behind_and_lost(pair: Scenario) -> tuple[Lab, dict[str, Any]]:
         slow(pair, "fraud", 2)
     if pair.engine == "srm":
         # Its flow cannot be paused: it is as far behind as it happens to be.
-        pair.traffic(1000)
         lab = Lab(pair.folder)
         for part in ("cm", "connect", "broker"):
             lab.kill("P", part)

@@ -120,6 +120,25 @@ def test_no_password_lies_anywhere_but_in_its_own_file(secured: Scenario, lab: L
     assert json.loads((secured.folder / "ledger" / "clients.json").read_text())["clients"]["settlement"]["user"]
 
 
+def test_readiness_names_the_right_that_is_missing(secured: Scenario, lab: Lab) -> None:
+    """Nothing else would: as long as the applications work on P, nobody is refused on B."""
+
+    def rights() -> tuple[str, str]:
+        secured.playbook("readiness")
+        report = json.loads((secured.reports / "readiness.json").read_text())
+        row = next(row for row in report["checks"] if row["name"] == "rights")
+        return row["answer"], row["found"]
+
+    join = _acl(ResourceType.GROUP, "settlement", AclOperation.READ, AclPermissionType.ALLOW)
+    assert rights()[0] == "YES"
+    _take(lab, "B", join)
+    try:
+        assert rights() == ("NO", "allow User:consumer from *: read group settlement")
+    finally:
+        _give(lab, "B", join)
+    assert rights()[0] == "YES"
+
+
 # ---- rights that the playbooks do not have
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "Expiring",
     "Facts",
     "Limits",
+    "OpenTransaction",
     "judge_readiness",
     "readiness_lines",
 ]
@@ -42,22 +43,42 @@ WAYS = (CONTROLLED, DISASTER)
 @dataclass(frozen=True)
 class Limits:
     """``lag``: seconds that a flow may be behind. ``expiry``: seconds that the oldest record which is not copied must
-    still be kept. ``age``: seconds that the evidence for a disaster's positions may be old.
+    still be kept. ``age``: seconds that the evidence for a disaster's positions may be old. ``undecided``: seconds that
+    a transaction may be open.
     """
 
     lag: float = 60.0
     expiry: float = 3600.0
     age: float = 900.0
+    undecided: float = 60.0
 
 
 @dataclass(frozen=True)
 class Expiring:
-    """The first record of a partition that is not copied yet. ``left``: seconds until the source may delete it."""
+    """The first record of a partition that is not copied yet. ``waited``: seconds since it was written, None: unknown.
+
+    ``left``: seconds until the source may delete it, infinite where it does not; None: unknown.
+    """
 
     topic: str
     partition: int
-    waited: float
+    waited: float | None
     left: float | None
+
+    @property
+    def place(self) -> str:
+        """As people write it."""
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True)
+class OpenTransaction:
+    """The first record of one that is not decided. ``age``: seconds since it was written, None: unknown."""
+
+    topic: str
+    partition: int
+    offset: int
+    age: float | None
 
 
 @dataclass(frozen=True)
@@ -67,10 +88,10 @@ class Facts:
     ``away``: why a cluster, or the workers of the flow toward it (``workers``), did not answer; None: they did.
     ``topics``: by alias, every original and replica. ``flows``: forward, and with the policy default the one back, as
     ``dr_status_info`` tells them; ``unsound``: texts by flow. ``names``: the groups that move, ``groups``: where they
-    stand. ``rows``: where groups would
-    start on ``y``. ``survey``: what ``dr_disaster`` sees. ``rights``: missing on ``y``. ``strangers``: by alias, groups
-    with positions on the pair's topics that the inventory does not have. ``clients``: why one cannot be controlled.
-    ``unknown``: why a part is None, by its name.
+    stand. ``foreign``: texts by flow that was looked at. ``rows``: where groups would start on ``y``. ``survey``: what
+    ``dr_disaster`` sees. ``rights``: missing on ``y``; ``undeclared``: clients of whose rights nothing can be said,
+    where an authorizer runs. ``strangers``: by alias, groups with positions on the pair's topics that the inventory
+    does not have. ``clients``: why one cannot be controlled. ``unknown``: why a part is None, by its name.
     """
 
     x: str
@@ -86,9 +107,9 @@ class Facts:
     brokers: Mapping[str, int | None] = field(default_factory=dict)
     flows: Mapping[str, Mapping[str, Any]] | None = None
     unsound: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    foreign: Sequence[str] | None = None
+    foreign: Mapping[str, Sequence[str]] | None = None
     expiring: Sequence[Expiring] | None = None
-    open_transactions: Sequence[str] | None = None
+    open_transactions: Sequence[OpenTransaction] | None = None
     names: Sequence[str] = ()
     groups: Sequence[Mapping[str, Any]] | None = None
     unlisted: Sequence[Mapping[str, Any]] = ()
@@ -96,6 +117,7 @@ class Facts:
     survey: Mapping[str, Any] | None = None
     engine: str = "connect"
     rights: Sequence[str] | None = None
+    undeclared: Sequence[str] = ()
     strangers: Mapping[str, Sequence[str]] | None = None
     clients: Sequence[str] | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
@@ -180,4 +202,4 @@ def readiness_lines(found: Mapping[str, Any]) -> list[str]:
     words = (YES, ACCEPTED, NO, UNKNOWN, SKIPPED)
     counts = {answer: sum(row["answer"] == answer for row in checks) for answer in words}
     lines.append("  " + ", ".join(f"{count} {answer}" for answer, count in counts.items() if count))
-    return [*lines, *(f"  {text}" for text in found.get("cost", []))]
+    return [*lines, *(f"  {text}" for name in ("cost", "trend") for text in found.get(name, []))]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from .readiness import CONTROLLED, DISASTER, Check, Facts
+from .readiness import CONTROLLED, DISASTER, Check, Expiring, Facts
 from .topics import TopicState
 from .verdict import PROVEN, REFUTED, UNKNOWN, Finding
 
@@ -42,12 +42,16 @@ def _not_known(facts: Facts, part: str) -> Finding:
     return Finding(UNKNOWN, facts.unknown.get(part, f"{part} could not be looked at"))
 
 
-def _none_of(texts: Sequence[str], good: str) -> Finding:
-    """REFUTED with the first ones, if there are any."""
-    if not texts:
-        return _is(good)
+def _none_of(texts: Sequence[str], good: str, unknown: Sequence[str] = ()) -> Finding:
+    """REFUTED with the first of ``texts``, if there are any; else UNKNOWN with the first of what could not be told."""
+    if texts:
+        return Finding(REFUTED, _first(texts))
+    return Finding(UNKNOWN, _first(unknown)) if unknown else _is(good)
+
+
+def _first(texts: Sequence[str]) -> str:
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    return Finding(REFUTED, "; ".join(texts[:_SHOWN]) + more)
+    return "; ".join(texts[:_SHOWN]) + more
 
 
 def _answers(side: str) -> Judge:
@@ -168,17 +172,17 @@ def _value(state: TopicState, name: str) -> str | None:
 
 
 def _settings(facts: Facts) -> Finding:
-    other = []
+    other, unread = [], []
     for left, right in _pairs(facts):
         for setting, differs in _COMPARED.items():
             mine, theirs = _value(left, setting), _value(right, setting)
             if mine is None or theirs is None:
-                return Finding(UNKNOWN, f'{setting} of "{left.name}" or "{right.name}" could not be read')
-            if differs(mine, theirs):
+                unread.append(f'{setting} of "{left.name}" or "{right.name}" could not be read')
+            elif differs(mine, theirs):
                 other.append(
                     f'{setting} is {mine} for "{left.name}" on {facts.x} and {theirs} for "{right.name}" on {facts.y}'
                 )
-    return _none_of(other, "nothing that applications would notice differs")
+    return _none_of(other, "nothing that applications would notice differs", unread)
 
 
 def _shorter(mine: str, theirs: str) -> bool:
@@ -198,14 +202,14 @@ _COMPARED: dict[str, Callable[[str, str], bool]] = {
 
 def _writable(facts: Facts) -> Finding:
     """Producers with acks=all need min.insync.replicas replicas; fewer can never be in sync."""
-    other = []
+    other, unread = [], []
     for name, state in (_there(facts, facts.y) or {}).items():
         wanted = _value(state, "min.insync.replicas")
         if wanted is None or state.replication_factor is None:
-            return Finding(UNKNOWN, f'replicas of "{name}" on {facts.y} could not be read')
-        if state.replication_factor < int(wanted):
+            unread.append(f'replicas of "{name}" on {facts.y} differ by partition, or could not be read')
+        elif state.replication_factor < int(wanted):
             other.append(f'"{name}" has {state.replication_factor} replicas and min.insync.replicas {wanted}')
-    return _none_of(other, f"acks=all can be had of every topic on {facts.y}")
+    return _none_of(other, f"acks=all can be had of every topic on {facts.y}", unread)
 
 
 def _replication(facts: Facts) -> Finding:
@@ -213,15 +217,14 @@ def _replication(facts: Facts) -> Finding:
     brokers = facts.brokers.get(facts.y)
     if brokers is None:
         return Finding(UNKNOWN, f"the number of brokers on {facts.y} is not known")
-    other = [
-        f'"{right.name}" has {right.replication_factor} replicas on {facts.y}, "{left.name}" has'
-        f" {left.replication_factor} on {facts.x}"
-        for left, right in _pairs(facts)
-        if left.replication_factor
-        and right.replication_factor
-        and right.replication_factor < min(left.replication_factor, brokers)
-    ]
-    return _none_of(other, "no fewer than on the side being left")
+    other, unread = [], []
+    for left, right in _pairs(facts):
+        mine, theirs = left.replication_factor, right.replication_factor
+        if mine is None or theirs is None:
+            unread.append(f'replicas of "{left.name}" or "{right.name}" differ by partition, or could not be read')
+        elif theirs < min(mine, brokers):
+            other.append(f'"{right.name}" has {theirs} replicas on {facts.y}, "{left.name}" has {mine} on {facts.x}')
+    return _none_of(other, "no fewer than on the side being left", unread)
 
 
 def _connectors(which: str, parts: Sequence[str]) -> Judge:
@@ -255,9 +258,7 @@ def _fits(facts: Facts) -> Finding:
     rows = facts.forward["partitions"]
     lost = [f"{row['topic']}-{row['partition']}: {row['fits_reason']}" for row in rows if row["fits"] == REFUTED]
     open_ = [f"{row['topic']}-{row['partition']}: {row['fits_reason']}" for row in rows if row["fits"] == UNKNOWN]
-    if not lost and open_:
-        return Finding(UNKNOWN, "; ".join(open_[:_SHOWN]))
-    return _none_of(lost, "nothing was deleted before it was copied")
+    return _none_of(lost, "nothing was deleted before it was copied", open_ if rows else ["no partition was seen"])
 
 
 def _moves(which: str) -> Judge:
@@ -272,35 +273,54 @@ def _lag(facts: Facts) -> Finding:
     if facts.expiring is None:
         return _not_known(facts, "expiring")
     late = [
-        f"{one.topic}-{one.partition}: its first record that is not copied has waited {one.waited:.0f} s"
+        f"{one.place}: its first record that is not copied has waited {one.waited:.0f} s"
         for one in facts.expiring
-        if one.waited > facts.limits.lag
+        if one.waited is not None and one.waited > facts.limits.lag
     ]
-    worst = max((one.waited for one in facts.expiring), default=0.0)
-    return _none_of(late, f"the record that has waited longest is {worst:.1f} s old (limit {facts.limits.lag:g} s)")
+    open_ = [f"{one.place}: how old its first record that is not copied is" for one in facts.expiring if not _aged(one)]
+    worst = max((one.waited for one in facts.expiring if one.waited is not None), default=0.0)
+    good = f"the record that has waited longest is {worst:.1f} s old (limit {facts.limits.lag:g} s)"
+    return _none_of(late, good, open_)
+
+
+def _aged(one: Expiring) -> bool:
+    return one.waited is not None
 
 
 def _expiry(facts: Facts) -> Finding:
     if facts.expiring is None:
         return _not_known(facts, "expiring")
     soon = [
-        f"{one.topic}-{one.partition}: deleted in {max(0.0, one.left):.0f} s"
+        f"{one.place}: deleted in {max(0.0, one.left):.0f} s"
         for one in facts.expiring
         if one.left is not None and one.left < facts.limits.expiry
     ]
-    return _none_of(soon, f"what waits to be copied is kept for another {facts.limits.expiry:g} s and longer")
+    # One whose age is not known is named by the check of the lag.
+    open_ = [f"{one.place}: how long it is kept" for one in facts.expiring if one.left is None and _aged(one)]
+    return _none_of(soon, f"what waits to be copied is kept for another {facts.limits.expiry:g} s and longer", open_)
 
 
 def _foreign(facts: Facts) -> Finding:
     if facts.foreign is None:
         return _not_known(facts, "foreign")
-    return _none_of(list(facts.foreign), "nobody but the flows writes there")
+    texts = [text for found in facts.foreign.values() for text in found]
+    return _none_of(texts, f"nobody but the flow writes there ({', '.join(facts.foreign)})")
 
 
 def _decided(facts: Facts) -> Finding:
     if facts.open_transactions is None:
         return _not_known(facts, "open_transactions")
-    return _none_of(list(facts.open_transactions), "none holds records back for long")
+    held = [
+        f"{one.topic}-{one.partition} on {facts.x}: one is open from offset {one.offset} on, {one.age:.0f} s"
+        for one in facts.open_transactions
+        if one.age is not None and one.age > facts.limits.undecided
+    ]
+    open_ = [
+        f"{one.topic}-{one.partition} on {facts.x}: since when one is open from offset {one.offset} on"
+        for one in facts.open_transactions
+        if one.age is None
+    ]
+    return _none_of(held, f"none holds records back for {facts.limits.undecided:g} s", open_)
 
 
 def _have_positions(facts: Facts) -> Finding:
@@ -368,7 +388,9 @@ def _no_strangers(facts: Facts) -> Finding:
 def _rights(facts: Facts) -> Finding:
     if facts.rights is None:
         return _not_known(facts, "rights")
-    return _none_of(list(facts.rights), f"the declared principals may work on {facts.y}, or nobody is refused there")
+    open_ = [f'what "{name}" may do: it declares no principal' for name in facts.undeclared]
+    good = f"the declared principals may work on {facts.y}, or nobody is refused there"
+    return _none_of(list(facts.rights), good, open_)
 
 
 def _prepared(facts: Facts) -> Finding:
@@ -638,7 +660,8 @@ CHECKS = (
         "rights",
         "May the applications work on {y}?",
         _rights,
-        "Run the playbook enable with principals declared, or grant them with kafka_acl.",
+        "Grant it there with kafka_acl (the filter application_acls lists what a client needs), and declare the"
+        " principal of each client.",
         ("cluster_to",),
     ),
     Check(

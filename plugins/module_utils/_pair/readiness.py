@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,9 +18,18 @@ from typing import Any, TypeVar
 from .._core.acl import EVERYBODY, Acl, application_acls, granted, wanted_acls
 from .._core.errors import DrError
 from .._core.gates import PartitionFacts, lag, open_transaction
-from .._core.journal import State, fold, merge
+from .._core.history import durations, trend_lines
+from .._core.journal import Event, State, fold, merge
 from .._core.names import Naming, flow_name
-from .._core.readiness import WAYS, Expiring, Facts, Limits, judge_readiness, readiness_lines
+from .._core.readiness import (
+    WAYS,
+    Expiring,
+    Facts,
+    Limits,
+    OpenTransaction,
+    judge_readiness,
+    readiness_lines,
+)
 from .._core.readiness_checks import CHECKS, SETTINGS
 from .._core.topics import TopicState
 from .._kafka import acls
@@ -35,6 +45,7 @@ from .engine import Engine
 from .evidence import gather
 from .intruders import circling, foreign_records
 from .journal import read_copy
+from .looks import keep_look
 from .observe import ISOLATION, FlowLook, Pair
 from .status import flow_row, group_rows, judged_flows
 from .translate import find_positions
@@ -42,20 +53,34 @@ from .translate import find_positions
 __all__ = ["readiness"]
 
 T = TypeVar("T")
-_UNDECIDED_SECONDS = 60.0
 
 
-def readiness(params: Mapping[str, Any]) -> Result:
-    """Look, judge, and say what a move would cost now."""
+def readiness(params: Mapping[str, Any], check: bool) -> Result:
+    """Look, judge, say what a move would cost now, and keep the look beside the earlier ones (not in check mode)."""
+    if params["to"] not in ("", *params["clusters"]):
+        known = ", ".join(params["clusters"])
+        raise DrError("bad_option", f'to is "{params["to"]}", wanted one of the clusters {known}.', "Correct it.")
     look = _Look(params)
     facts = look.facts()
     found = judge_readiness(facts, CHECKS, params["accept"])
-    found["cost"] = _cost(facts)
+    found["cost"] = [*_cost(facts), *_took(durations(look.events))]
     found["loss"] = None if facts.survey is None else facts.survey["loss"]
     found["rereads"] = {"controlled": _rereads(facts.rows), "disaster": _rereads(_details(facts))}
+    found["lag_s"] = _lag(facts)
+    found["durations"] = durations(look.events)
+    kept = keep_look(look.kafka, params, found, params["history"] and not check)
+    found.update(at=kept.at, looks=kept.looks, trend=trend_lines(kept.looks))
     lines = readiness_lines(found)
     verdicts = {way: found[way] for way in WAYS}
-    return Result(extra={**verdicts, "readiness": found, "lines": lines}, requests=look.requests)
+    extra = {**verdicts, "readiness": found, "lines": lines}
+    return Result(extra=extra, requests=look.requests, warnings=kept.warnings)
+
+
+def _lag(facts: Facts) -> float | None:
+    """Seconds that the record which has waited longest has waited; None: not known of each partition."""
+    if facts.expiring is None or any(one.waited is None for one in facts.expiring):
+        return None
+    return max((one.waited for one in facts.expiring if one.waited is not None), default=0.0)
 
 
 def _details(facts: Facts) -> Any:
@@ -87,6 +112,13 @@ def _cost(facts: Facts) -> list[str]:
     return lines
 
 
+def _took(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    return [
+        f"{kind}: took {one['median']:.0f} s (median of {one['runs']}), the last one {one['last']:.0f} s"
+        for kind, one in found.items()
+    ]
+
+
 class _Look:
     """One look at a pair. Every part by itself: what fails is None, and ``unknown`` says why."""
 
@@ -95,7 +127,8 @@ class _Look:
         self._clusters: Mapping[str, Any] = params["clusters"]
         self._naming = Naming(params["policy"], params["separator"])
         self._unknown: dict[str, str] = {}
-        self._kafka: dict[str, Kafka] = {}
+        self.kafka: dict[str, Kafka] = {}
+        self.events: list[Event] = []
         self._pairs: list[Pair] = []
         self.x = self.y = ""
         self._others: list[dict[str, Any]] = []
@@ -103,7 +136,7 @@ class _Look:
     @property
     def requests(self) -> list[dict[str, Any]]:
         """Every request sent so far, without secrets."""
-        own = [request for kafka in self._kafka.values() for request in kafka.requests]
+        own = [request for kafka in self.kafka.values() for request in kafka.requests]
         return own + self._others + [request for pair in self._pairs for request in pair.requests]
 
     def facts(self) -> Facts:
@@ -117,7 +150,8 @@ class _Look:
         self._params = {**self._params, "leave": self.x, "enter": self.y}
         workers, versions = self._workers()
         seen = self._both_sides(state, workers) if state is not None and not any(away.values()) else {}
-        there = self.y in self._kafka
+        there = self.y in self.kafka
+        rights = self._part("rights", self._rights) if there else None
         return Facts(
             x=self.x,
             y=self.y,
@@ -130,10 +164,11 @@ class _Look:
             engine="srm" if self._clusters[self.y].get("srm") else "connect",
             journal=state,
             journal_missing=missing,
-            topics={alias: self._part("topics", partial(self._topics, alias)) for alias in self._kafka},
-            brokers={alias: kafka.brokers for alias, kafka in self._kafka.items()},
+            topics={alias: self._part("topics", partial(self._topics, alias)) for alias in self.kafka},
+            brokers={alias: kafka.brokers for alias, kafka in self.kafka.items()},
             survey=self._part("survey", lambda: self._survey(state)) if there and state is not None else None,
-            rights=self._part("rights", self._rights) if there else None,
+            rights=None if rights is None else rights[0],
+            undeclared=() if rights is None else rights[1],
             clients=self._params["unreachable"],
             unknown=self._unknown,
             limits=Limits(*(float(self._params[f"{name}_limit"]) for name in ("lag", "expiry", "age"))),
@@ -155,7 +190,7 @@ class _Look:
     def _open(self, alias: str) -> str | None:
         cluster = self._clusters[alias]
         try:
-            self._kafka[alias] = connect(
+            self.kafka[alias] = connect(
                 {
                     "bootstrap_servers": cluster["bootstrap_servers"],
                     "client": cluster.get("admin_client") or cluster.get("client"),
@@ -172,7 +207,7 @@ class _Look:
         timeout = float(self._params["request_timeout"])
         reasons: dict[str, str | None] = {}
         versions: dict[str, str | None] = {}
-        engine = open_engine(self._clusters, self._naming, self._kafka, timeout)
+        engine = open_engine(self._clusters, self._naming, self.kafka, timeout)
         for alias in (self.x, self.y):
             try:
                 reasons[alias], versions[alias] = self._worker(engine, alias)
@@ -188,44 +223,47 @@ class _Look:
             return None, None
         worker = engine.rest(source, alias)
         served = worker.cluster_id()
-        known = self._kafka[alias].cluster_id if alias in self._kafka else served
+        known = self.kafka[alias].cluster_id if alias in self.kafka else served
         wrong = f'they belong to the cluster "{served}", not to "{known}"'
         return None if served == known else wrong, worker.version()
 
     def _journal(self) -> tuple[State, list[str]]:
         topic, pair = self._params["topic"], self._params["pair"]
-        copies = on_each(self._kafka, lambda alias: read_copy(self._kafka[alias], topic, pair))
+        copies = on_each(self.kafka, lambda alias: read_copy(self.kafka[alias], topic, pair))
         missing = sorted(alias for alias, copy in copies.items() if copy is None)
-        return fold(merge(copy for copy in copies.values() if copy is not None)), missing
+        self.events = merge(copy for copy in copies.values() if copy is not None)
+        return fold(self.events), missing
 
     def _topics(self, alias: str) -> dict[str, TopicState | None]:
         other = self.y if alias == self.x else self.x
         originals = self._params["topics"]
         names = list(dict.fromkeys([*originals, *(self._naming.replica(other, name) for name in originals)]))
-        return describe(self._kafka[alias], names, dict.fromkeys(names, SETTINGS))
+        return describe(self.kafka[alias], names, dict.fromkeys(names, SETTINGS))
 
     def _survey(self, state: Mapping[str, Any]) -> dict[str, Any]:
         left = state["left"].get(self.y, {})
         known = {name: state[name] for name in ("topic_ids", "syncs_since", "seams", "only_here")}
         return survey({**self._params, **known, "vouched": left.get("positions", {}), "ahead": None})
 
-    def _rights(self) -> list[str]:
-        """Those that a declared principal lacks on the side being entered. Of a processor, what it reads."""
+    def _rights(self) -> tuple[list[str], list[str]]:
+        """Those that a declared principal lacks on the side being entered, and clients that declare none.
+
+        Of a processor, what it reads. Nothing where no authorizer runs.
+        """
         wanted: list[Acl] = []
+        nameless = [client["name"] for client in self._params["clients"] if not client.get("principal")]
         for client in self._params["clients"]:
             if client.get("principal"):
                 role = "producer" if client["role"] == "producer" else "consumer"
                 endpoint = self._params["endpoints"][self.y][client["name"]]
                 wanted += wanted_acls(application_acls({**client, "role": role}, endpoint, client["principal"]))
-        if not wanted:
-            return []
         try:
-            found = acls.describe(self._kafka[self.y], sorted({acl.principal for acl in wanted} | {EVERYBODY}))
+            found = acls.describe(self.kafka[self.y], sorted({acl.principal for acl in wanted} | {EVERYBODY}))
         except DrError as error:
             if error.code == "no_authorizer":
-                return []
+                return [], []
             raise
-        return [acl.sentence() for acl in wanted if not granted(acl, found)]
+        return [acl.sentence() for acl in wanted if not granted(acl, found)], nameless
 
     # ---- both sides
 
@@ -250,7 +288,7 @@ class _Look:
         return {
             "flows": {name: one["row"] for name, one in looked.items() if one is not None},
             "unsound": {name: one["unsound"] for name, one in looked.items() if one is not None},
-            "foreign": None if away is None else [text for one in looked.values() if one for text in one["foreign"]],
+            "foreign": None if away is None else {name: one["foreign"] for name, one in looked.items() if one},
             "expiring": None if away is None else away["expiring"],
             "open_transactions": None if away is None else away["open"],
             "groups": groups["rows"],
@@ -296,7 +334,10 @@ class _Look:
         settings = describe(here, pair.topics, dict.fromkeys(pair.topics, SETTINGS))
         now, found = time.time(), []
         for key, first in sorted(firsts.items()):
-            if first is None or first.timestamp is None:
+            if first is None:
+                continue
+            if first.timestamp is None:
+                found.append(Expiring(*key, waited=None, left=None))
                 continue
             copy = copies.get(renamed[key])
             # N may be a minute old: whatever is older than the replica's newest record has long been copied.
@@ -322,7 +363,7 @@ class _Look:
 
     def _strangers(self) -> dict[str, list[str]]:
         """Groups of nobody in the inventory with positions on these topics, where the applications live."""
-        kafka = self._kafka[self.x]
+        kafka = self.kafka[self.x]
         known = {*self._params["groups"], *self._params["local_groups"]}
         others = [name for name in kafka_groups.names(kafka) if name not in known]
         found = kafka_groups.positions(kafka, others) if others else {}
@@ -342,24 +383,25 @@ def _next(facts: PartitionFacts) -> int:
 
 
 def _kept_seconds(state: TopicState | None) -> float | None:
-    """How long the source keeps a record by its age; None: as long as there is room, or for ever."""
-    if state is None:
+    """How long the source keeps a record by its age, infinite where age does not matter; None: not known."""
+    values = {} if state is None else {name: state.config.get(name) for name in ("retention.ms", "cleanup.policy")}
+    policy, kept = (
+        None if (one := values.get(name)) is None else one.value for name in ("cleanup.policy", "retention.ms")
+    )
+    if policy is not None and "delete" not in str(policy):
+        return math.inf
+    if policy is None or kept is None:
         return None
-    value, policy = state.config.get("retention.ms"), state.config.get("cleanup.policy")
-    if value is None or value.value is None or (policy is not None and "delete" not in str(policy.value)):
-        return None
-    return None if int(value.value) < 0 else int(value.value) / 1000.0
+    return math.inf if int(kept) < 0 else int(kept) / 1000.0
 
 
-def _left_open(pair: Pair, look: FlowLook) -> list[str]:
-    """Transactions that have been open for longer than any should be."""
+def _left_open(pair: Pair, look: FlowLook) -> list[OpenTransaction]:
+    """Transactions that are not decided, and since when."""
     spans = {key: (facts.end or 0, facts.high or 0) for key, facts in look.facts.items() if open_transaction(facts)}
     firsts = first_data_records(pair.kafka[look.source], spans, "read_uncommitted") if spans else {}
     found = []
-    for (topic, index), first in sorted(firsts.items()):
+    for key in sorted(spans):
+        first = firsts.get(key)
         age = None if first is None or first.timestamp is None else time.time() - first.timestamp / 1000.0
-        if age is not None and age > _UNDECIDED_SECONDS:
-            found.append(
-                f"{topic}-{index} on {look.source}: one is open from offset {spans[topic, index][0]} on, {age:.0f} s"
-            )
+        found.append(OpenTransaction(*key, offset=spans[key][0], age=age))
     return found

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names im
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.readiness import (
     Expiring,
     Facts,
+    OpenTransaction,
     judge_readiness,
     readiness_lines,
 )
@@ -78,7 +80,7 @@ def healthy() -> Facts:
         brokers={"P": 3, "B": 3},
         flows={"P->B": flow("P->B"), "B->P": flow("B->P")},
         unsound={"P->B": (), "B->P": ()},
-        foreign=[],
+        foreign={"P->B": [], "B->P": []},
         expiring=[Expiring("T", 0, 0.5, 600_000.0)],
         open_transactions=[],
         names=["g"],
@@ -208,10 +210,35 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "expired": (with_flow(H(), "P->B", lost), "flow_fits", "NO", "9 offsets expired"),
     "RUNNING and stuck": (with_flow(H(), "P->B", stuck), "flow_moves", "NO", "nothing moved"),
     "RUNNING and silent": (with_flow(H(), "P->B", silent), "flow_moves", "UNKNOWN", "no heartbeat"),
-    "late": (replace(H(), expiring=[Expiring("T", 0, 61.0, None)]), "flow_lag", "NO", "61 s"),
+    "late": (replace(H(), expiring=[Expiring("T", 0, 61.0, math.inf)]), "flow_lag", "NO", "61 s"),
     "about to expire": (replace(H(), expiring=[Expiring("T", 0, 5.0, 90.0)]), "flow_expiry", "NO", "in 90 s"),
-    "open transaction": (replace(H(), open_transactions=["T-0: open"]), "transactions", "NO", "T-0: open"),
-    "foreign records": (replace(H(), foreign=["P.T-0 on B"]), "foreign", "NO", "P.T-0 on B"),
+    "age of the lag unknown": (
+        replace(H(), expiring=[Expiring("T", 0, None, None)]),
+        "flow_lag",
+        "UNKNOWN",
+        "T-0: how old",
+    ),
+    "retention unknown": (replace(H(), expiring=[Expiring("T", 0, 5.0, None)]), "flow_expiry", "UNKNOWN", "how long"),
+    "no partition seen": (with_flow(H(), "P->B", lambda one: one.update(partitions=[])), "flow_fits", "UNKNOWN", "no"),
+    "uneven replicas": (
+        with_topic(H(), "P", topic("T", replication_factor=None)),
+        "replicas",
+        "UNKNOWN",
+        "differ by partition",
+    ),
+    "open transaction": (
+        replace(H(), open_transactions=[OpenTransaction("T", 0, 7, 61.0)]),
+        "transactions",
+        "NO",
+        "from offset 7 on, 61 s",
+    ),
+    "transaction of unknown age": (
+        replace(H(), open_transactions=[OpenTransaction("T", 0, 7, None)]),
+        "transactions",
+        "UNKNOWN",
+        "since when",
+    ),
+    "foreign records": (replace(H(), foreign={"P->B": ["P.T-0 on B"]}), "foreign", "NO", "P.T-0 on B"),
     "no way back": (with_flow(H(), "B->P", connector("source", state="STOPPED")), "back", "NO", "STOPPED"),
     "way back stuck": (with_flow(H(), "B->P", stuck), "back_moves", "NO", "nothing moved"),
     "no checkpoints": (
@@ -245,6 +272,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "nothing is known",
     ),
     "no rights": (replace(H(), rights=["allow User:a: read topic T"]), "rights", "NO", "User:a"),
+    "a client without principal": (replace(H(), undeclared=["payments-api"]), "rights", "UNKNOWN", "payments-api"),
     "rights unseen": (replace(H(), rights=None, unknown={"rights": "refused"}), "rights", "UNKNOWN", "refused"),
     "host away": (replace(H(), clients=["the host app1 does not answer"]), "clients", "NO", "app1"),
 }
@@ -276,6 +304,20 @@ def test_one_broken_thing_is_named_once_with_what_to_do(case: str) -> None:
 
 def test_every_check_has_a_broken_thing_of_its_own() -> None:
     assert {name for _facts, name, _answer, _word in BROKEN.values()} == {check.name for check in CHECKS}
+
+
+def test_a_transaction_may_be_open_for_a_while() -> None:
+    found = judge_readiness(replace(healthy(), open_transactions=[OpenTransaction("T", 0, 7, 59.0)]), CHECKS)
+    assert found["controlled"] == "YES"
+
+
+def test_what_is_broken_is_named_although_something_else_is_not_known() -> None:
+    late = [Expiring("T", 0, None, math.inf), Expiring("T", 1, 61.0, math.inf)]
+    found = judge_readiness(replace(healthy(), expiring=late), CHECKS)
+    assert (found["controlled"], next(row["found"] for row in found["checks"] if row["answer"] == "NO")[:3]) == (
+        "NO",
+        "T-1",
+    )
 
 
 def test_what_is_accepted_counts_and_is_still_told() -> None:

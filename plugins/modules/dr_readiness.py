@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: dr_readiness_info
+module: dr_readiness
 short_description: Tell whether the applications of a pair could move now, and what it would cost
 version_added: 0.1.0
 description:
@@ -15,7 +15,8 @@ description:
     would be used; every check with its answer, what it was answered from, and what to do.
   - A check that rests on another one is C(SKIPPED) where that one is not C(YES), so that what is broken is named once.
     A verdict is C(YES) only if each of its checks is.
-  - Reads only. Flows are judged by what moves, never by the state RUNNING.
+  - Changes nothing of a pair. Flows are judged by what moves, never by the state RUNNING.
+  - Each look is kept in the state topic on the sides that answer (O(history)), so that the next one can tell a trend.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.attributes
@@ -64,6 +65,12 @@ options:
     type: list
     elements: str
     default: []
+  history:
+    description:
+      - Whether to keep this look. In check mode it is not kept.
+      - The task is not C(changed) by it. The latest 400 looks of a pair are kept.
+    type: bool
+    default: true
   lag_limit:
     description: Seconds that the first record that is not copied may have waited.
     type: float
@@ -89,7 +96,7 @@ author:
 
 EXAMPLES = r"""
 - name: Could we move now?
-  switchback.kafka_dr.dr_readiness_info:
+  switchback.kafka_dr.dr_readiness:
     clusters: "{{ kafka_dr_pair.clusters }}"
     topics: [Payments]
     groups: [settlement]
@@ -118,6 +125,9 @@ readiness:
       C(counts), the verdicts that it is part of.
     - C(rereads), by type and group, how many records would be read again at most (null if not known); C(loss), what a
       disaster would lose, see RV(switchback.kafka_dr.dr_disaster#module:loss); C(cost), the same in words.
+    - C(durations), by type of cutover what completed runs took that were not interrupted, as C(last), C(median) and
+      C(runs), in seconds; C(looks), the latest ones with this one last; C(trend), the same in words; C(lag_s), how long
+      the record that is not copied has waited, null if not known; C(at), when this was, in UTC.
   returned: success
   type: dict
 lines:
@@ -147,6 +157,7 @@ SPEC = pair_options().merge(
             "endpoints": {"type": "dict", "default": {}},
             "unreachable": NAMES,
             "accept": NAMES,
+            "history": {"type": "bool", "default": True},
             "lag_limit": {"type": "float", "default": 60.0},
             "expiry_limit": {"type": "float", "default": 3600.0},
             "age_limit": {"type": "float", "default": 900.0},
@@ -156,8 +167,8 @@ SPEC = pair_options().merge(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Look and judge."""
-    return readiness(module.params)
+    """Look, judge, keep."""
+    return readiness(module.params, module.check_mode)
 
 
 def main() -> None:

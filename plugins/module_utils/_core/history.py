@@ -1,0 +1,116 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What earlier runs of a pair took, and what earlier looks at its readiness said.
+
+Runs are in the journal. A look is a value of the state topic by itself, under a key with its time: writers that look
+at the same time cannot overwrite each other, and forgetting an old one is a tombstone.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from .journal import Event
+
+__all__ = ["KEPT", "READINESS", "durations", "look_key", "look_of", "looks_of", "moment", "superfluous", "trend_lines"]
+
+# The kind of such a value.
+READINESS = "readiness"
+# A look every quarter of an hour for four days; what is older is in the reports.
+KEPT = 400
+_WAYS = ("controlled", "disaster")
+
+
+def durations(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
+    """By type, ``{last, median, runs}`` in seconds, of runs that were completed without an interruption.
+
+    What an interrupted run took says when somebody started it again, not how long a cutover is.
+    """
+    begun: dict[str, Event] = {}
+    took: dict[str, list[float]] = {}
+    for event in events:
+        if event.kind == "started":
+            begun[event.run] = event
+        elif event.kind == "resumed":
+            begun.pop(event.run, None)
+        elif event.kind == "ended" and event.run in begun:
+            start = begun.pop(event.run)
+            if event.data.get("result") == "completed":
+                took.setdefault(start.data["type"], []).append(event.time - start.time)
+    return {
+        kind: {"last": round(found[-1], 1), "median": round(median(found), 1), "runs": len(found)}
+        for kind, found in sorted(took.items())
+    }
+
+
+def moment(seconds: float) -> str:
+    """Epoch seconds as ISO 8601 in UTC with microseconds: as text it sorts by time."""
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{int(seconds % 1 * 1e6):06d}"
+
+
+def look_key(pair: str, at: str) -> str:
+    """``at``: see :func:`moment`."""
+    return f"{pair}/{READINESS}/{at}"
+
+
+def look_of(pair: str, at: str, report: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of a look: the verdicts, what was in their way, and the figures of which a trend can be told."""
+    loss, rereads = report.get("loss") or {}, (report.get("rereads") or {}).get("controlled")
+    counts = None if rereads is None else list(rereads.values())
+    return {
+        "schema": 1,
+        "pair": pair,
+        "kind": READINESS,
+        "at": at,
+        "from": report["from"],
+        "to": report["to"],
+        **{way: report[way] for way in _WAYS},
+        "named": [row["name"] for row in report["checks"] if row["answer"] in ("NO", "UNKNOWN")],
+        "lag_s": report.get("lag_s"),
+        "loss_records": loss.get("records_at_most"),
+        "rereads": None if counts is None or None in counts else sum(counts),
+    }
+
+
+def looks_of(values: Iterable[Mapping[str, Any]], pair: str) -> list[dict[str, Any]]:
+    """The looks among the values of the state topic, oldest first; one that lies on both clusters counts once."""
+    found = {
+        value["at"]: dict(value) for value in values if (value.get("kind"), value.get("pair")) == (READINESS, pair)
+    }
+    return [found[at] for at in sorted(found)]
+
+
+def superfluous(looks: Sequence[Mapping[str, Any]], keep: int = KEPT) -> list[Mapping[str, Any]]:
+    """The oldest ones, beyond the newest ``keep``."""
+    return list(looks[: max(0, len(looks) - keep)])
+
+
+def trend_lines(looks: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The last look of ``looks`` beside the others, for a person; nothing where it is the only one."""
+    if len(looks) < 2:
+        return []
+    return [*(_since(looks, way) for way in _WAYS), *_lag(looks)]
+
+
+def _since(looks: Sequence[Mapping[str, Any]], way: str) -> str:
+    now = looks[-1][way]
+    began = looks[-1]["at"]
+    for look in reversed(looks):
+        if look[way] != now:
+            break
+        began = look["at"]
+    good = sum(look[way] == "YES" for look in looks)
+    return f"{way}: {now} since {began[:19]}Z; YES in {good} of {len(looks)} looks since {looks[0]['at'][:19]}Z"
+
+
+def _lag(looks: Sequence[Mapping[str, Any]]) -> list[str]:
+    now, before = looks[-1]["lag_s"], [look["lag_s"] for look in looks[:-1] if look["lag_s"] is not None]
+    if now is None or not before:
+        return []
+    return [f"lag: {now:.1f} s, in earlier looks {median(before):.1f} s (median) and {max(before):.1f} s at most"]

@@ -1,0 +1,95 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is predicted from the past rests on whole runs only, and a trend on every look that was kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.history import (
+    durations,
+    look_key,
+    look_of,
+    looks_of,
+    superfluous,
+    trend_lines,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import Event
+
+
+def run(number: int, kind: str, seconds: float, result: str | None = "completed", resumed: bool = False) -> list[Event]:
+    name, start = f"r{number}", number * 1000.0
+    events = [Event(number, 0, name, "started", start, {"type": kind, "from": "P", "to": "B"})]
+    if resumed:
+        events.append(Event(number, 1, name, "resumed", start + 1, {}))
+    if result is not None:
+        events.append(Event(number, 2, name, "ended", start + seconds, {"result": result}))
+    return events
+
+
+def test_a_duration_is_that_of_whole_runs_by_type() -> None:
+    events = [*run(1, "cutoff", 20.0), *run(2, "disaster", 9.0), *run(3, "cutoff", 40.0), *run(4, "cutoff", 33.0)]
+    assert durations(events) == {
+        "cutoff": {"last": 33.0, "median": 33.0, "runs": 3},
+        "disaster": {"last": 9.0, "median": 9.0, "runs": 1},
+    }
+
+
+def test_what_was_interrupted_undone_or_is_under_way_predicts_nothing() -> None:
+    events = [
+        *run(1, "cutoff", 900.0, resumed=True),
+        *run(2, "cutoff", 5.0, result="abandoned"),
+        *run(3, "cutoff", 0.0, result=None),
+    ]
+    assert durations(events) == {}
+
+
+def look(at: str, controlled: str = "YES", lag: float | None = 0.5, pair: str = "B-P") -> dict[str, Any]:
+    report = {
+        "from": "P",
+        "to": "B",
+        "controlled": controlled,
+        "disaster": "YES",
+        "checks": [{"name": "flow", "answer": controlled}, {"name": "topics", "answer": "SKIPPED"}],
+        "lag_s": lag,
+        "loss": {"records_at_most": 7},
+        "rereads": {"controlled": {"a": 2, "b": 3}},
+    }
+    return look_of(pair, at, report)
+
+
+def test_a_look_keeps_what_a_trend_needs() -> None:
+    kept = look("2026-01-01T00:00:00.000000", "NO")
+    assert (kept["controlled"], kept["named"], kept["lag_s"]) == ("NO", ["flow"], 0.5)
+    assert (kept["loss_records"], kept["rereads"]) == (7, 5)
+    assert look_key("B-P", kept["at"]) == "B-P/readiness/2026-01-01T00:00:00.000000"
+
+
+def test_what_is_not_known_is_not_zero() -> None:
+    report = {"from": "P", "to": "B", "controlled": "UNKNOWN", "disaster": "UNKNOWN", "checks": []}
+    kept = look_of("p", "t", {**report, "rereads": {"controlled": {"a": 2, "b": None}}})
+    assert (kept["lag_s"], kept["loss_records"], kept["rereads"]) == (None, None, None)
+    assert look_of("p", "t", report)["rereads"] is None
+
+
+def test_looks_of_this_pair_come_once_and_in_order() -> None:
+    values = [look("2026-01-02"), look("2026-01-01"), look("2026-01-01"), look("2026-01-03", pair="other")]
+    values.append({"kind": "positions", "pair": "B-P"})
+    assert [one["at"] for one in looks_of(values, "B-P")] == ["2026-01-01", "2026-01-02"]
+
+
+def test_the_oldest_ones_go() -> None:
+    looks = [look(f"2026-01-{day:02}") for day in range(1, 6)]
+    assert [one["at"] for one in superfluous(looks, 3)] == ["2026-01-01", "2026-01-02"]
+    assert superfluous(looks, 5) == []
+
+
+def test_a_trend_tells_since_when_and_how_often() -> None:
+    looks = [look("2026-01-01T00:00:00.1"), look("2026-01-02T00:00:00.1", "NO"), look("2026-01-03T00:00:00.1", "NO", 9)]
+    lines = trend_lines(looks)
+    assert "controlled: NO since 2026-01-02T00:00:00Z; YES in 1 of 3 looks since 2026-01-01T00:00:00Z" in lines
+    assert "disaster: YES since 2026-01-01T00:00:00Z; YES in 3 of 3 looks since 2026-01-01T00:00:00Z" in lines
+    assert lines[-1] == "lag: 9.0 s, in earlier looks 0.5 s (median) and 0.5 s at most"
+    assert trend_lines(looks[:1]) == []
+    assert not any("lag" in line for line in trend_lines([look("a", lag=None), look("b")]))
