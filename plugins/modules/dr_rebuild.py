@@ -73,8 +73,8 @@ attributes:
     details: Until the pair is enabled, a second call changes nothing; afterwards it is refused.
 notes:
   - The source connectors of both flows must exist and be STOPPED. With Streams Replication Manager its service beside
-    the surviving side must be STOPPED; the topics in which it keeps its progress and its offset-syncs of the lost side
-    are deleted.
+    the surviving side must be STOPPED; its progress is forgotten by tombstones in C(mm2-offsets.ALIAS.internal), and
+    the topic C(mm2-offset-syncs.ALIAS.internal) is deleted there, with ALIAS that of the lost side.
 author:
   - switchback.kafka_dr contributors (@switchback)
 """

@@ -16,6 +16,7 @@ from typing import Any
 
 from .._core.errors import DrError
 from .client import Kafka
+from .latest import write_records
 from .records import BLOCKED, EXHAUSTED, Reading, Record, read_ranges
 from .topics import describe, log_ranges
 
@@ -35,6 +36,8 @@ class ConnectOffsets:
         self._connector, self._alias = connector, source_alias
         self._reached: dict[Partition, int] = {}
         self._found: dict[Partition, int] = {}
+        # The record that last told it: its key as the worker wrote it, and its partition.
+        self._told: dict[Partition, tuple[bytes, int]] = {}
 
     def copied(self) -> dict[Partition, int]:
         """By (source topic, partition); what is not there is unknown, also where the topic does not exist."""
@@ -55,10 +58,28 @@ class ConnectOffsets:
                 )
             self._reached[key] = max(read.reached, new[key][0])
             for record in read.records:
-                self._take(record)
+                self._take(record, key[1])
         return dict(self._found)
 
-    def _take(self, record: Record) -> None:
+    def forget(self) -> None:
+        """Tell the workers that this connector has copied nothing, as its reset over REST does: one tombstone a key.
+
+        They must not run it meanwhile.
+        """
+        self.copied()
+        told = [self._told[place] for place in self._found]
+        write_records(self._kafka, self._topic, [(key, None, index) for key, index in told])
+        left = self.copied()
+        if left:
+            topic, index = min(left)
+            raise DrError(
+                "offsets_not_set",
+                f'"{self._topic}" still has an offset for {topic}-{index}: {left[topic, index]}.',
+                "Somebody writes there: is the service really stopped? Start the same playbook again.",
+                self._kafka.bootstrap_servers,
+            )
+
+    def _take(self, record: Record, index: int) -> None:
         place = _place(record.key, self._connector, self._alias)
         if place is None:
             return
@@ -66,7 +87,7 @@ class ConnectOffsets:
         if offset is None:
             self._found.pop(place, None)
         else:
-            self._found[place] = offset
+            self._found[place], self._told[place] = offset, (record.key or b"", index)
 
 
 def _place(key: bytes | None, connector: str, alias: str) -> Partition | None:

@@ -9,7 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -21,7 +21,7 @@ from .topics import describe, log_ranges
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
     from confluent_kafka import KafkaException
 
-__all__ = ["read_latest", "write_latest"]
+__all__ = ["read_latest", "write_latest", "write_records"]
 
 
 def read_latest(kafka: Kafka, topic: str) -> dict[str, dict[str, Any]] | None:
@@ -48,15 +48,24 @@ def read_latest(kafka: Kafka, topic: str) -> dict[str, dict[str, Any]] | None:
 
 def write_latest(kafka: Kafka, topic: str, values: Mapping[str, Mapping[str, Any] | None]) -> None:
     """Write values by key, None to forget one, and wait until every in-sync replica has them."""
+    encoded = (
+        (key.encode(), None if value is None else json.dumps(value, sort_keys=True).encode(), 0)
+        for key, value in values.items()
+    )
+    write_records(kafka, topic, encoded)
+
+
+def write_records(kafka: Kafka, topic: str, records: Iterable[tuple[bytes, bytes | None, int]]) -> None:
+    """Write (key, value, partition), and wait until every in-sync replica has them."""
     failed: list[Any] = []
     producer = kafka.producer()
     try:
-        for key, value in values.items():
+        for key, value, partition in records:
             producer.produce(
                 topic,
-                key=key.encode(),
-                value=None if value is None else json.dumps(value, sort_keys=True).encode(),
-                partition=0,
+                key=key,
+                value=value,
+                partition=partition,
                 on_delivery=lambda error, _message: failed.append(error) if error else None,
             )
         left = producer.flush(kafka.timeout)

@@ -27,6 +27,7 @@ from .._core.errors import DrError
 from .._core.names import CONNECTORS, Naming, connector_name, flow_name, offsets_topic
 from .._core.replication_config import parse
 from .._core.srm import REPLICATION_CONFIGS, foreign_policy, is_on, of_flow, sync_key
+from .._core.stays import nested
 from .._core.waiting import Bounds, wait_until
 from .._kafka.client import Kafka
 from .._kafka.connect_offsets import ConnectOffsets
@@ -110,10 +111,10 @@ class SrmEngine:
         return result
 
     def forget(self, gone: str, here: str, check: bool) -> list[Outcome]:
-        """Delete what the service beside ``here``, which must be STOPPED, keeps of ``gone``; its start makes it anew.
+        """The service beside ``here``, which must be STOPPED, keeps what it copied, and offset-syncs about ``gone``.
 
-        Its progress (with the old one, the first records of the new cluster would be left out), and the offset-syncs
-        that name offsets of the lost cluster.
+        The one would make it leave out the first records of the new cluster; the others name offsets of the lost one.
+        The topic of offset-syncs is deleted: the service makes it anew.
         """
         kafka, site = self._kafka[here], self._site(here)
         state = site.read_service().state
@@ -124,20 +125,13 @@ class SrmEngine:
                 "Its progress can be forgotten only then. Start the same playbook again.",
                 site.client.url,
             )
-        names = (offsets_topic(gone), self._naming.offset_syncs(gone))
-        found = describe(kafka, names)
-        changes = [
-            Change("topic", name, "delete", {"partitions": topic.partitions}, None)
-            for name in names
-            if (topic := found[name]) is not None
-        ]
-        outcomes = apply(kafka, changes, check)
-        failed = [f"{one.change.name}: {one.error}" for one in outcomes if one.status == "failed"]
-        if not check and changes and not failed:
-            failed = [f"{one.name} is still there" for one in _left(kafka, changes)]
-        if failed:
-            text = f"What {here} keeps of {gone} could not be deleted: {'; '.join(failed)}."
-            raise DrError("topic_not_deleted", text, "Start the same playbook again.", kafka.bootstrap_servers)
+        have, syncs = self._copied(gone, here), self._naming.offset_syncs(gone)
+        changes = [Change("offsets", offsets_topic(gone), "delete", nested(have), None)] if have else []
+        if have and not check:
+            self._offsets[flow_name(gone, here)].forget()
+        outcomes = [Outcome(change, "planned" if check else "done") for change in changes]
+        if describe(kafka, [syncs])[syncs] is not None:
+            outcomes += _delete(kafka, Change("topic", syncs, "delete", {}, None), check)
         return outcomes
 
     # ---- reading
@@ -181,9 +175,16 @@ class SrmEngine:
         return self._offsets[flow].copied()
 
 
-def _left(kafka: Kafka, changes: list[Change]) -> list[Change]:
-    """Deleted topics that the brokers still show after a minute."""
-    return wait_until(lambda: unsettled(kafka, changes), lambda left: not left, Bounds(60.0, 0.2, 60.0)).state
+def _delete(kafka: Kafka, change: Change, check: bool) -> list[Outcome]:
+    outcomes = apply(kafka, [change], check)
+    failed = [one.error for one in outcomes if one.status == "failed"]
+    if not check and not failed:
+        waited = wait_until(lambda: unsettled(kafka, [change]), lambda left: not left, Bounds(60.0, 0.2, 60.0))
+        failed = [] if waited.done else ["the brokers still show it"]
+    if failed:
+        text = f'The topic "{change.name}" could not be deleted: {failed[0]}.'
+        raise DrError("topic_not_deleted", text, "Start the same playbook again.", kafka.bootstrap_servers)
+    return outcomes
 
 
 def _service(site: Mapping[str, Any], timeout: float) -> CmService:
