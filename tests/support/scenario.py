@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from schemas import require_valid
+
 ROOT = Path(__file__).resolve().parents[2]
 LEDGER = ROOT / "roles" / "lab" / "files" / "ledger"
 COLLECTION = "switchback.kafka_dr"
@@ -83,6 +85,7 @@ class Scenario:
         with log.open("w") as output:
             rc = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, env=self.environment(), check=False)
         seconds = time.monotonic() - began
+        require_valid(self.reports, time.time() - seconds)
         text = log.read_text()
         if expect is not None and rc.returncode != expect:
             raise ScenarioError(f"{name} ended with {rc.returncode}, wanted {expect}; see {log}\n{_tail(text)}")

@@ -1,0 +1,43 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The published schemas of reports (docs/schemas), and whether a document is what they promise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "schemas"
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """By the name that a report gives under ``schema``."""
+    loaded = [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
+    return {one["$id"]: one for one in loaded}
+
+
+def faults(document: dict[str, Any]) -> list[str]:
+    """Where a report is not what its schema says; that it names no published schema is a fault, too."""
+    schema = schemas().get(document.get("schema", ""))
+    if schema is None:
+        return [f"no published schema is called {document.get('schema')!r}"]
+    if "oneOf" in schema:
+        # What one of another kind lacks would only hide what is wrong.
+        kinds = [one for one in schema["oneOf"] if one["properties"]["kind"]["const"] == document.get("kind")]
+        if not kinds:
+            return [f"no report is of the kind {document.get('kind')!r}"]
+        schema = kinds[0]
+    return [f"{error.json_path}: {error.message[:200]}" for error in Draft202012Validator(schema).iter_errors(document)]
+
+
+def require_valid(folder: Path, since: float) -> None:
+    """Every report in ``folder`` that was written since (epoch seconds)."""
+    for path in sorted(folder.glob("*.json")):
+        if path.stat().st_mtime >= since:
+            found = faults(json.loads(path.read_text()))
+            if found:
+                raise AssertionError(f"{path.name} breaks its schema: {'; '.join(found[:5])}")

@@ -1,0 +1,59 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every report has a published schema. That reports keep to it is looked at behind each playbook of the tests."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from schemas import faults, schemas
+
+ROOT = Path(__file__).resolve().parents[2]
+# Read by programs of this collection only.
+PRIVATE = {"switchback.kafka_dr/audit-plan/1", "switchback.kafka_dr/salvage/1"}
+
+
+def test_every_schema_of_the_code_is_published_and_no_other() -> None:
+    code = [*(ROOT / "plugins").rglob("*.py"), *(ROOT / "roles").rglob("*.yml"), *(ROOT / "spark").rglob("*.py")]
+    named = {name for path in code for name in re.findall(r"switchback\.kafka_dr/[a-z-]+/\d+", path.read_text())}
+    assert named - PRIVATE == set(schemas())
+
+
+@pytest.mark.parametrize("name", sorted(schemas()))
+def test_a_schema_is_one(name: str) -> None:
+    Draft202012Validator.check_schema(schemas()[name])
+
+
+CHECKPOINT: dict[str, Any] = {
+    "schema": "switchback.kafka_dr/checkpoint/1",
+    "pair": "B-P",
+    "to": "B",
+    "outcome": "done",
+    "reason": "",
+    "committed": 3,
+    "rereads": None,
+    "positions": [],
+}
+
+
+def test_what_keeps_to_it_has_no_faults() -> None:
+    assert faults(CHECKPOINT) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"committed": "3"}, "$.committed: '3' is not of type 'integer'"),
+        ({"committed": -1}, "$.committed: -1 is less than the minimum of 0"),
+        ({"schema": "switchback.kafka_dr/checkpoint/2"}, "no published schema is called"),
+        ({"schema": "switchback.kafka_dr/report/1", "kind": "dance"}, "no report is of the kind 'dance'"),
+    ],
+)
+def test_what_does_not_is_told(change: dict[str, Any], told: str) -> None:
+    assert [text for text in faults({**CHECKPOINT, **change}) if told in text]
