@@ -286,7 +286,7 @@ def run(policy: str, wanted: list[Fault]) -> Iterator[Trip]:
 def line(trip: Trip) -> str:
     """For people."""
     what = trip.fault.name if trip.struck else f"{trip.fault.name} (too late: the run had ended)"
-    harm = ", ".join(f"{name} {trip.harm[name]}" for name in HARM)
+    harm = ", ".join(f"{name} {trip.harm.get(name, 'not counted')}" for name in HARM)
     end = f"{trip.outcome} after {trip.starts} starts, {trip.seconds:.0f} s; {harm}; orphans {trip.orphans}"
     return f"{'ok ' if trip.good else 'BAD'} {what} to {trip.to}: {end}"
 
