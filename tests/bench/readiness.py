@@ -71,7 +71,12 @@ def prepare(pair: Scenario) -> dict[str, Any]:
     # No interval is set: those of MirrorMaker 2 count, ten minutes for new topics among them.
     lab["lab_flow"] = {"replication_factor": 1, "tasks_max": 2}
     pair.say(f"readiness: lab ({pair.playbook('lab_up', lab)['seconds']:.0f} s)")
-    wanted = {"kafka_dr_clients": [], "kafka_dr_groups": groups, "kafka_dr_enable_timeout": 600, "kafka_dr_checkpoint_timeout": 300}
+    wanted = {
+        "kafka_dr_clients": [],
+        "kafka_dr_groups": groups,
+        "kafka_dr_enable_timeout": 600,
+        "kafka_dr_checkpoint_timeout": 300,
+    }
     clusters = read_inventory(pair.inventory)["kafka_dr_clusters"]
     servers = {alias: clusters[alias]["bootstrap_servers"] for alias in ("P", "B")}
     done = pair.playbook("enable", {"kafka_dr_confirm": "P", **wanted})
