@@ -55,7 +55,7 @@ Partition = tuple[str, int]
 # Topics in one describe: some 3 kB of answer each, where librdkafka and brokers allow 100 MB.
 _DESCRIBE_BATCH = 2000
 # A broker opens the logs of thousands of new partitions one by one; one that moved has its leader a moment later.
-_OPENING = Bounds(120.0, 0.2, 20.0)
+_OPENING = Bounds(120.0, 0.2, 30.0)
 # librdkafka's admin client takes time by the square of the partitions asked for.
 _ADMIN_OFFSETS = 1000
 _CONSUMER_OFFSETS = 7000
