@@ -105,7 +105,8 @@ def test_one_look_describes_once_and_asks_ends_afresh(kafka: Kafka, topic: str) 
     topics.remember(kafka, [topic], ["retention.ms"])
     asked = len(kafka.requests)
     state = topics.describe(kafka, [topic], {topic: ["retention.ms"]})[topic]
-    assert state is not None and "retention.ms" in state.config
+    assert state is not None
+    assert "retention.ms" in state.config
     assert len(kafka.requests) == asked
     assert topics.log_ranges(kafka, {(topic, 0)})[topic, 0] == (0, 0)
     send(kafka, topic, 0, 2)
@@ -114,4 +115,5 @@ def test_one_look_describes_once_and_asks_ends_afresh(kafka: Kafka, topic: str) 
     assert asks == ["earliest", "latest", "latest"]
     # A setting that is not remembered is asked for.
     other = topics.describe(kafka, [topic], {topic: ["segment.ms"]})[topic]
-    assert other is not None and "segment.ms" in other.config
+    assert other is not None
+    assert "segment.ms" in other.config

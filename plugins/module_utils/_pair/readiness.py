@@ -252,27 +252,25 @@ class _Look:
     def _both_sides(self, state: Mapping[str, Any], workers: Mapping[str, str | None]) -> dict[str, Any]:
         """Everything is seen once, at one time; then each part makes of it what it needs."""
         flows = [(self.x, self.y)] + ([] if self._naming.policy == "identity" else [(self.y, self.x)])
-        pair = Pair(
-            {**self._params, "flows": [{"source": source, "target": target} for source, target in flows]}, self._opened
-        )
+        wanted = [{"source": source, "target": target} for source, target in flows]
+        pair = Pair({**self._params, "flows": wanted}, self._opened)
         sight = kept(lambda: pair.sight(workers))
-        looks: dict[str, FlowLook | DrError] = {}
-        groups: dict[str, dict[str, GroupLook] | DrError] = {}
-        self._together(
+        seen = self._together(
             {
-                **{flow_name(*flow): partial(self._look_at, pair, sight, flow, looks) for flow in flows},
-                "groups": lambda: groups.update({self.x: kept(lambda: pair.groups_of(given(sight), self.x))}),
+                **{flow_name(*flow): partial(self._look_at, pair, sight, flow) for flow in flows},
+                "groups": lambda: kept(lambda: pair.groups_of(given(sight), self.x)),
             }
         )
+        looks: list[FlowLook | DrError] = [seen[flow_name(*flow)] for flow in flows]
         parts: dict[str, Callable[[], Any]] = {
-            f"flow {name}": partial(self._flow, pair, sight, look) for name, look in looks.items()
+            f"flow {flow_name(*flow)}": partial(self._flow, pair, sight, look)
+            for flow, look in zip(flows, looks, strict=True)
         }
-        parts["groups"] = lambda: self._groups(given(groups[self.x]))
+        parts["groups"] = lambda: self._groups(given(seen["groups"]))
         parts["strangers"] = self._strangers
-        parts["rows"] = lambda: self._rows(state, pair, given(sight), looks, given(groups[self.x]))
+        parts["rows"] = lambda: self._rows(state, pair, given(sight), looks, given(seen["groups"]))
         parts["survey"] = lambda: self._survey(state, given(sight))
-        found = self._together(parts)
-        return self._shown([flow_name(*flow) for flow in flows], found)
+        return self._shown([flow_name(*flow) for flow in flows], self._together(parts))
 
     def _together(self, parts: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
         with ThreadPoolExecutor(max_workers=len(parts)) as pool:
@@ -299,10 +297,9 @@ class _Look:
             "survey": found["survey"],
         }
 
-    def _look_at(
-        self, pair: Pair, sight: Sight | DrError, flow: tuple[str, str], looks: dict[str, FlowLook | DrError]
-    ) -> None:
-        looks[flow_name(*flow)] = kept(lambda: pair.look_of(given(sight), *flow))
+    @staticmethod
+    def _look_at(pair: Pair, sight: Sight | DrError, flow: tuple[str, str]) -> FlowLook | DrError:
+        return kept(lambda: pair.look_of(given(sight), *flow))
 
     def _flow(self, pair: Pair, sight: Sight | DrError, first: FlowLook | DrError) -> dict[str, Any]:
         look, finding = judged_flows(pair, [given(first)], _MOVING_SECONDS)[0]
@@ -371,10 +368,10 @@ class _Look:
         state: Mapping[str, Any],
         pair: Pair,
         sight: Sight,
-        looks: Mapping[str, FlowLook | DrError],
+        looks: Sequence[FlowLook | DrError],
         groups: Mapping[str, GroupLook],
     ) -> list[dict[str, Any]]:
-        forward, *back = [given(look) for look in looks.values()]
+        forward, *back = [given(look) for look in looks]
         known = {name: state[name] for name in ("topic_ids", "syncs_since", "seams", "only_here")}
         vouched = state["left"].get(self.y, {}).get("positions", {})
         evidence = of_sight(pair, sight, (forward, back[0] if back else None), groups)
