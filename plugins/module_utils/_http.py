@@ -96,9 +96,9 @@ class HttpClient:
         self._request = _request(peer, self.url, client, follow_redirects)
 
     def exchange(
-        self, method: str, path: str, body: Any, again: Callable[[Answer | NoAnswer], float]
+        self, method: str, path: str, body: Any, again: Callable[[Answer | NoAnswer], float], timeout: float = 0.0
     ) -> Answer | NoAnswer:
-        """The last answer, or that there was none. All attempts together end within ``timeout``.
+        """The last answer, or that there was none. All attempts together end within ``timeout``, else the client's.
 
         ``again`` tells for how many seconds, counted from the first attempt, such an outcome is a reason to repeat the
         call; 0: not at all. An answer that never comes (``silent``) has used up the time.
@@ -106,11 +106,11 @@ class HttpClient:
         note: dict[str, Any] = {"method": method, "path": path}
         self.requests.append(note)
         start = self._now()
-        attempt = 1
+        attempt, bound = 1, timeout or self.timeout
         while True:
-            left = self.timeout - (self._now() - start)
+            left = bound - (self._now() - start)
             outcome = self._attempt(method, path, body, max(left, 0.5))
-            if self._now() - start + PAUSE >= min(again(outcome), self.timeout):
+            if self._now() - start + PAUSE >= min(again(outcome), bound):
                 return outcome
             self._sleep(PAUSE)
             attempt += 1

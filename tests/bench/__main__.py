@@ -20,6 +20,7 @@ import audit  # noqa: E402 - beside this file
 import cutoff  # noqa: E402 - beside this file
 import disaster  # noqa: E402
 import identity  # noqa: E402
+import readiness  # noqa: E402
 import srm  # noqa: E402
 import topics  # noqa: E402
 import translate  # noqa: E402
@@ -79,6 +80,11 @@ def bench_srm() -> list[dict[str, Any]]:
     return srm.measure(FOLDER / "srm-lab", say)
 
 
+def bench_readiness() -> list[dict[str, Any]]:
+    """Could a large pair move now? It starts a larger lab itself, and leaves nothing of it."""
+    return readiness.measure(FOLDER / "readiness-lab", say)
+
+
 def bench_audit() -> list[dict[str, Any]]:
     """The record by record comparison; nothing but brokers and Spark runs meanwhile."""
     lab = Lab(FOLDER / "audit-lab")
@@ -99,6 +105,7 @@ PARTS = {
     "identity_failback": bench_identity,
     "disaster": bench_disaster,
     "srm": bench_srm,
+    "readiness": bench_readiness,
     "audit": bench_audit,
 }
 

@@ -78,9 +78,9 @@ class Transport(HttpClient):
     ) -> None:
         super().__init__(PEER, url, client, timeout, clock)
 
-    def call(self, method: str, path: str, body: Any = None, query: str = "") -> Any:
+    def call(self, method: str, path: str, body: Any = None, query: str = "", timeout: float = 0.0) -> Any:
         """The JSON answer (None for an empty one). All attempts together end within ``timeout``, or it raises."""
-        outcome = self.exchange(method, path + query, body, self._again)
+        outcome = self.exchange(method, path + query, body, self._again, timeout)
         if isinstance(outcome, NoAnswer):
             raise outcome
         reply = _reply(outcome)

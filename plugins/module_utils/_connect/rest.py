@@ -19,6 +19,8 @@ from .http import RefusedError, Transport, quoted
 __all__ = ["PACKAGE", "ConnectClient", "Connector", "Task", "parse_connector"]
 
 PACKAGE = "org.apache.kafka.connect.mirror."
+# A busy worker takes over 15 s for 6,000 partitions: it reads its offsets topic to the end first.
+_OFFSETS_SECONDS = 60.0
 _PARTS = {PACKAGE + name: part for part, name in CONNECTORS.items()} | {name: part for part, name in CONNECTORS.items()}
 
 
@@ -73,11 +75,12 @@ class ConnectClient(Transport):
 
     def cluster_id(self) -> str:
         """Id of the Kafka cluster that this worker group belongs to: where its source connectors write."""
-        return str(_mapping(self, "/", self.call("GET", "/")).get("kafka_cluster_id", ""))
+        return self.about()[0]
 
-    def version(self) -> str:
-        """The worker's version of Kafka, and of MirrorMaker 2."""
-        return str(_mapping(self, "/", self.call("GET", "/")).get("version", ""))
+    def about(self) -> tuple[str, str]:
+        """That id, and the worker's version of Kafka and of MirrorMaker 2."""
+        answer = _mapping(self, "/", self.call("GET", "/"))
+        return str(answer.get("kafka_cluster_id", "")), str(answer.get("version", ""))
 
     def plugins(self) -> set[str]:
         """Class names of the connectors that the worker can run."""
@@ -159,9 +162,9 @@ class ConnectClient(Transport):
         self.call("DELETE", quoted("connectors", name))
 
     def offsets(self, name: str) -> dict[str, Any]:
-        """Committed offsets of a connector, as Kafka Connect shows them."""
+        """Committed offsets of a connector, as Kafka Connect shows them. Slow for thousands of partitions."""
         path = quoted("connectors", name, "offsets")
-        return _mapping(self, path, self.call("GET", path))
+        return _mapping(self, path, self.call("GET", path, timeout=max(self.timeout, _OFFSETS_SECONDS)))
 
     def reset_offsets(self, name: str) -> None:
         """Forget every offset of a STOPPED connector: it would copy everything again."""

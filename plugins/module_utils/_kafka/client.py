@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from .._core.errors import DrError, Unreachable
 from .._core.security import librdkafka_properties
+from .._core.topics import TopicState
 
 try:
     from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
@@ -56,6 +57,10 @@ class Kafka:
             raise kafka_error(error, "create a Kafka client", bootstrap_servers) from error
         self.cluster_id = ""
         self.brokers = 0
+        # What one look has seen already, see topics.remember(); None: everything is asked afresh.
+        self.seen_topics: dict[str, TopicState | None] | None = None
+        self.seen_settings: frozenset[str] = frozenset()
+        self.seen_starts: dict[tuple[str, int], int] = {}
 
     def _note(self, error: KafkaError) -> None:
         if error.name() in _LOUD_ERRORS:

@@ -96,9 +96,9 @@ def _unknown(found: Mapping[str, Mapping[Partition, int | None]]) -> list[str]:
 
 def known_positions(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[Partition, int | None]]:
     """As :func:`positions`, in one look, with None where a position could not be read."""
-    if groups:
-        kafka.note_request("list_consumer_group_offsets", groups=len(groups))
     # One group a call, but all calls are under way before the first answer is awaited.
+    for group in groups:
+        kafka.note_request("list_consumer_group_offsets", group=group)
     futures = {
         group: kafka.admin.list_consumer_group_offsets(
             [ConsumerGroupTopicPartitions(group)], require_stable=True, request_timeout=kafka.timeout

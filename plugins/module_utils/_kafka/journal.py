@@ -15,7 +15,6 @@ from .._core.errors import DrError
 from .._core.journal import Event, decode, encode
 from .client import Kafka, kafka_error
 from .records import data_records
-from .topics import describe, log_ranges
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
     from confluent_kafka import KafkaException
@@ -23,11 +22,9 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
 __all__ = ["Appender", "read"]
 
 
-def read(kafka: Kafka, topic: str, pair: str) -> list[Event] | None:
-    """All events of ``pair``; None when the topic does not exist (never: an unknown topic is not an empty journal)."""
-    if describe(kafka, [topic])[topic] is None:
-        return None
-    start, end = log_ranges(kafka, {(topic, 0)}, "read_committed")[topic, 0]
+def read(kafka: Kafka, topic: str, pair: str, span: tuple[int, int]) -> list[Event]:
+    """All events of ``pair`` within ``span`` of the topic."""
+    start, end = span
     decoded = [decode(record.value) for record in data_records(kafka, (topic, 0), start, end) if record.value]
     return [event for owner, event in decoded if owner == pair]
 

@@ -42,6 +42,9 @@ __all__ = [
     "log_ranges",
     "names",
     "offsets_at",
+    "remember",
+    "require_told",
+    "told_ranges",
     "unsettled",
     "with_config",
     "without_collector",
@@ -51,7 +54,13 @@ Partition = tuple[str, int]
 
 # Topics in one describe: some 3 kB of answer each, where librdkafka and brokers allow 100 MB.
 _DESCRIBE_BATCH = 2000
-_MOVED = Bounds(5.0, 0.2)
+# A broker opens the logs of thousands of new partitions one by one; one that moved has its leader a moment later.
+_OPENING = Bounds(120.0, 0.2, 30.0)
+# librdkafka's admin client takes time by the square of the partitions asked for.
+_ADMIN_OFFSETS = 1000
+_CONSUMER_OFFSETS = 7000
+# As a "time", in the protocol and for a consumer.
+_PLACES = {"earliest": -2, "latest": -1}
 # The KRaft controller refuses a request that writes more than 10,000 metadata records
 # (QuorumController.MAX_RECORDS_PER_USER_OP). A topic costs one, each partition and each setting one more.
 _RECORD_BUDGET = 9000
@@ -67,6 +76,15 @@ def names(kafka: Kafka) -> list[str]:
         raise kafka.explain(error, "list the topics") from error
 
 
+def remember(kafka: Kafka, topics: Collection[str], settings: Collection[str]) -> None:
+    """Describe ``topics`` with ``settings`` now, and answer from that until the end: for one look that only reads.
+
+    Log starts are kept as well, ends never. Only where a few seconds of age do no harm, so never in a cutover.
+    """
+    found = _describe(kafka, topics, dict.fromkeys(topics, settings))
+    kafka.seen_topics, kafka.seen_settings, kafka.seen_starts = found, frozenset(settings), {}
+
+
 def describe(
     kafka: Kafka, topics: Collection[str], settings: Mapping[str, Collection[str]] | None = None
 ) -> dict[str, TopicState | None]:
@@ -74,6 +92,18 @@ def describe(
 
     ``settings``: topics whose settings are wanted too, as for :func:`with_config`; both questions are asked at once.
     """
+    seen = kafka.seen_topics
+    if seen is None or not all(kafka.seen_settings.issuperset(wanted) for wanted in (settings or {}).values()):
+        return _describe(kafka, topics, settings)
+    unseen = [name for name in topics if name not in seen]
+    if unseen:
+        seen.update(_describe(kafka, unseen, dict.fromkeys(unseen, kafka.seen_settings)))
+    return {name: seen[name] for name in topics}
+
+
+def _describe(
+    kafka: Kafka, topics: Collection[str], settings: Mapping[str, Collection[str]] | None
+) -> dict[str, TopicState | None]:
     states: dict[str, TopicState | None] = {}
     asked = settings or {}
     for batch in _batches(list(topics), lambda name: 1, _DESCRIBE_BATCH):
@@ -152,60 +182,120 @@ def log_ranges(
 
     The end at ``read_committed`` is the last stable offset. Ask only for partitions that exist.
     """
-    asked = sorted(set(partitions))
-    # A partition that was created, or has moved, a moment ago may have a leader that does not know of it yet.
-    ranges = wait_until(lambda: known_ranges(kafka, asked, isolation), lambda found: None not in found.values(), _MOVED)
-    unknown = [f"{topic}-{number}" for (topic, number), span in ranges.state.items() if span is None]
-    if unknown:
+    return require_told(kafka, told_ranges(kafka, partitions, isolation))
+
+
+def told_ranges(
+    kafka: Kafka, partitions: Iterable[Partition], isolation: str = "read_committed"
+) -> dict[Partition, tuple[int, int] | str]:
+    """As :func:`log_ranges`, with the broker's reason where it could not be told, and has not come to be meanwhile."""
+    told: dict[Partition, tuple[int, int] | str] = {}
+    asked = set(partitions)
+
+    def look() -> list[Partition]:
+        untold = [key for key in asked if isinstance(told.get(key, ""), str)]
+        told.update(_ranges(kafka, untold, isolation))
+        return [key for key in untold if isinstance(told[key], str)]
+
+    wait_until(look, lambda untold: not untold, _OPENING, len)
+    return told
+
+
+def require_told(kafka: Kafka, told: Mapping[Partition, tuple[int, int] | str]) -> dict[Partition, tuple[int, int]]:
+    """The ranges, if every one is known; raises where a broker gave a reason instead."""
+    untold = {f"{topic}-{number}": span for (topic, number), span in told.items() if isinstance(span, str)}
+    if untold:
+        reason = next(iter(untold.values())).rstrip(".")
         raise DrError(
             "offsets_unknown",
-            f"Log start and end of {len(unknown)} partitions could not be read: {', '.join(unknown[:5])}.",
+            f"Log start and end of {len(untold)} partitions could not be read: {', '.join(list(untold)[:5])};"
+            f" the broker says: {reason}.",
             "Check that these partitions exist and have a leader.",
             kafka.bootstrap_servers,
         )
-    return {partition: span for partition, span in ranges.state.items() if span is not None}
+    return {partition: span for partition, span in told.items() if not isinstance(span, str)}
 
 
 def known_ranges(
     kafka: Kafka, partitions: Iterable[Partition], isolation: str = "read_committed"
 ) -> dict[Partition, tuple[int, int] | None]:
     """As :func:`log_ranges`, with None where it could not be told."""
+    ranges = _ranges(kafka, partitions, isolation)
+    return {partition: None if isinstance(span, str) else span for partition, span in ranges.items()}
+
+
+def _ranges(kafka: Kafka, partitions: Iterable[Partition], isolation: str) -> dict[Partition, tuple[int, int] | str]:
     asked = sorted(set(partitions))
     if not asked:
         return {}
-    starts = _offsets(kafka, asked, "earliest", isolation)
+    starts = _starts(kafka, asked)
     ends = _offsets(kafka, asked, "latest", isolation)
-    ranges: dict[Partition, tuple[int, int] | None] = {}
+    ranges: dict[Partition, tuple[int, int] | str] = {}
     for partition in asked:
         start, end = starts[partition], ends[partition]
-        ranges[partition] = None if start is None or end is None else (start, end)
+        ranges[partition] = start if isinstance(start, str) else end if isinstance(end, str) else (start, end)
     return ranges
 
 
-def _offsets(kafka: Kafka, asked: list[Partition], which: str, isolation: str) -> dict[Partition, int | None]:
-    found = _ask_offsets(kafka, asked, which, isolation)
+def _starts(kafka: Kafka, asked: list[Partition]) -> dict[Partition, int | str]:
+    seen = kafka.seen_starts
+    unseen = [partition for partition in asked if partition not in seen]
+    found = _offsets(kafka, unseen, "earliest", "read_committed") if unseen else {}
+    if kafka.seen_topics is not None:
+        seen.update({partition: start for partition, start in found.items() if not isinstance(start, str)})
+    return {partition: found[partition] if partition in found else seen[partition] for partition in asked}
+
+
+def _offsets(kafka: Kafka, asked: list[Partition], which: str, isolation: str) -> dict[Partition, int | str]:
+    """Offsets, or the broker's reason."""
+    many = len(asked) > _ADMIN_OFFSETS
+    found: dict[Partition, int | str] = {}
+    if many:
+        found.update(_ask_consumer(kafka, dict.fromkeys(asked, _PLACES[which]), isolation, which))
+    else:
+        found.update(_ask_admin(kafka, asked, which, isolation))
     # A client that knew an older leader epoch, or a moved leader, is refused once: librdkafka then knows better.
-    again = [partition for partition, offset in found.items() if offset is None]
-    if again:
-        found.update(_ask_offsets(kafka, again, which, isolation))
+    again = [partition for partition in asked if not isinstance(found.get(partition), int)]
+    for batch in _batches(again, lambda partition: 1, _ADMIN_OFFSETS):
+        found.update(_ask_admin(kafka, batch, which, isolation))
     return found
 
 
 def offsets_at(kafka: Kafka, moments: Mapping[Partition, int]) -> dict[Partition, int | None]:
     """The first offset whose record is of that time (epoch ms) or later; None: there is none."""
-    if not moments:
-        return {}
-    kafka.note_request("list_offsets", partitions=len(moments), at="time")
-    wanted = {TopicPartition(*key): OffsetSpec.for_timestamp(moment) for key, moment in moments.items()}
-    futures = kafka.admin.list_offsets(wanted, request_timeout=kafka.timeout)
+    many = len(moments) > _ADMIN_OFFSETS
     found: dict[Partition, int | None] = {}
-    for partition, future in futures.items():
-        offset = kafka.settle(future, "look offsets up by time").offset
-        found[partition.topic, partition.partition] = None if offset < 0 else offset
+    if many:
+        answers = _ask_consumer(kafka, moments, "read_uncommitted", "time")
+        found.update({partition: None if offset < 0 else offset for partition, offset in answers.items()})
+    left = [partition for partition in moments if partition not in found]
+    for batch in _batches(left, lambda partition: 1, _ADMIN_OFFSETS):
+        kafka.note_request("list_offsets", partitions=len(batch), at="time")
+        wanted = {TopicPartition(*key): OffsetSpec.for_timestamp(moments[key]) for key in batch}
+        futures = kafka.admin.list_offsets(wanted, request_timeout=kafka.timeout)
+        for partition, future in futures.items():
+            offset = kafka.settle(future, "look offsets up by time").offset
+            found[partition.topic, partition.partition] = None if offset < 0 else offset
     return found
 
 
-def _ask_offsets(kafka: Kafka, asked: list[Partition], which: str, isolation: str) -> dict[Partition, int | None]:
+def _ask_consumer(kafka: Kafka, moments: Mapping[Partition, int], isolation: str, which: str) -> dict[Partition, int]:
+    """Many at once; a batch of which one partition cannot be told is left out, for that is all that a consumer says."""
+    found: dict[Partition, int] = {}
+    consumer = kafka.consumer(isolation)
+    try:
+        for batch in _batches(sorted(moments), lambda partition: 1, _CONSUMER_OFFSETS):
+            kafka.note_request("list_offsets", partitions=len(batch), at=which, isolation=isolation)
+            asked = [TopicPartition(topic, index, moments[topic, index]) for topic, index in batch]
+            with suppress(KafkaException):
+                answers = consumer.offsets_for_times(asked, timeout=kafka.timeout)
+                found.update({(one.topic, one.partition): one.offset for one in answers if one.error is None})
+    finally:
+        consumer.close()
+    return found
+
+
+def _ask_admin(kafka: Kafka, asked: list[Partition], which: str, isolation: str) -> dict[Partition, int | str]:
     kafka.note_request("list_offsets", partitions=len(asked), at=which, isolation=isolation)
     spec: Any = OffsetSpec
     spec = spec.earliest() if which == "earliest" else spec.latest()
@@ -213,14 +303,14 @@ def _ask_offsets(kafka: Kafka, asked: list[Partition], which: str, isolation: st
     futures = kafka.admin.list_offsets(
         {TopicPartition(*partition): spec for partition in asked}, isolation_level=level, request_timeout=kafka.timeout
     )
-    found: dict[Partition, int | None] = {}
+    found: dict[Partition, int | str] = {}
     for partition, future in futures.items():
         try:
             found[(partition.topic, partition.partition)] = future.result(timeout=kafka.timeout + 5).offset
         except KafkaException as error:
             if error.args[0].code() in (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN):
                 raise kafka.explain(error, f"read the {which} offsets") from error
-            found[(partition.topic, partition.partition)] = None
+            found[(partition.topic, partition.partition)] = str(error.args[0].str())
     return found
 
 

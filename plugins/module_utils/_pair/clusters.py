@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from .._core.errors import DrError
@@ -19,7 +20,16 @@ from .connect_engine import ConnectEngine
 from .engine import Engine
 from .srm_engine import SrmEngine
 
-__all__ = ["both", "connect_pair", "on_each", "open_engine"]
+__all__ = [
+    "Opened",
+    "both",
+    "connect_one",
+    "connect_pair",
+    "on_each",
+    "open_engine",
+    "open_pair",
+    "refuse_same_cluster",
+]
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -40,26 +50,28 @@ def both(first: Callable[[], T], second: Callable[[], K]) -> tuple[T, K]:
 
 
 def connect_pair(clusters: Mapping[str, Any], timeout: float) -> dict[str, Kafka]:
-    """Connect to each cluster by alias; refuse a pair whose aliases are one and the same cluster.
+    """Connect to each cluster by alias; refuse a pair whose aliases are one and the same cluster."""
+    opened = on_each(clusters, lambda alias: connect_one(alias, clusters[alias], timeout))
+    refuse_same_cluster(opened)
+    return opened
 
-    ``clusters``: alias -> {bootstrap_servers, client or admin_client, cluster_id}.
-    """
 
-    def open_one(alias: str) -> Kafka:
-        cluster = clusters[alias]
-        if not isinstance(cluster, Mapping) or not cluster.get("bootstrap_servers"):
-            raise DrError("bad_option", f'The cluster "{alias}" needs bootstrap_servers.')
-        client = cluster.get("admin_client") or cluster.get("client") or {}
-        return connect(
-            {
-                "bootstrap_servers": cluster["bootstrap_servers"],
-                "client": client,
-                "expected_cluster_id": cluster.get("cluster_id"),
-                "request_timeout": timeout,
-            }
-        )
+def connect_one(alias: str, cluster: Any, timeout: float) -> Kafka:
+    """Connect to one cluster: {bootstrap_servers, client or admin_client, cluster_id}."""
+    if not isinstance(cluster, Mapping) or not cluster.get("bootstrap_servers"):
+        raise DrError("bad_option", f'The cluster "{alias}" needs bootstrap_servers.')
+    return connect(
+        {
+            "bootstrap_servers": cluster["bootstrap_servers"],
+            "client": cluster.get("admin_client") or cluster.get("client") or {},
+            "expected_cluster_id": cluster.get("cluster_id"),
+            "request_timeout": timeout,
+        }
+    )
 
-    opened = on_each(clusters, open_one)
+
+def refuse_same_cluster(opened: Mapping[str, Kafka]) -> None:
+    """Raise where two aliases are one cluster."""
     ids: dict[str, str] = {}
     for alias, kafka in opened.items():
         if kafka.cluster_id in ids:
@@ -69,7 +81,6 @@ def connect_pair(clusters: Mapping[str, Any], timeout: float) -> dict[str, Kafka
                 "Nothing was changed. Correct bootstrap_servers: replicating a cluster onto itself never ends.",
             )
         ids[kafka.cluster_id] = alias
-    return opened
 
 
 def open_engine(
@@ -79,3 +90,22 @@ def open_engine(
     if any(cluster.get("srm") for cluster in clusters.values()):
         return SrmEngine(clusters, naming, kafka, timeout)
     return ConnectEngine(clusters, naming, timeout)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Connections to clusters by alias, and to what runs their flows."""
+
+    kafka: Mapping[str, Kafka]
+    engine: Engine
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """Every request sent so far, without secrets."""
+        return [request for kafka in self.kafka.values() for request in kafka.requests] + self.engine.requests
+
+
+def open_pair(clusters: Mapping[str, Any], naming: Naming, timeout: float) -> Opened:
+    """Everything that a pair, or one side of it, needs."""
+    kafka = connect_pair(clusters, timeout)
+    return Opened(kafka, open_engine(clusters, naming, kafka, timeout))

@@ -9,7 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -34,6 +34,7 @@ _WIDTHS = (16, 200, 2000)
 # Reading so many records through takes less than another round.
 _GAP = 1000
 _SECONDS = 60.0
+_Ends = tuple[dict[Partition, tuple[int, int]], dict[Partition, tuple[int, int]]]
 
 
 @dataclass(frozen=True)
@@ -86,11 +87,10 @@ class FlowCopies:
         """The replica of a source partition."""
         return self.pair.naming.replica(self.source, key[0]), key[1]
 
-    @cached_property
-    def _ends(self) -> tuple[dict[Partition, tuple[int, int]], dict[Partition, tuple[int, int]]]:
+    def _ends(self, topics: Collection[str]) -> _Ends:
         """Log ranges of source and replica. The replica's first: it shows nothing that the source does not."""
-        replica = self.pair.ranges(self.target, [self.replica((topic, 0))[0] for topic in self.pair.topics])
-        return self.pair.ranges(self.source, self.pair.topics), replica
+        replica = self.pair.ranges(self.target, [self.replica((topic, 0))[0] for topic in topics])
+        return self.pair.ranges(self.source, topics), replica
 
     @cached_property
     def _states(self) -> dict[str, dict[str, Any]]:
@@ -143,10 +143,10 @@ class FlowCopies:
         # Once, not for each group: producers stand still meanwhile.
         return {key: after_last_rewind(syncs) for key, syncs in self._syncs.of.items()}
 
-    def _bounds(self, key: Partition) -> Bounds:
+    def _bounds(self, key: Partition, ends: _Ends) -> Bounds:
         syncs = sorted(self._syncs.of.get(key, ()), key=lambda sync: sync.downstream)
-        source = self._within(self.source, key, self._ends[0][key])
-        replica = self._within(self.target, key, self._ends[1][self.replica(key)])
+        source = self._within(self.source, key, ends[0][key])
+        replica = self._within(self.target, key, ends[1][self.replica(key)])
         return Bounds(source, replica, self.copied.get(key), syncs)
 
     def _within(self, alias: str, key: Partition, log: tuple[int, int]) -> tuple[int, int]:
@@ -170,7 +170,8 @@ class FlowCopies:
         left = {key: sorted(set(positions)) for key, positions in wanted.items() if positions}
         if left:
             self._syncs.reach(lambda of: all(_covers(of.get(key, ()), at[0], rule) for key, at in left.items()))
-        bounds = {key: self._bounds(key) for key in left}
+        ends = self._ends({topic for topic, _index in left})
+        bounds = {key: self._bounds(key, ends) for key in left}
         for width in _WIDTHS:
             spans = {
                 key: merged((span_of(at, bounds[key], width) for at in positions), _GAP)

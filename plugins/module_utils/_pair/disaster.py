@@ -20,10 +20,10 @@ from .._core.positions import Position
 from .._core.stays import nested
 from .._core.waiting import Bounds, wait_until
 from .._module import Result
-from .clusters import both
+from .clusters import Opened, both
 from .evidence import ahead, by_group
 from .journal import note
-from .observe import Partition, heartbeat_age
+from .observe import Partition, Sight, by_topic, heartbeat_age
 from .prepared import prepared_positions
 from .probe import probe
 from .resends import Resends
@@ -62,9 +62,12 @@ def disaster(params: Mapping[str, Any], check: bool) -> Result:
     return found
 
 
-def survey(params: Mapping[str, Any]) -> dict[str, Any]:
-    """What a disaster now would find: ``details``, ``ages``, ``loss``, ``active_groups``. Writes nothing."""
-    survivor = Survivor(params)
+def survey(params: Mapping[str, Any], opened: Opened, sight: Sight | None) -> dict[str, Any]:
+    """What a disaster now would find: ``details``, ``ages``, ``loss``, ``active_groups``. Writes nothing.
+
+    ``sight``: what was just seen of the surviving side; without it that is asked.
+    """
+    survivor = Survivor(params, opened, sight)
     survivor.read_ahead()
     return _Search(survivor, params, True).run().extra
 
@@ -190,13 +193,13 @@ class _Search:
     def _rows(self, tails: Mapping[Partition, Tail], commits: Mapping[str, Any]) -> list[dict[str, Any]]:
         survivor, prepared = self._survivor, self._prepared
         rows = []
+        index = by_topic(tails)
         for group in survivor.groups:
             own = self._own(group)
             topics = set(survivor.topics_of(group))
-            for key in sorted(tails):
-                original, replica = key[0] in topics, key[0] in {survivor.replica((name, 0))[0] for name in topics}
-                if not original and not replica:
-                    continue
+            replicas = {survivor.replica((name, 0))[0] for name in topics}
+            for key in (key for name in sorted(topics | replicas) for key in index.get(name, ())):
+                original, replica = key[0] in topics, key[0] in replicas
                 claims = [prepared[group][key]] if key in prepared.get(group, {}) else []
                 claims += [own[key]] if original and key in own else []
                 place = survivor.place(group, key)
@@ -261,14 +264,16 @@ class _Search:
         upstream: dict[Partition, int] = {}
         newest: dict[Partition, float | None] = {}
         by_source, exact = {}, {}
+        seen: dict[Partition, int] = {}
+        for (_group, place), one in survivor.checkpoints.items():
+            seen[place] = max(one.upstream, seen.get(place, 0))
         for key in self._originals():
             replica = survivor.replica(key)
             by_source[key] = tails[replica]
             record = last.get(replica)
             exact[key] = survivor.last_source(key, record)
             newest[key] = None if record is None or record.timestamp is None else record.timestamp / 1000.0
-            seen = [one.upstream for (_group, place), one in survivor.checkpoints.items() if place == replica]
-            upstream[key] = max(seen, default=0)
+            upstream[key] = seen.get(replica, 0)
         beat = heartbeat_age(survivor.kafka, survivor.naming.heartbeats(survivor.x))
         return predicted_loss(by_source, upstream, exact, newest, beat, time.time())
 

@@ -17,9 +17,9 @@ from .._core.positions import Position, Side
 from .._core.translation import Translated
 from .._core.verdict import PROVEN
 from .clusters import both
-from .observe import FlowLook, GroupLook, Pair, Partition
+from .observe import FlowLook, GroupLook, Pair, Partition, Sight, given
 
-__all__ = ["Evidence", "ahead", "by_group", "gather", "row"]
+__all__ = ["Evidence", "ahead", "by_group", "gather", "of_sight", "row"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,24 @@ def gather(pair: Pair, x: str, y: str) -> Evidence:
     identity = pair.naming.policy == "identity"
     forward, back = both(lambda: pair.look(x, y), lambda: None if identity else pair.look(y, x))
     return Evidence(pair, x, y, forward, back, x_groups, y_groups, pair.ranges(y, y_topics))
+
+
+def of_sight(
+    pair: Pair, sight: Sight, looks: tuple[FlowLook, FlowLook | None], groups: Mapping[str, GroupLook]
+) -> Evidence:
+    """As ``gather``, from what was seen of both sides at one time. ``looks``: forward and back; ``groups``: on X.
+
+    Of groups on Y only their positions are told: nothing else counts there.
+    """
+    forward, back = looks
+    x, y = forward.source, forward.target
+    states, commits = given(sight.groups[y])
+    known = pair.partitions(y)
+    there = {
+        name: GroupLook(states[name].state, {key: at for key, at in commits[name].items() if key[0] in known})
+        for name in pair.groups
+    }
+    return Evidence(pair, x, y, forward, back, groups, there, sight.ranges(y, pair.existing(y, known)))
 
 
 def row(

@@ -19,7 +19,7 @@ from .._kafka.records import has_data
 from .clusters import both
 from .copies import FlowCopies
 from .evidence import Evidence, row
-from .observe import ISOLATION, FlowLook, Partition
+from .observe import ISOLATION, FlowLook, Partition, by_topic
 
 __all__ = ["FourTopics"]
 
@@ -41,6 +41,7 @@ class FourTopics:
             return FlowCopies(evidence.pair, look.source, look.target, copied, ids, since)
 
         self._copies = (copies(evidence.forward), copies(back))
+        self._left, self._there = by_topic(evidence.forward.facts), by_topic(back.facts)
 
     @property
     def records(self) -> int:
@@ -66,16 +67,16 @@ class FourTopics:
         forward: Wanted = {}
         mirrored: Wanted = {}
         for group, look in evidence.x_groups.items():
-            topics = evidence.topics_of(group)
-            for key, facts in evidence.forward.facts.items():
-                commit = look.commits.get(key)
+            topics = set(evidence.topics_of(group))
+            for key in _of(self._left, topics):
+                commit, facts = look.commits.get(key), evidence.forward.facts[key]
                 to_end = look.read_to_end.get(key) and evidence.final(key)
-                if key[0] in topics and commit is not None and not to_end and commit <= (facts.end or 0):
+                if commit is not None and not to_end and commit <= (facts.end or 0):
                     forward.setdefault(key, set()).add(commit)
-            for key in self._back.facts:
+            for key in _of(self._there, topics):
                 commit = look.commits.get(self._mirror(key))
                 to_end = look.read_to_end.get(self._mirror(key)) and self._copied_back(key)
-                if key[0] in topics and commit is not None and not to_end:
+                if commit is not None and not to_end:
                     mirrored.setdefault(key, set()).add(commit)
         return forward, mirrored
 
@@ -85,7 +86,7 @@ class FourTopics:
         Whatever the position there: nobody would ever read those records.
         """
         pair, x = self._evidence.pair, self._evidence.x
-        mirrors = {self._mirror(key): key for key in self._back.facts if key[0] in topics}
+        mirrors = {self._mirror(key): key for key in _of(self._there, topics)}
         floors = {one: self._only_here.get(one[0], {}).get(str(one[1]), 0) for one in mirrors}
         behind = [one for one, floor in floors.items() if commits.get(one, 0) < floor]
         if not behind:
@@ -109,14 +110,14 @@ class FourTopics:
         look, topics = evidence.x_groups[group], set(evidence.topics_of(group))
         unread = self._unread(look.commits, topics)
         rows = []
-        for key in sorted(key for key in evidence.forward.facts if key[0] in topics):
+        for key in _of(self._left, topics):
             left, replica = evidence.left(group, key), self._copies[0].replica(key)
             there = None if left.commit is None else forward.get((key, left.commit))
             found = enter_replica(left, evidence.entered(group, replica), evidence.final(key), there)
             found = evidence.known_copied(key, left.commit, found, there)
             mm2 = None if there is None or left.commit is None else self._copies[0].checkpoint(key, left.commit)
             rows.append(row(evidence, group, replica, found, left.commit, mm2))
-        for key in sorted(key for key in self._back.facts if key[0] in topics):
+        for key in _of(self._there, topics):
             start, end = evidence.y_ranges[key]
             own = self._vouched.get(group, {}).get(key[0], {}).get(str(key[1]))
             left = Side(look.commits.get(self._mirror(key)), start, end, look.read_to_end.get(self._mirror(key)))
@@ -128,3 +129,7 @@ class FourTopics:
             found = unread.get(key, found)
             rows.append(row(evidence, group, key, found, left.commit))
         return rows
+
+
+def _of(index: Mapping[str, list[Partition]], topics: set[str]) -> list[Partition]:
+    return [key for topic in sorted(topics) for key in index.get(topic, ())]

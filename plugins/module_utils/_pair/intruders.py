@@ -13,9 +13,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 from .._core.gates import drained
 from .._core.verdict import PROVEN
-from .._kafka.records import Reading, Record, last_data_records, read_ranges
+from .._kafka.records import Reading, Record, read_ranges
+from .._kafka.topics import log_ranges
 from .clusters import both
-from .observe import ISOLATION, FlowLook, Pair, Partition, same_content
+from .observe import ISOLATION, FlowLook, LastRecords, Pair, Partition, same_content
 
 __all__ = ["circling", "foreign_records"]
 
@@ -30,39 +31,42 @@ _CIRCLE_TAIL = 200
 _CIRCLE_PARTITIONS = 50
 
 
-def foreign_records(pair: Pair, look: FlowLook, accepted: Collection[str] = ()) -> list[str]:
+def foreign_records(
+    pair: Pair, look: FlowLook, accepted: Collection[str] = (), last: LastRecords | None = None
+) -> list[str]:
     """Partitions whose replica ends in a record that the source does not have, in words.
 
     Only where the flow has copied everything: there the last record of both sides is the same one. ``accepted``: topics
-    of which it is known.
+    of which it is known. ``last``: records that the look has read already.
     """
-    copied = [
-        key
+    last = last or LastRecords(pair.kafka)
+    copied = {
+        key: (pair.naming.replica(look.source, key[0]), key[1])
         for key, facts in look.facts.items()
         if (drained(facts).verdict == PROVEN or facts.tail_copied) and key[0] not in accepted
-    ]
-    renamed = {key: (pair.naming.replica(look.source, key[0]), key[1]) for key in copied}
-    # The replica's end first: the source then shows everything that it can hold.
-    there = pair.ranges(look.target, {name for name, _index in renamed.values()})
-    here = pair.ranges(look.source, {topic for topic, _index in copied})
-    known = {key: new for key, new in renamed.items() if new in there and key in here}
+    }
+    known = {key: new for key, new in copied.items() if new in look.replica_log and key in look.source_log}
     left, right = both(
-        lambda: last_data_records(pair.kafka[look.source], {key: here[key] for key in known}, ISOLATION),
-        lambda: last_data_records(pair.kafka[look.target], {new: there[new] for new in known.values()}, ISOLATION),
+        lambda: last.of(look.source, {key: look.source_log[key] for key in known}),
+        lambda: last.of(look.target, {new: look.replica_log[new] for new in known.values()}),
     )
     suspects = {
-        key: last
+        key: record
         for key, new in known.items()
-        if (last := right.get(new)) is not None and left.get(key) is not None and not same_content(left[key], last)
+        if (record := right[new]) is not None and left[key] is not None and not same_content(left[key], record)
     }
+    if not suspects:
+        return []
+    # Asked behind the replica's end: the source then shows everything that the replica can hold.
+    here = log_ranges(pair.kafka[look.source], suspects, ISOLATION)
     # Everything was copied up to the end that the look saw; what came since may be much.
     spans = {key: (max(here[key][0], (look.facts[key].end or 0) - _RECENT), here[key][1]) for key in suspects}
     recent = _records(pair, look.source, spans)
     return [
-        f"{pair.naming.replica(look.source, topic)}-{index} on {look.target} ends in a record at offset {last.offset}"
+        f"{pair.naming.replica(look.source, topic)}-{index} on {look.target} ends in a record at offset {record.offset}"
         f" that {topic} on {look.source} does not have"
-        for (topic, index), last in sorted(suspects.items())
-        if not any(same_content(record, last) for record in recent.get((topic, index), ()))
+        for (topic, index), record in sorted(suspects.items())
+        if not any(same_content(one, record) for one in recent.get((topic, index), ()))
     ]
 
 

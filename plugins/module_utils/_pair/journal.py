@@ -98,16 +98,16 @@ def read_copy(kafka: Kafka, topic: str, pair: str) -> list[Event] | None:
     place = (topic, 0)
     high = log_ranges(kafka, {place}, "read_uncommitted")[place][1]
     settled = wait_until(
-        lambda: log_ranges(kafka, {place}, "read_committed")[place][1], lambda end: end >= high, _UNDECIDED
+        lambda: log_ranges(kafka, {place}, "read_committed")[place], lambda span: span[1] >= high, _UNDECIDED
     )
     if not settled.done:
         raise DrError(
             "journal_busy",
-            f'The journal "{topic}" ends at {high}, but a transaction is open from {settled.state} on.',
+            f'The journal "{topic}" ends at {high}, but a transaction is open from {settled.state[1]} on.',
             "Another run is writing, or one died: the broker ends its transaction after a while. Start again then.",
             kafka.bootstrap_servers,
         )
-    return read(kafka, topic, pair)
+    return read(kafka, topic, pair, settled.state)
 
 
 def _next_event(params: Mapping[str, Any], state: State, events: list[Event], extra: dict[str, Any]) -> Event | None:

@@ -9,30 +9,49 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar
 
 from .._core.errors import DrError
 from .._core.formats import decode_heartbeat
 from .._core.gates import PartitionFacts
+from .._core.groups import GroupState
 from .._core.names import Naming, flow_name
 from .._kafka import groups as kafka_groups
 from .._kafka.client import Kafka
 from .._kafka.records import Record, data_behind, has_data, last_data_records
-from .._kafka.topics import describe, log_ranges
-from .clusters import both, connect_pair, on_each, open_engine
-from .engine import ConnectorLook
+from .._kafka.topics import describe, log_ranges, require_told, told_ranges
+from .clusters import Opened, both, on_each, open_pair
+from .engine import ConnectorLook, EngineLook
 
-__all__ = ["FlowLook", "GroupLook", "Pair", "heartbeat_age", "same_content"]
+__all__ = [
+    "FlowLook",
+    "GroupLook",
+    "LastRecords",
+    "Pair",
+    "Sight",
+    "by_topic",
+    "given",
+    "heartbeat_age",
+    "kept",
+    "same_content",
+]
 
 ISOLATION = "read_committed"
 Partition = tuple[str, int]
+Range = tuple[int, int]
+Ranges = Mapping[Partition, Range]
+Groups = tuple[dict[str, GroupState], dict[str, dict[Partition, int]]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class FlowLook:
-    """One look at one flow. ``facts`` by source topic and partition."""
+    """One look at one flow. ``facts`` by source partition, as is its log; ``replica_log`` by that of the replica."""
 
     source: str
     target: str
@@ -40,6 +59,8 @@ class FlowLook:
     facts: dict[Partition, PartitionFacts]
     heartbeat_age: float | None
     problems: tuple[str, ...] = ()
+    source_log: Ranges = field(default_factory=dict)
+    replica_log: Ranges = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -57,10 +78,60 @@ class GroupLook:
     unlisted: tuple[str, ...] = ()
 
 
-class Pair:
-    """Open connections to both clusters and to what runs their flows."""
+class LastRecords:
+    """The last data record of ranges, each read once."""
 
-    def __init__(self, params: Mapping[str, Any]) -> None:
+    def __init__(self, kafka: Mapping[str, Kafka]) -> None:
+        self._kafka = kafka
+        self._found: dict[tuple[str, Partition, Range], Record | None] = {}
+
+    def of(self, alias: str, spans: Ranges) -> dict[Partition, Record | None]:
+        """By partition, None where there is none; raises when a range could not be read."""
+        wanted = {key: span for key, span in spans.items() if (alias, key, span) not in self._found}
+        read = last_data_records(self._kafka[alias], wanted, ISOLATION) if wanted else {}
+        self._found.update({(alias, key, wanted[key]): record for key, record in read.items()})
+        return {key: self._found[alias, key, span] for key, span in spans.items()}
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Both sides at one time: N and positions of groups were read first, log ends afterwards (``Pair.sight``).
+
+    What could not be seen is kept as its error, and raised where somebody needs it. ``high``: of originals.
+    """
+
+    engines: Mapping[tuple[str, str], EngineLook | DrError]
+    groups: Mapping[str, Groups | DrError]
+    logs: Mapping[str, Mapping[Partition, Range | str] | DrError]
+    high: Mapping[str, Mapping[Partition, Range | str] | DrError]
+    kafka: Mapping[str, Kafka]
+    last: LastRecords
+
+    def ranges(self, alias: str, keys: Iterable[Partition], high: bool = False) -> dict[Partition, Range]:
+        """Log start and end of those of ``keys`` that exist."""
+        told = given((self.high if high else self.logs)[alias])
+        return require_told(self.kafka[alias], {key: told[key] for key in keys if key in told})
+
+
+def kept(work: Callable[[], T]) -> T | DrError:
+    """The result, or the error for whoever needs the result."""
+    try:
+        return work()
+    except DrError as error:
+        return error
+
+
+def given(found: T | DrError) -> T:
+    """What was kept."""
+    if isinstance(found, DrError):
+        raise found
+    return found
+
+
+class Pair:
+    """Open connections to both clusters and to what runs their flows; ``opened``: those of somebody else."""
+
+    def __init__(self, params: Mapping[str, Any], opened: Opened | None = None) -> None:
         self.topics = list(params["topics"])
         self.groups = list(params.get("groups") or [])
         self._group_topics: Mapping[str, Any] = params.get("group_topics") or {}
@@ -72,16 +143,14 @@ class Pair:
             if alias not in clusters:
                 known = ", ".join(sorted(clusters))
                 raise DrError("unknown_alias", f'A flow names the alias "{alias}", the clusters are: {known}.')
-        self._timeout = float(params["request_timeout"])
-        self.kafka: dict[str, Kafka] = connect_pair(clusters, self._timeout)
-        self.engine = open_engine(clusters, self.naming, self.kafka, self._timeout)
+        self._opened = opened or open_pair(clusters, self.naming, float(params["request_timeout"]))
+        self.kafka, self.engine = self._opened.kafka, self._opened.engine
         self._partitions: dict[str, dict[str, int | None]] = {}
 
     @property
     def requests(self) -> list[dict[str, Any]]:
         """Every request sent so far, without secrets."""
-        calls = [request for kafka in self.kafka.values() for request in kafka.requests]
-        return calls + self.engine.requests
+        return self._opened.requests
 
     # ---- topics
 
@@ -110,6 +179,61 @@ class Pair:
         """Log start and end (last stable offset) of every partition of ``topics`` that exists on ``alias``."""
         return log_ranges(self.kafka[alias], self.existing(alias, topics), isolation)
 
+    # ---- both sides at one time
+
+    def sight(self, away: Mapping[str, str | None]) -> Sight:
+        """Flows, groups, and then the logs of both sides. ``away``: by target, why a flow's workers are not asked."""
+        on_each(self.kafka, self.partitions)
+        with ThreadPoolExecutor() as pool:
+            engines = {flow: pool.submit(kept, partial(self._engine_look, *flow, away)) for flow in self.flows}
+            groups = {alias: pool.submit(kept, partial(self._groups, alias)) for alias in self.kafka}
+            seen = {flow: found.result() for flow, found in engines.items()}
+            stood = {alias: found.result() for alias, found in groups.items()}
+            logs = {alias: pool.submit(kept, partial(self._told, alias)) for alias in self.kafka}
+            ends = {alias: found.result() for alias, found in logs.items()}
+            logs = {alias: pool.submit(kept, partial(self._told_high, alias)) for alias in self.kafka}
+            high = {alias: found.result() for alias, found in logs.items()}
+        return Sight(seen, stood, ends, high, self.kafka, LastRecords(self.kafka))
+
+    def _engine_look(self, source: str, target: str, away: Mapping[str, str | None]) -> EngineLook:
+        reason = away.get(target)
+        if reason:
+            raise DrError("workers_away", reason)
+        return self.engine.look(source, target)
+
+    def _groups(self, alias: str) -> Groups:
+        kafka = self.kafka[alias]
+        return both(
+            lambda: kafka_groups.describe(kafka, self.groups), lambda: kafka_groups.positions(kafka, self.groups)
+        )
+
+    def _told(self, alias: str) -> dict[Partition, Range | str]:
+        """Everything that is looked at later, in one question; the heartbeats too."""
+        kafka = self.kafka[alias]
+        beats = [self.naming.heartbeats(other) for other in self.kafka if other != alias]
+        there = {(name, 0) for name, state in describe(kafka, beats).items() if state is not None}
+        return told_ranges(kafka, self.existing(alias, self.partitions(alias)) | there, ISOLATION)
+
+    def _told_high(self, alias: str) -> dict[Partition, Range | str]:
+        return told_ranges(self.kafka[alias], self.existing(alias, self.topics), "read_uncommitted")
+
+    def look_of(self, sight: Sight, source: str, target: str) -> FlowLook:
+        """One flow as ``look`` shows it with tails; all last records are read, for whoever asks for them later."""
+        seen = given(sight.engines[source, target])
+        source_log = sight.ranges(source, self.existing(source, self.topics))
+        replica_log = sight.ranges(target, self.existing(target, self._replicas(source)))
+        high = sight.ranges(source, source_log, high=True)
+        beats = self.naming.heartbeats(source)
+        both(lambda: sight.last.of(source, source_log), lambda: sight.last.of(target, replica_log))
+        beat = _age(sight.last.of(target, sight.ranges(target, {(beats, 0)})).get((beats, 0)))
+        return self._flow_look((source, target), seen, beat, source_log, replica_log, high, sight.last)
+
+    def groups_of(self, sight: Sight, alias: str) -> dict[str, GroupLook]:
+        """Every group as ``look_groups`` shows it on all topics."""
+        names = [name for name, count in self.partitions(alias).items() if count is not None]
+        ranges = sight.ranges(alias, self.existing(alias, names))
+        return self._group_looks(alias, names, given(sight.groups[alias]), ranges)
+
     # ---- flows
 
     def look_at_flows(self) -> list[FlowLook]:
@@ -118,18 +242,55 @@ class Pair:
         looks = on_each(dict.fromkeys(self.flows), lambda flow: self.look(*flow, tails=True))
         return list(looks.values())
 
-    def look(self, source: str, target: str, tails: bool = False) -> FlowLook:
-        """Look at one flow. ``tails``: also compare the last data record of both sides (a hint, never a proof)."""
-        replicas = {topic: self.naming.replica(source, topic) for topic in self.topics}
+    def look_again(self, look: FlowLook, keys: Collection[Partition]) -> FlowLook:
+        """``look`` with tails, as of now for these partitions."""
+        fresh = self.look(look.source, look.target, True, keys)
+        return replace(
+            fresh,
+            facts={**look.facts, **fresh.facts},
+            source_log={**look.source_log, **fresh.source_log},
+            replica_log={**look.replica_log, **fresh.replica_log},
+        )
+
+    def look(
+        self, source: str, target: str, tails: bool = False, only: Collection[Partition] | None = None
+    ) -> FlowLook:
+        """Look at one flow. ``tails``: also compare the last data record of both sides (a hint, never a proof).
+
+        ``only``: no other source partitions than these.
+        """
         seen, beat = both(
             lambda: self.engine.look(source, target),
             lambda: heartbeat_age(self.kafka[target], self.naming.heartbeats(source)),
         )
-        copied = seen.copied
+        keys, copies = self.existing(source, self.topics), self.existing(target, self._replicas(source))
+        if only is not None:
+            keys &= set(only)
+            copies &= {(self.naming.replica(source, topic), index) for topic, index in keys}
         source_log, replica_log = both(
-            lambda: self.ranges(source, self.topics), lambda: self.ranges(target, replicas.values())
+            lambda: log_ranges(self.kafka[source], keys), lambda: log_ranges(self.kafka[target], copies)
         )
-        high = self.ranges(source, self.topics, "read_uncommitted") if tails else {}
+        high = log_ranges(self.kafka[source], keys, "read_uncommitted") if tails else {}
+        last = LastRecords(self.kafka) if tails else None
+        return self._flow_look((source, target), seen, beat, source_log, replica_log, high, last)
+
+    def _replicas(self, source: str) -> list[str]:
+        return [self.naming.replica(source, topic) for topic in self.topics]
+
+    def _flow_look(
+        self,
+        flow: tuple[str, str],
+        seen: EngineLook,
+        beat: float | None,
+        source_log: Ranges,
+        replica_log: Ranges,
+        high: Ranges,
+        last: LastRecords | None,
+    ) -> FlowLook:
+        """``last``: compare tails by these."""
+        source, target = flow
+        replicas = {topic: self.naming.replica(source, topic) for topic in self.topics}
+        copied = seen.copied
         facts, waiting = {}, {}
         tail_copied: dict[Partition, bool | None] = {}
         for key, (start, end) in source_log.items():
@@ -137,9 +298,14 @@ class Pair:
             floor = start if known is None else max(start, known + 1)
             if floor < end:
                 waiting[key] = (floor, end)
-        if tails and waiting:
-            last, tail_copied = self._compare_tails(source, target, waiting, source_log, replica_log)
-            data = {key: _waits(last[key], span[0], tail_copied[key]) for key, span in waiting.items()}
+        if last is not None and waiting:
+            theirs = {key: (replicas[key[0]], key[1]) for key in waiting}
+            left, right = both(
+                lambda: last.of(source, {key: source_log[key] for key in waiting}),
+                lambda: last.of(target, {new: replica_log[new] for new in theirs.values() if new in replica_log}),
+            )
+            tail_copied = {key: same_content(left[key], right.get(new)) for key, new in theirs.items()}
+            data = {key: _waits(left[key], span[0], tail_copied[key]) for key, span in waiting.items()}
         else:
             data = self._any_data(source, waiting)
         for key, (start, end) in source_log.items():
@@ -154,7 +320,7 @@ class Pair:
                 high=high[key][1] if key in high else None,
             )
         problems = tuple(f'The topic "{topic}" does not exist on {source}.' for topic in self._missing(source))
-        return FlowLook(source, target, seen.connectors, facts, beat, problems)
+        return FlowLook(source, target, seen.connectors, facts, beat, problems, source_log, replica_log)
 
     def _missing(self, alias: str) -> list[str]:
         counts = self.partitions(alias)
@@ -166,24 +332,6 @@ class Pair:
 
     def _any_data(self, alias: str, spans: Mapping[Partition, tuple[int, int]]) -> dict[Partition, bool | None]:
         return has_data(self.kafka[alias], spans, ISOLATION) if spans else {}
-
-    def _compare_tails(
-        self,
-        source: str,
-        target: str,
-        waiting: Mapping[Partition, tuple[int, int]],
-        source_log: Mapping[Partition, tuple[int, int]],
-        replica_log: Mapping[Partition, tuple[int, int]],
-    ) -> tuple[dict[Partition, Record | None], dict[Partition, bool | None]]:
-        """The last data record of each source partition, and whether it is the last one of the replica too."""
-        renamed = {key: (self.naming.replica(source, key[0]), key[1]) for key in waiting}
-        left, right = both(
-            lambda: last_data_records(self.kafka[source], {key: source_log[key] for key in waiting}, ISOLATION),
-            lambda: last_data_records(
-                self.kafka[target], {new: replica_log[new] for new in renamed.values() if new in replica_log}, ISOLATION
-            ),
-        )
-        return left, {key: same_content(left.get(key), right.get(new)) for key, new in renamed.items()}
 
     # ---- groups
 
@@ -201,33 +349,36 @@ class Pair:
 
     def look_groups(self, alias: str, topics: Iterable[str]) -> dict[str, GroupLook]:
         """Every group on ``alias``: state, commits on ``topics``, and whether a record lies behind each."""
-        kafka, names = self.kafka[alias], list(topics)
-        states, commits = both(
-            lambda: kafka_groups.describe(kafka, self.groups), lambda: kafka_groups.positions(kafka, self.groups)
-        )
-        ranges = self.ranges(alias, names)
-        scopes = {group: self._scope(group, alias, commits[group], ranges) for group in self.groups}
+        names = list(topics)
+        found = self._groups(alias)
+        return self._group_looks(alias, names, found, self.ranges(alias, names))
+
+    def _group_looks(self, alias: str, names: Collection[str], found: Groups, ranges: Ranges) -> dict[str, GroupLook]:
+        """``ranges`` were read behind ``found``."""
+        states, commits = found
+        index = by_topic(ranges)
+        scopes = {group: self._scope(group, alias, commits[group], index) for group in self.groups}
         behind = {
             (key, max(commits[group][key], ranges[key][0]))
             for group, scope in scopes.items()
             for key in scope
             if commits[group].get(key, ranges[key][1]) < ranges[key][1]
         }
-        data = data_behind(kafka, behind, ranges, ISOLATION)
-        looks = {}
+        data = data_behind(self.kafka[alias], behind, ranges, ISOLATION)
+        looks, wanted, known = {}, set(names), set(self.partitions(alias))
         for group, scope in scopes.items():
             read = {key: self._read_to_end(commits[group].get(key), key, ranges, data) for key in scope}
-            listed = {key: at for key, at in commits[group].items() if key[0] in names}
-            outside = sorted({key[0] for key in commits[group]} - set(self.partitions(alias)))
+            listed = {key: at for key, at in commits[group].items() if key[0] in wanted}
+            outside = sorted({key[0] for key in commits[group]} - known)
             looks[group] = GroupLook(states[group].state, listed, read, tuple(outside))
         return looks
 
     def _scope(
-        self, group: str, alias: str, commits: Iterable[Partition], ranges: Iterable[Partition]
+        self, group: str, alias: str, commits: Iterable[Partition], index: Mapping[str, list[Partition]]
     ) -> list[Partition]:
         topics = self.topics_of(group, alias, commits)
         names = {name for topic in topics for name in self.both_names(alias, topic)}
-        return sorted(key for key in ranges if key[0] in names)
+        return [key for name in sorted(names) for key in index.get(name, ())]
 
     @staticmethod
     def _read_to_end(
@@ -247,6 +398,14 @@ class Pair:
             return True
         data = behind.get((key, max(commit, start)))
         return None if data is None else not data
+
+
+def by_topic(keys: Iterable[Partition]) -> dict[str, list[Partition]]:
+    """Partitions in order, so that nobody has to look through all of them for each topic."""
+    found: dict[str, list[Partition]] = defaultdict(list)
+    for key in sorted(keys):
+        found[key[0]].append(key)
+    return dict(found)
 
 
 def _waits(last: Record | None, floor: int, tail_copied: bool | None) -> bool | None:
@@ -272,7 +431,11 @@ def heartbeat_age(kafka: Kafka, topic: str) -> float | None:
     """Seconds since the newest heartbeat that a flow has brought into ``topic``; None: there is none."""
     if describe(kafka, [topic])[topic] is None:
         return None
-    record = last_data_records(kafka, log_ranges(kafka, {(topic, 0)}, ISOLATION), ISOLATION).get((topic, 0))
+    place = (topic, 0)
+    return _age(last_data_records(kafka, log_ranges(kafka, {place}, ISOLATION), ISOLATION).get(place))
+
+
+def _age(record: Record | None) -> float | None:
     if record is None or record.key is None or record.value is None:
         return None
     return max(0.0, time.time() - decode_heartbeat(record.key, record.value).timestamp / 1000.0)

@@ -16,7 +16,7 @@ from .._core.stays import Place, Stay, locate, stays
 from .._core.translation import Translated
 from .copies import FlowCopies
 from .evidence import Evidence, row
-from .observe import Partition
+from .observe import Partition, by_topic
 
 __all__ = ["OneTopic"]
 
@@ -28,6 +28,7 @@ class OneTopic:
         self._evidence = evidence
         self._stays = stays(params["seams"], evidence.x, evidence.y)
         self._ids, self._since = params["topic_ids"], params["syncs_since"]
+        self._index = by_topic(evidence.forward.facts)
         self._copies = {index: self._of_stay(stay) for index, stay in enumerate(self._stays)}
 
     @property
@@ -61,8 +62,8 @@ class OneTopic:
         return [self._row(group, key, found) for group in evidence.pair.groups for key in self._keys(group)]
 
     def _keys(self, group: str) -> list[Partition]:
-        topics = set(self._evidence.topics_of(group))
-        return sorted(key for key in self._evidence.forward.facts if key[0] in topics)
+        topics = sorted(set(self._evidence.topics_of(group)))
+        return [key for topic in topics for key in self._index.get(topic, ())]
 
     def _place(self, group: str, key: Partition) -> tuple[int | None, Place]:
         """Where the group stands on X. Nowhere (no stay) if it has no position, or none that must be translated."""

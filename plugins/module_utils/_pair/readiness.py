@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from contextlib import suppress
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from .._core.acl import EVERYBODY, Acl, application_acls, granted, wanted_acls
@@ -34,25 +35,27 @@ from .._core.readiness_checks import CHECKS, SETTINGS
 from .._core.topics import TopicState
 from .._kafka import acls
 from .._kafka import groups as kafka_groups
-from .._kafka.client import Kafka, connect
+from .._kafka.client import Kafka
 from .._kafka.records import first_data_records, last_data_records
-from .._kafka.topics import describe
+from .._kafka.topics import describe, remember
 from .._module import Result
-from .clusters import on_each, open_engine
+from .clusters import Opened, connect_one, on_each, open_engine, refuse_same_cluster
 from .connect_engine import ConnectEngine
 from .disaster import survey
 from .engine import Engine
-from .evidence import gather
+from .evidence import of_sight
 from .intruders import circling, foreign_records
 from .journal import read_copy
 from .looks import keep_look
-from .observe import ISOLATION, FlowLook, Pair
+from .observe import ISOLATION, FlowLook, GroupLook, Pair, Sight, given, kept
 from .status import flow_row, group_rows, judged_flows
 from .translate import find_positions
 
 __all__ = ["readiness"]
 
 T = TypeVar("T")
+# Nobody waits for this look, and a flow that writes its progress down once a minute moves by spells.
+_MOVING_SECONDS = 10.0
 
 
 def readiness(params: Mapping[str, Any], check: bool) -> Result:
@@ -126,22 +129,22 @@ class _Look:
         self._params = params
         self._clusters: Mapping[str, Any] = params["clusters"]
         self._naming = Naming(params["policy"], params["separator"])
+        self._timeout = float(params["request_timeout"])
         self._unknown: dict[str, str] = {}
         self.kafka: dict[str, Kafka] = {}
         self.events: list[Event] = []
-        self._pairs: list[Pair] = []
         self.x = self.y = ""
-        self._others: list[dict[str, Any]] = []
 
     @property
     def requests(self) -> list[dict[str, Any]]:
         """Every request sent so far, without secrets."""
-        own = [request for kafka in self.kafka.values() for request in kafka.requests]
-        return own + self._others + [request for pair in self._pairs for request in pair.requests]
+        return self._opened.requests
 
     def facts(self) -> Facts:
         """Everything that can be seen; the parts that need both sides only if both answer."""
         away = on_each(dict.fromkeys(self._clusters), self._open)
+        away |= self._one_cluster()
+        on_each(self.kafka, self._remember)
         journal, missing = self._part("journal", self._journal) or (None, [])
         state = None if journal is None else journal.as_dict()
         self.y = self._params["to"] or self._other((state or {}).get("active") or self._params["home"])
@@ -149,9 +152,13 @@ class _Look:
         # Translation and survey take it from the parameters.
         self._params = {**self._params, "leave": self.x, "enter": self.y}
         workers, versions = self._workers()
-        seen = self._both_sides(state, workers) if state is not None and not any(away.values()) else {}
         there = self.y in self.kafka
         rights = self._part("rights", self._rights) if there else None
+        seen: dict[str, Any] = {}
+        if state is not None and not any(away.values()):
+            seen = self._both_sides(state, workers)
+        elif state is not None and there:
+            seen = {"survey": self._part("survey", lambda: self._survey(state, None))}
         return Facts(
             x=self.x,
             y=self.y,
@@ -166,7 +173,6 @@ class _Look:
             journal_missing=missing,
             topics={alias: self._part("topics", partial(self._topics, alias)) for alias in self.kafka},
             brokers={alias: kafka.brokers for alias, kafka in self.kafka.items()},
-            survey=self._part("survey", lambda: self._survey(state)) if there and state is not None else None,
             rights=None if rights is None else rights[0],
             undeclared=() if rights is None else rights[1],
             clients=self._params["unreachable"],
@@ -188,32 +194,48 @@ class _Look:
     # ---- one side
 
     def _open(self, alias: str) -> str | None:
-        cluster = self._clusters[alias]
         try:
-            self.kafka[alias] = connect(
-                {
-                    "bootstrap_servers": cluster["bootstrap_servers"],
-                    "client": cluster.get("admin_client") or cluster.get("client"),
-                    "expected_cluster_id": cluster.get("cluster_id"),
-                    "request_timeout": self._params["request_timeout"],
-                }
-            )
+            self.kafka[alias] = connect_one(alias, self._clusters[alias], self._timeout)
         except DrError as error:
             return error.message
         return None
 
+    def _one_cluster(self) -> dict[str, str | None]:
+        """Two aliases of one cluster: neither is known to be what it is called."""
+        try:
+            refuse_same_cluster(self.kafka)
+        except DrError as error:
+            found = dict.fromkeys(self.kafka, error.message)
+            self.kafka.clear()
+            return {**found}
+        return {}
+
+    def _remember(self, alias: str) -> None:
+        """All topics that are looked at, in one question. Where that is refused, each part asks by itself."""
+        other, names = self._other(alias), self._naming
+        own = [self._params["topic"], self._params["state_topic"], names.heartbeats(other)]
+        own += [names.checkpoints(other), names.offset_syncs(other)]
+        with suppress(DrError):
+            remember(self.kafka[alias], [*self._names(alias), *own], SETTINGS)
+
+    def _names(self, alias: str) -> list[str]:
+        """Originals and replicas."""
+        other, originals = self._other(alias), self._params["topics"]
+        return list(dict.fromkeys([*originals, *(self._naming.replica(other, name) for name in originals)]))
+
+    @cached_property
+    def _opened(self) -> Opened:
+        return Opened(self.kafka, open_engine(self._clusters, self._naming, self.kafka, self._timeout))
+
     def _workers(self) -> tuple[dict[str, str | None], dict[str, str | None]]:
         """What runs the flow toward each side: why it does not answer, and its version."""
-        timeout = float(self._params["request_timeout"])
         reasons: dict[str, str | None] = {}
         versions: dict[str, str | None] = {}
-        engine = open_engine(self._clusters, self._naming, self.kafka, timeout)
         for alias in (self.x, self.y):
             try:
-                reasons[alias], versions[alias] = self._worker(engine, alias)
+                reasons[alias], versions[alias] = self._worker(self._opened.engine, alias)
             except DrError as error:
                 reasons[alias] = error.message
-        self._others += engine.requests
         return reasons, versions
 
     def _worker(self, engine: Engine, alias: str) -> tuple[str | None, str | None]:
@@ -221,11 +243,10 @@ class _Look:
         if not isinstance(engine, ConnectEngine):
             engine.look(source, alias)
             return None, None
-        worker = engine.rest(source, alias)
-        served = worker.cluster_id()
+        served, version = engine.rest(source, alias).about()
         known = self.kafka[alias].cluster_id if alias in self.kafka else served
         wrong = f'they belong to the cluster "{served}", not to "{known}"'
-        return None if served == known else wrong, worker.version()
+        return None if served == known else wrong, version
 
     def _journal(self) -> tuple[State, list[str]]:
         topic, pair = self._params["topic"], self._params["pair"]
@@ -235,15 +256,14 @@ class _Look:
         return fold(self.events), missing
 
     def _topics(self, alias: str) -> dict[str, TopicState | None]:
-        other = self.y if alias == self.x else self.x
-        originals = self._params["topics"]
-        names = list(dict.fromkeys([*originals, *(self._naming.replica(other, name) for name in originals)]))
+        names = self._names(alias)
         return describe(self.kafka[alias], names, dict.fromkeys(names, SETTINGS))
 
-    def _survey(self, state: Mapping[str, Any]) -> dict[str, Any]:
+    def _survey(self, state: Mapping[str, Any], sight: Sight | None) -> dict[str, Any]:
         left = state["left"].get(self.y, {})
         known = {name: state[name] for name in ("topic_ids", "syncs_since", "seams", "only_here")}
-        return survey({**self._params, **known, "vouched": left.get("positions", {}), "ahead": None})
+        params = {**self._params, **known, "vouched": left.get("positions", {}), "ahead": None}
+        return survey(params, self._opened, sight)
 
     def _rights(self) -> tuple[list[str], list[str]]:
         """Those that a declared principal lacks on the side being entered, and clients that declare none.
@@ -268,22 +288,39 @@ class _Look:
     # ---- both sides
 
     def _both_sides(self, state: Mapping[str, Any], workers: Mapping[str, str | None]) -> dict[str, Any]:
-        """At the same time: each part opens what it needs."""
+        """Everything is seen once, at one time; then each part makes of it what it needs."""
         flows = [(self.x, self.y)] + ([] if self._naming.policy == "identity" else [(self.y, self.x)])
+        wanted = [{"source": source, "target": target} for source, target in flows]
+        pair = Pair({**self._params, "flows": wanted}, self._opened)
+        sight = kept(lambda: pair.sight(workers))
+        seen = self._together(
+            {
+                **{flow_name(*flow): partial(self._look_at, pair, sight, flow) for flow in flows},
+                "groups": lambda: kept(lambda: pair.groups_of(given(sight), self.x)),
+            }
+        )
+        looks: list[FlowLook | DrError] = [seen[flow_name(*flow)] for flow in flows]
         parts: dict[str, Callable[[], Any]] = {
-            f"flow {flow_name(*flow)}": partial(self._flow, *flow) for flow in flows if not workers[flow[1]]
+            f"flow {flow_name(*flow)}": partial(self._flow, pair, sight, look)
+            for flow, look in zip(flows, looks, strict=True)
         }
-        parts["groups"] = self._groups
+        parts["groups"] = lambda: self._groups(given(seen["groups"]))
         parts["strangers"] = self._strangers
-        parts["rows"] = lambda: self._rows(state)
+        parts["rows"] = lambda: self._rows(state, pair, given(sight), looks, given(seen["groups"]))
+        parts["survey"] = lambda: self._survey(state, given(sight))
+        return self._shown([flow_name(*flow) for flow in flows], self._together(parts))
+
+    def _together(self, parts: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
         with ThreadPoolExecutor(max_workers=len(parts)) as pool:
             futures = {name: pool.submit(self._part, name, work) for name, work in parts.items()}
-            found = {name: future.result() for name, future in futures.items()}
-        looked = {name: found.get(f"flow {name}") for name in (flow_name(*flow) for flow in flows)}
-        away = looked[flow_name(self.x, self.y)]
+            return {name: future.result() for name, future in futures.items()}
+
+    def _shown(self, names: Sequence[str], found: Mapping[str, Any]) -> dict[str, Any]:
+        looked = {name: found[f"flow {name}"] for name in names}
+        away = looked[names[0]]
         for name in looked:
             if looked[name] is None:
-                self._unknown.setdefault("flows", self._unknown.get(f"flow {name}", "its workers do not answer"))
+                self._unknown.setdefault("flows", self._unknown[f"flow {name}"])
         groups = found["groups"] or {"rows": None, "unlisted": []}
         return {
             "flows": {name: one["row"] for name, one in looked.items() if one is not None},
@@ -295,21 +332,21 @@ class _Look:
             "unlisted": groups["unlisted"],
             "strangers": found["strangers"],
             "rows": found["rows"],
+            "survey": found["survey"],
         }
 
-    def _pair(self, *flows: tuple[str, str]) -> Pair:
-        asked = [{"source": source, "target": target} for source, target in flows]
-        pair = Pair({**self._params, "flows": asked})
-        self._pairs.append(pair)
-        return pair
+    @staticmethod
+    def _look_at(pair: Pair, sight: Sight | DrError, flow: tuple[str, str]) -> FlowLook | DrError:
+        return kept(lambda: pair.look_of(given(sight), *flow))
 
-    def _flow(self, source: str, target: str) -> dict[str, Any]:
-        pair = self._pair((source, target))
-        look, finding = judged_flows(pair)[0]
-        foreign = foreign_records(pair, look, pair.accepted)
+    def _flow(self, pair: Pair, sight: Sight | DrError, first: FlowLook | DrError) -> dict[str, Any]:
+        look, finding = judged_flows(pair, [given(first)], _MOVING_SECONDS)[0]
+        foreign = foreign_records(pair, look, pair.accepted, given(sight).last)
         if self._naming.policy == "identity":
-            foreign += [f"{name} copies back what {look.name} copies" for name in pair.against(source, target)]
-            foreign += circling(pair, source, target)
+            foreign += [
+                f"{name} copies back what {look.name} copies" for name in pair.against(look.source, look.target)
+            ]
+            foreign += circling(pair, look.source, look.target)
         return {
             "row": flow_row(look, finding),
             "unsound": look.connectors["source"].unsound,
@@ -348,10 +385,7 @@ class _Look:
             found.append(Expiring(*key, waited=round(max(0.0, now - since), 3), left=left))
         return found
 
-    def _groups(self) -> dict[str, Any]:
-        pair = self._pair((self.x, self.y))
-        names = [name for name, count in pair.partitions(self.x).items() if count is not None]
-        looks = pair.look_groups(self.x, names)
+    def _groups(self, looks: Mapping[str, GroupLook]) -> dict[str, Any]:
         return {
             "rows": [row for name, look in looks.items() for row in group_rows(self.x, name, look)],
             "unlisted": [
@@ -370,11 +404,19 @@ class _Look:
         ours = set(self._params["topics"])
         return {self.x: sorted(name for name in others if ours & {topic for topic, _index in found[name]})}
 
-    def _rows(self, state: Mapping[str, Any]) -> list[dict[str, Any]]:
-        pair = self._pair((self.x, self.y), (self.y, self.x))
+    def _rows(
+        self,
+        state: Mapping[str, Any],
+        pair: Pair,
+        sight: Sight,
+        looks: Sequence[FlowLook | DrError],
+        groups: Mapping[str, GroupLook],
+    ) -> list[dict[str, Any]]:
+        forward, *back = [given(look) for look in looks]
         known = {name: state[name] for name in ("topic_ids", "syncs_since", "seams", "only_here")}
         vouched = state["left"].get(self.y, {}).get("positions", {})
-        rows, _read = find_positions(gather(pair, self.x, self.y), {**self._params, **known, "vouched": vouched})
+        evidence = of_sight(pair, sight, (forward, back[0] if back else None), groups)
+        rows, _read = find_positions(evidence, {**self._params, **known, "vouched": vouched})
         return rows
 
 

@@ -9,17 +9,17 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from .._core.errors import DrError
-from .._core.gates import alive, drained, healthy, lag, open_transaction
+from .._core.gates import PartitionFacts, alive, drained, healthy, lag, open_transaction
 from .._core.verdict import PROVEN, REFUTED, UNKNOWN, Finding, combine
 from .._core.waiting import Bounds, Waited, wait_until
 from .._module import Result
 from .clusters import on_each
 from .intruders import circling, foreign_records
-from .observe import FlowLook, GroupLook, Pair
+from .observe import FlowLook, GroupLook, Pair, Partition
 
 __all__ = ["flow_row", "group_rows", "judged_flows", "status"]
 
@@ -83,7 +83,7 @@ def _wait_copied(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]
             copied_since.append(time.monotonic())
         groups = {side: _group_looks(pair, side)} if side else {}
         behind = [text for name, look in groups.get(side, {}).items() for text in _unread(name, side, look)]
-        view = _view([(look, _flow_finding(look, look)) for look in looks], groups, missing + behind)
+        view = _view([(look, _flow_finding(look, look, set())) for look in looks], groups, missing + behind)
         view["copied"] = not missing
         return view
 
@@ -102,22 +102,37 @@ def _progress(view: dict[str, Any]) -> Any:
     return flows, [row["commit"] for row in view["groups"]]
 
 
-def judged_flows(pair: Pair, moving_limit: float = _MOVING_LIMIT) -> list[tuple[FlowLook, Finding]]:
-    """Each flow and whether it is alive, from two looks where movement is the evidence; ``moving_limit``: seconds."""
-    before = after = pair.look_at_flows()
+def judged_flows(
+    pair: Pair, before: list[FlowLook], moving_limit: float = _MOVING_LIMIT
+) -> list[tuple[FlowLook, Finding]]:
+    """Each flow and whether it is alive; where movement is the evidence, by further looks for ``moving_limit`` s.
+
+    A partition that moved, or had nothing to move, in any look is not looked at again.
+    """
+    after, done = list(before), [_alive(look, look) for look in before]
     until = time.monotonic() + moving_limit
     while True:
-        judged = [(new, _flow_finding(old, new)) for old, new in zip(before, after, strict=True)]
+        judged = [(new, _flow_finding(old, new, known)) for old, new, known in zip(before, after, done, strict=True)]
         # A further look helps only where movement is the evidence.
-        pending = [look for look, finding in judged if finding.verdict != PROVEN and _uncopied(look)]
+        pending = [
+            number
+            for number, (look, finding) in enumerate(judged)
+            if finding.verdict != PROVEN and _uncopied(look) and len(done[number]) < len(look.facts)
+        ]
         if not pending or time.monotonic() >= until:
             return judged
         time.sleep(_STEP)
-        after = pair.look_at_flows()
+        for number in pending:
+            after[number] = pair.look_again(after[number], set(after[number].facts) - done[number])
+            done[number] |= _alive(before[number], after[number])
+
+
+def _alive(before: FlowLook, after: FlowLook) -> set[Partition]:
+    return {key for key, facts in after.facts.items() if alive(before.facts.get(key, facts), facts).verdict == PROVEN}
 
 
 def _flowing_view(pair: Pair, moving_limit: float) -> dict[str, Any]:
-    judged = judged_flows(pair, moving_limit)
+    judged = judged_flows(pair, pair.look_at_flows(), moving_limit)
     groups = on_each(pair.kafka, lambda alias: _group_looks(pair, alias)) if pair.groups else {}
     missing = [f"{look.name}: {finding.reason}" for look, finding in judged if finding.verdict != PROVEN]
     missing += [problem for look, _finding in judged for problem in look.problems]
@@ -178,8 +193,11 @@ def _unread(group: str, alias: str, look: GroupLook) -> list[str]:
     return [f'group "{group}" on {alias} has not read {len(behind)} partitions to the end ({", ".join(behind[:3])})']
 
 
-def _flow_finding(before: FlowLook, after: FlowLook) -> Finding:
-    """One verdict for a flow: connectors, every partition, and the heartbeat. RUNNING alone proves nothing."""
+def _flow_finding(before: FlowLook, after: FlowLook, moved: Collection[Partition]) -> Finding:
+    """One verdict for a flow: connectors, every partition, and the heartbeat. RUNNING alone proves nothing.
+
+    ``moved``: partitions that were alive in a look between the two.
+    """
     source = after.connectors["source"]
     if source.state is None:
         return Finding(REFUTED, f'the connector "{source.name}" does not exist')
@@ -190,7 +208,10 @@ def _flow_finding(before: FlowLook, after: FlowLook) -> Finding:
         return Finding(REFUTED, f'the connector "{source.name}" is {source.state}')
     if after.problems:
         return Finding(UNKNOWN, after.problems[0])
-    findings = {key: alive(before.facts.get(key, facts), facts) for key, facts in sorted(after.facts.items())}
+    findings = {
+        key: alive(before.facts.get(key, facts), facts) if key not in moved else _still(facts)
+        for key, facts in sorted(after.facts.items())
+    }
     worst = combine(finding.verdict for finding in findings.values())
     if worst != PROVEN:
         named = (
@@ -199,10 +220,10 @@ def _flow_finding(before: FlowLook, after: FlowLook) -> Finding:
             if finding.verdict == worst
         )
         return next(named, Finding(UNKNOWN, "no partition"))
-    moved = any(
+    arrived = any(
         after.facts[key].replica_end != before.facts[key].replica_end for key in after.facts if key in before.facts
     )
-    if moved:
+    if arrived:
         return Finding(PROVEN, "records arrive on the target")
     if after.heartbeat_age is None:
         return Finding(UNKNOWN, "nothing waits to be copied and no heartbeat has arrived: it may be dead or idle")
@@ -211,6 +232,12 @@ def _flow_finding(before: FlowLook, after: FlowLook) -> Finding:
             UNKNOWN, f"nothing waits to be copied and the newest heartbeat is {after.heartbeat_age:.0f} s old"
         )
     return Finding(PROVEN, f"everything is copied and the newest heartbeat is {after.heartbeat_age:.1f} s old")
+
+
+def _still(facts: PartitionFacts) -> Finding:
+    """A partition that was alive is, unless it does not fit its source any more."""
+    fits = healthy(facts)
+    return fits if fits.verdict == REFUTED else Finding(PROVEN, "it was seen to move, or had nothing to move")
 
 
 def _view(

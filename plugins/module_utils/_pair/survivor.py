@@ -20,11 +20,11 @@ from .._core.stays import Place, locate, stays
 from .._core.topics import TopicState
 from .._core.translation import after_last_rewind, checkpoint
 from .._kafka import groups as kafka_groups
-from .._kafka.records import Record, data_records, first_data_record, last_data_records
+from .._kafka.records import Record, data_records, first_data_record
 from .._kafka.topics import describe, log_ranges
-from .clusters import connect_pair, open_engine
+from .clusters import Opened, open_pair
 from .engine import EngineLook
-from .observe import ISOLATION, Partition
+from .observe import ISOLATION, LastRecords, Partition, Sight, given
 from .syncs import Syncs
 
 __all__ = ["Survivor"]
@@ -37,9 +37,10 @@ class Survivor:
     """One side of a pair. X is lost, Y survives.
 
     ``params``: clusters, topics, groups, group_topics, policy, separator, leave, enter, topic_ids, syncs_since, seams.
+    ``opened``: connections of somebody else; ``sight``: what was seen of Y with them already.
     """
 
-    def __init__(self, params: Mapping[str, Any]) -> None:
+    def __init__(self, params: Mapping[str, Any], opened: Opened | None = None, sight: Sight | None = None) -> None:
         self.x, self.y = params["leave"], params["enter"]
         self.topics = list(params["topics"])
         self.groups = list(params["groups"])
@@ -48,16 +49,15 @@ class Survivor:
         self._ids: Mapping[str, str] = params["topic_ids"].get(self.y, {})
         self._since: Mapping[str, int] = params["syncs_since"].get(flow_name(self.x, self.y), {})
         clusters = {self.y: params["clusters"][self.y]}
-        timeout = float(params["request_timeout"])
-        opened = connect_pair(clusters, timeout)
-        self.kafka = opened[self.y]
-        self.engine = open_engine(clusters, self.naming, opened, timeout)
+        self._opened = opened or open_pair(clusters, self.naming, float(params["request_timeout"]))
+        self._sight = sight
+        self.kafka, self.engine = self._opened.kafka[self.y], self._opened.engine
         self.stays = stays(params["seams"], self.x, self.y) if self.naming.policy == "identity" else []
 
     @property
     def requests(self) -> list[dict[str, Any]]:
         """Every request sent so far, without secrets."""
-        return [*self.kafka.requests, *self.engine.requests]
+        return self._opened.requests
 
     def read_ahead(self) -> None:
         """Checkpoints and offset-syncs."""
@@ -69,6 +69,11 @@ class Survivor:
     def replica(self, key: Partition) -> Partition:
         """Where records of X's partition lie on Y."""
         return self.naming.replica(self.x, key[0]), key[1]
+
+    @cached_property
+    def originals(self) -> dict[str, str]:
+        """X's topics by the names of their replicas."""
+        return {self.naming.replica(self.x, name): name for name in self.topics}
 
     @cached_property
     def states(self) -> dict[str, TopicState]:
@@ -103,13 +108,15 @@ class Survivor:
     def ranges(self, isolation: str = ISOLATION) -> dict[Partition, tuple[int, int]]:
         """Log start and end (last stable offset) of every partition on Y."""
         keys = {(name, index) for name, state in self.states.items() for index in range(state.partitions)}
+        if self._sight is not None and isolation == ISOLATION:
+            return self._sight.ranges(self.y, keys)
         return log_ranges(self.kafka, keys, isolation)
 
     # ---- the flow
 
     def look(self) -> EngineLook:
         """The flow X->Y as its engine on Y reports it."""
-        return self.engine.look(self.x, self.y)
+        return self.engine.look(self.x, self.y) if self._sight is None else given(self._sight.engines[self.x, self.y])
 
     def tails(self, look: EngineLook) -> dict[Partition, Tail]:
         """Every partition on Y; of the replicas, how far they were copied."""
@@ -127,22 +134,18 @@ class Survivor:
         topic = self.naming.checkpoints(self.x)
         if describe(self.kafka, [topic])[topic] is None:
             return {}
-        originals = {self.naming.replica(self.x, name): name for name in self.topics}
-        wanted = {
-            (group, (replica, index))
-            for group in self.groups
-            for replica in originals
-            for index in range(self.states[replica].partitions)
-        }
+        sizes = {replica: self.states[replica].partitions for replica in self.originals}
+        groups, wanted = set(self.groups), len(self.groups) * sum(sizes.values())
         found: dict[tuple[str, Partition], Checkpointed] = {}
         start, left = log_ranges(self.kafka, {(topic, 0)}, ISOLATION)[topic, 0]
         chunk = _FIRST_CHUNK
-        while left > start and wanted - set(found):
+        while left > start and len(found) < wanted:
             begin = max(start, left - chunk)
             newer = self._decoded(topic, data_records(self.kafka, (topic, 0), begin, left))
-            found = {**{key: one for key, one in newer.items() if key in wanted}, **found}
+            newer = {key: one for key, one in newer.items() if key[0] in groups and key[1][1] < sizes.get(key[1][0], 0)}
+            found = {**newer, **found}
             left, chunk = begin, chunk * _GROWTH
-        return {key: one for key, one in found.items() if self._believed(originals[key[1][0]], one)}
+        return {key: one for key, one in found.items() if self._believed(self.originals[key[1][0]], one)}
 
     def _decoded(self, topic: str, records: list[Record]) -> dict[tuple[str, Partition], Checkpointed]:
         found = {}
@@ -194,7 +197,7 @@ class Survivor:
         syncs = self._syncs
         if syncs is None:
             return one
-        source = (next(name for name in self.topics if self.naming.replica(self.x, name) == key[0]), key[1])
+        source = (self.originals[key[0]], key[1])
         syncs.reach(lambda of: any(sync.upstream <= one.upstream for sync in of.get(source, ())))
         better = checkpoint(one.upstream, after_last_rewind(syncs.of.get(source, ())))
         if better is None or better <= one.downstream:
@@ -215,6 +218,8 @@ class Survivor:
 
     def commits(self) -> tuple[dict[str, Any], dict[str, dict[Partition, int]]]:
         """State and commits of every group on Y."""
+        if self._sight is not None:
+            return given(self._sight.groups[self.y])
         return kafka_groups.describe(self.kafka, self.groups), kafka_groups.positions(self.kafka, self.groups)
 
     def topics_of(self, group: str) -> list[str]:
@@ -225,5 +230,6 @@ class Survivor:
         self, keys: set[Partition], ranges: Mapping[Partition, tuple[int, int]]
     ) -> dict[Partition, Record]:
         """The last data record of each of these partitions that has one."""
-        found = last_data_records(self.kafka, {key: ranges[key] for key in keys}, ISOLATION)
+        last = LastRecords(self._opened.kafka) if self._sight is None else self._sight.last
+        found = last.of(self.y, {key: ranges[key] for key in keys})
         return {key: record for key, record in found.items() if record is not None}

@@ -1,0 +1,153 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How long the playbook readiness takes for 500 topics of 12 partitions and 200 groups, and what it asks for.
+
+MirrorMaker 2 runs with its default intervals. Every group reads five topics and stands somewhere in each of their
+partitions; everything is copied, and nothing is written meanwhile but heartbeats.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import statistics
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from translate import module
+
+from scenario import Scenario, ScenarioError
+from snapshot import read_inventory
+
+TOPICS, PARTITIONS, GROUPS, TOPICS_PER_GROUP, RECORDS, RUNS = 500, 12, 200, 5, 5, 3
+HEAP_MB = 768
+_END = -1  # as a time: the end of the log
+_COPY_SECONDS = 600.0
+
+Say = Callable[[str], None]
+
+
+def measure(folder: Path, say: Say = lambda text: None) -> list[dict[str, Any]]:
+    """Medians of the whole playbook and of its module; requests that the module sent."""
+    pair = Scenario(folder, say=say)
+    try:
+        wanted = prepare(pair)
+        found = [look(pair, wanted) for _run in range(RUNS)]
+        requests, module_seconds = ask(pair, wanted)
+    finally:
+        pair.playbook("lab_down", {"lab_dir": str(pair.folder), "lab_wipe": True})
+        # 24,000 sparse index files.
+        shutil.rmtree(pair.folder)
+    figures = [
+        ("seconds", statistics.median(found), "s"),
+        ("module_s", module_seconds, "s"),
+        ("requests", requests, ""),
+    ]
+    empty = {"baseline": None, "ratio": None}
+    return [
+        {"name": f"readiness.{name}", "value": round(value, 3), "unit": unit, **empty} for name, value, unit in figures
+    ]
+
+
+def prepare(pair: Scenario) -> dict[str, Any]:
+    """A pair at work for a while; returns the variables of its playbooks."""
+    topics = [
+        {"name": f"topic-{number:03d}", "partitions": PARTITIONS, "replication_factor": 1} for number in range(TOPICS)
+    ]
+    names = [topic["name"] for topic in topics]
+    draw = random.Random(7)
+    groups = [
+        {"name": f"group-{number:03d}", "topics": draw.sample(names, TOPICS_PER_GROUP)} for number in range(GROUPS)
+    ]
+    lab = {"lab_dir": str(pair.folder), "lab_topics": topics, "lab_clients": [], "lab_heap_mb": HEAP_MB}
+    # No interval is set: those of MirrorMaker 2 count, ten minutes for new topics among them.
+    lab["lab_flow"] = {"replication_factor": 1, "tasks_max": 2}
+    pair.say(f"readiness: lab ({pair.playbook('lab_up', lab)['seconds']:.0f} s)")
+    wanted = {
+        "kafka_dr_clients": [],
+        "kafka_dr_groups": groups,
+        "kafka_dr_enable_timeout": 600,
+        "kafka_dr_checkpoint_timeout": 300,
+    }
+    clusters = read_inventory(pair.inventory)["kafka_dr_clusters"]
+    servers = {alias: clusters[alias]["bootstrap_servers"] for alias in ("P", "B")}
+    done = pair.playbook("enable", {"kafka_dr_confirm": "P", **wanted})
+    pair.say(f"readiness: enable ({done['seconds']:.0f} s)")
+    keys = [(name, index) for name in names for index in range(PARTITIONS)]
+    produce(servers["P"], keys)
+    began = time.monotonic()
+    copies = [(f"P.{name}", index) for name, index in keys]
+    pair.wait(lambda: ends(servers["B"], copies) == RECORDS * len(copies), _COPY_SECONDS, "everything is copied")
+    pair.say(f"readiness: {RECORDS * len(copies)} records are copied ({time.monotonic() - began:.0f} s)")
+    commit(servers["P"], groups, draw)
+    done = pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B", **wanted})
+    pair.say(f"readiness: positions are prepared ({done['seconds']:.0f} s)")
+    return wanted
+
+
+def look(pair: Scenario, wanted: Mapping[str, Any]) -> float:
+    """Seconds of one playbook."""
+    done = pair.playbook("readiness", wanted)
+    told = json.loads((pair.reports / "readiness.json").read_text())
+    open_ = [row["name"] for row in told["checks"] if row["answer"] in ("NO", "UNKNOWN")]
+    load = os.getloadavg()[0]
+    pair.say(f"readiness: {done['seconds']:.1f} s at load {load:.1f}; not YES: {', '.join(open_) or 'none'}")
+    if done["changed"]:
+        raise ScenarioError(f"readiness changed something; see {done['log']}")
+    return float(done["seconds"])
+
+
+def ask(pair: Scenario, wanted: Mapping[str, Any]) -> tuple[int, float]:
+    """Requests that the module sends, and its seconds in a process of its own."""
+    inventory = read_inventory(pair.inventory)
+    params = {
+        "clusters": inventory["kafka_dr_clusters"],
+        "topics": [topic["name"] for topic in inventory["kafka_dr_topics"]],
+        "groups": [group["name"] for group in wanted["kafka_dr_groups"]],
+        "group_topics": {group["name"]: group["topics"] for group in wanted["kafka_dr_groups"]},
+        "home": "P",
+        "pair": "B-P",
+    }
+    result, seconds = module("dr_readiness_info", params)
+    apis = Counter(str(request.get("api", request.get("path"))) for request in result["requests"])
+    pair.say(f"readiness: module {seconds:.1f} s, {', '.join(f'{api} {count}' for api, count in sorted(apis.items()))}")
+    return len(result["requests"]), seconds
+
+
+def produce(servers: str, keys: Sequence[tuple[str, int]]) -> None:
+    """Some records in every partition."""
+    producer = Producer({"bootstrap.servers": servers, "linger.ms": 50, "queue.buffering.max.messages": 1_000_000})
+    for number in range(RECORDS):
+        for topic, index in keys:
+            producer.produce(topic, f"{topic}/{index}/{number}".ljust(100, "."), partition=index)
+        producer.poll(0)
+    if producer.flush(120):
+        raise ScenarioError("Not every record was acknowledged within 120 s.")
+
+
+def ends(servers: str, keys: Sequence[tuple[str, int]]) -> int:
+    """The sum of all log ends."""
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "bench"})
+    try:
+        found = consumer.offsets_for_times([TopicPartition(*key, _END) for key in keys], timeout=60)
+    finally:
+        consumer.close()
+    return sum(one.offset for one in found)
+
+
+def commit(servers: str, groups: Sequence[Mapping[str, Any]], draw: random.Random) -> None:
+    """Every group stands somewhere in every partition of its topics."""
+    admin = AdminClient({"bootstrap.servers": servers})
+    for group in groups:
+        keys = [(topic, index) for topic in group["topics"] for index in range(PARTITIONS)]
+        items = [TopicPartition(*key, draw.randint(1, RECORDS)) for key in keys]
+        request = [ConsumerGroupTopicPartitions(group["name"], items)]
+        admin.alter_consumer_group_offsets(request)[group["name"]].result(60)

@@ -1,0 +1,119 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A look that is taken once: what is asked again, and what is kept of a failure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.gates import PartitionFacts
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import PROVEN, REFUTED
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair import observe, status
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.engine import ConnectorLook
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observe import FlowLook, LastRecords, Sight
+
+A, B, C = ("T", 0), ("T", 1), ("T", 2)
+RUNS = {"source": ConnectorLook("source", "P->B.source", "RUNNING", ("RUNNING",))}
+
+
+def look(**facts: PartitionFacts) -> FlowLook:
+    """By the partition's letter."""
+    keys = {"a": A, "b": B, "c": C}
+    return FlowLook("P", "B", dict(RUNS), {keys[name]: one for name, one in facts.items()}, 1.0)
+
+
+def waits(copied: int, start: int = 0) -> PartitionFacts:
+    return PartitionFacts(start, 100, copied, data_after=True, replica_end=copied + 1)
+
+
+DONE = PartitionFacts(0, 100, 99, data_after=False, replica_end=100)
+
+
+class Scripted:
+    """Answers further looks one after another, and notes for which partitions it was asked."""
+
+    def __init__(self, *answers: FlowLook) -> None:
+        self.answers = list(answers)
+        self.asked: list[set[Any]] = []
+
+    def look_again(self, before: FlowLook, keys: set[Any]) -> FlowLook:
+        self.asked.append(set(keys))
+        fresh = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return FlowLook("P", "B", fresh.connectors, {**before.facts, **fresh.facts}, fresh.heartbeat_age)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(status, "_STEP", 0.001)
+
+
+def judge(first: FlowLook, *answers: FlowLook, seconds: float = 5.0) -> tuple[str, list[set[Any]]]:
+    pair = Scripted(*answers)
+    [(_look, finding)] = status.judged_flows(pair, [first], seconds)  # type: ignore[arg-type]
+    return finding.verdict, pair.asked
+
+
+def test_nothing_waits_nothing_is_asked_again() -> None:
+    assert judge(look(a=DONE, b=DONE)) == (PROVEN, [])
+
+
+def test_only_undecided_partitions_are_asked_again() -> None:
+    first = look(a=DONE, b=waits(10), c=waits(20))
+    found = judge(first, look(b=waits(11), c=waits(20)), look(c=waits(25)))
+    assert found == (PROVEN, [{B, C}, {C}])
+
+
+def test_one_that_never_moves_refutes_whatever_the_others_do() -> None:
+    verdict, asked = judge(look(a=waits(10), b=waits(20)), look(a=waits(11), b=waits(20)), seconds=0.05)
+    assert verdict == REFUTED
+    assert asked[0] == {A, B}
+    assert all(keys == {B} for keys in asked[1:])
+
+
+def test_a_partition_that_has_moved_must_still_fit() -> None:
+    """Records expire before they are copied, behind a look in which it moved."""
+    moved, lost = waits(11), waits(11, start=50)
+    assert status._flow_finding(look(a=waits(10)), look(a=lost), {A}).verdict == REFUTED
+    assert status._flow_finding(look(a=waits(10)), look(a=moved), {A}).verdict == PROVEN
+
+
+def test_what_could_not_be_seen_stops_only_who_needs_it() -> None:
+    lost = DrError("x", "no leader", "")
+    told = {A: (0, 5), B: "Broker: Leader not available"}
+
+    class Cluster:
+        bootstrap_servers = "p:1"
+
+    kafka: Any = {"P": Cluster(), "B": Cluster()}
+    sight = Sight({}, {}, {"P": told, "B": lost}, {}, kafka, LastRecords(kafka))
+    assert sight.ranges("P", [A, C]) == {A: (0, 5)}
+    with pytest.raises(DrError, match=r"T-1.*Leader not available"):
+        sight.ranges("P", [A, B])
+    with pytest.raises(DrError, match="no leader"):
+        sight.ranges("B", [A])
+
+
+def test_a_last_record_is_read_once_for_each_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def read(_kafka: Any, spans: Any, _isolation: str) -> Any:
+        asked.append(dict(spans))
+        return dict.fromkeys(spans)
+
+    monkeypatch.setattr(observe, "last_data_records", read)
+    last = LastRecords({"P": None})  # type: ignore[dict-item]
+    last.of("P", {A: (0, 5)})
+    last.of("P", {A: (0, 5), B: (0, 7)})
+    last.of("P", {A: (0, 6)})
+    assert asked == [{A: (0, 5)}, {B: (0, 7)}, {A: (0, 6)}]
+
+
+def test_partitions_lie_by_topic_in_order() -> None:
+    assert observe.by_topic([("b", 1), ("a", 10), ("b", 0), ("a", 2)]) == {
+        "a": [("a", 2), ("a", 10)],
+        "b": [("b", 0), ("b", 1)],
+    }
