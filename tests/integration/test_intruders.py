@@ -22,6 +22,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirro
     FlowSpec,
     wanted_config,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import change_offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
@@ -323,6 +324,21 @@ def test_a_record_that_is_written_on_the_idle_side_of_one_topic_is_named(same: P
     journal, group = Journal(pair), pair.group(topic)
     refused = pair.barrier(topic, journal, group)
     assert (refused["error"]["code"], journal.phases) == ("foreign_writer", [])
+
+
+def test_a_flow_that_was_told_to_leave_a_long_tail_out_is_not_taken_for_an_intruder(prefixed: Pair) -> None:
+    """As behind a salvage that brought the tail over itself: the replica ends far below what the flow has passed."""
+    pair, topic = prefixed, prefixed.topic()
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, 8)
+        pair.wait_copied(topic)
+    pair.send(pair.p, topic, 1500)
+    name = f"{pair.p}->{pair.b}.MirrorSourceConnector"
+    change_offsets(pair.worker(pair.b), name, pair.p, {(topic, 0): pair.end(pair.p, topic) - 1})
+    with pair.running(pair.there, topic):
+        assert pair.missing(topic) == []
+        pair.send(pair.b, pair.replica(topic), 1)
+        assert [text.endswith("does not have") for text in pair.missing(topic)] == [True]
 
 
 # ---- a flow at work is no intruder

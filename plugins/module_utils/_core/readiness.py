@@ -17,6 +17,7 @@ from typing import Any
 
 from .names import Naming
 from .topics import TopicState
+from .uncopied import Uncopied
 from .verdict import PROVEN, REFUTED, UNKNOWN, Finding
 
 __all__ = [
@@ -88,7 +89,8 @@ class Facts:
     ``away``: why a cluster, or the workers of the flow toward it (``workers``), did not answer; None: they did.
     ``topics``: by alias, every original and replica. ``flows``: forward, and with the policy default the one back, as
     ``dr_status_info`` tells them; ``unsound``: texts by flow. ``names``: the groups that move, ``groups``: where they
-    stand. ``foreign``: texts by flow that was looked at. ``rows``: where groups would start on ``y``. ``survey``: what
+    stand. ``uncopied``: of the forward flow, partitions that lack something, and ``expiring`` since when and for how
+    long. ``foreign``: texts by flow that was looked at. ``rows``: where groups would start on ``y``. ``survey``: what
     ``dr_disaster`` sees. ``rights``: missing on ``y``; ``undeclared``: clients of whose rights nothing can be said,
     where an authorizer runs. ``strangers``: by alias, groups with positions on the pair's topics that the inventory
     does not have. ``clients``: why one cannot be controlled. ``unknown``: why a part is None, by its name.
@@ -108,6 +110,7 @@ class Facts:
     flows: Mapping[str, Mapping[str, Any]] | None = None
     unsound: Mapping[str, Sequence[str]] = field(default_factory=dict)
     foreign: Mapping[str, Sequence[str]] | None = None
+    uncopied: Sequence[Uncopied] | None = None
     expiring: Sequence[Expiring] | None = None
     open_transactions: Sequence[OpenTransaction] | None = None
     names: Sequence[str] = ()

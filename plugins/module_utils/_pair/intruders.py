@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from .._core.gates import drained
 from .._core.verdict import PROVEN
 from .._kafka.records import Reading, Record, read_ranges
-from .._kafka.topics import log_ranges
+from .._kafka.topics import log_ranges, offsets_at
 from .clusters import both
 from .observe import ISOLATION, FlowLook, LastRecords, Pair, Partition, same_content
 
@@ -61,13 +61,34 @@ def foreign_records(
     here = log_ranges(pair.kafka[look.source], suspects, ISOLATION)
     # Everything was copied up to the end that the look saw; what came since may be much.
     spans = {key: (max(here[key][0], (look.facts[key].end or 0) - _RECENT), here[key][1]) for key in suspects}
-    recent = _records(pair, look.source, spans)
+    for ranges in (spans, _by_time(pair, look.source, suspects, here)):
+        recent = _records(pair, look.source, {key: ranges[key] for key in suspects if key in ranges})
+        suspects = {
+            key: record
+            for key, record in suspects.items()
+            if not any(same_content(one, record) for one in recent.get(key, ()))
+        }
     return [
         f"{pair.naming.replica(look.source, topic)}-{index} on {look.target} ends in a record at offset {record.offset}"
         f" that {topic} on {look.source} does not have"
         for (topic, index), record in sorted(suspects.items())
-        if not any(same_content(one, record) for one in recent.get((topic, index), ()))
     ]
+
+
+def _by_time(
+    pair: Pair, source: str, copies: Mapping[Partition, Record], log: Mapping[Partition, Range]
+) -> dict[Partition, Range]:
+    """Where the originals of ``copies`` lie by their time: a flow that was told to begin behind a tail ends far below.
+
+    So it is behind a salvage that brought the tail over itself.
+    """
+    stamps = {
+        key: record.timestamp
+        for key, record in copies.items()
+        if record.timestamp is not None and record.timestamp_type != "LogAppendTime"
+    }
+    found = offsets_at(pair.kafka[source], stamps)
+    return {key: (at, min(at + _RECENT, log[key][1])) for key, at in found.items() if at is not None}
 
 
 def _records(pair: Pair, alias: str, spans: Mapping[Partition, Range]) -> dict[Partition, list[Record]]:

@@ -13,12 +13,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import asdict
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from .._core.acl import EVERYBODY, Acl, application_acls, granted, wanted_acls
 from .._core.errors import DrError
-from .._core.gates import PartitionFacts, lag, open_transaction
+from .._core.gates import open_transaction
 from .._core.history import durations, trend_lines
 from .._core.journal import Event, State, fold, merge
 from .._core.names import Naming, flow_name
@@ -33,10 +34,11 @@ from .._core.readiness import (
 )
 from .._core.readiness_checks import CHECKS, SETTINGS
 from .._core.topics import TopicState
+from .._core.uncopied import Uncopied
 from .._kafka import acls
 from .._kafka import groups as kafka_groups
 from .._kafka.client import Kafka
-from .._kafka.records import first_data_records, last_data_records
+from .._kafka.records import first_data_records
 from .._kafka.topics import describe, remember
 from .._module import Result
 from .clusters import Opened, connect_one, on_each, open_engine, refuse_same_cluster
@@ -47,9 +49,10 @@ from .evidence import of_sight
 from .intruders import circling, foreign_records
 from .journal import read_copy
 from .looks import keep_look
-from .observe import ISOLATION, FlowLook, GroupLook, Pair, Sight, given, kept
+from .observe import FlowLook, GroupLook, Pair, Sight, given, kept
 from .status import flow_row, group_rows, judged_flows
 from .translate import find_positions
+from .uncopied import uncopied
 
 __all__ = ["readiness"]
 
@@ -67,7 +70,8 @@ def readiness(params: Mapping[str, Any], check: bool) -> Result:
     facts = look.facts()
     found = judge_readiness(facts, CHECKS, params["accept"])
     found["cost"] = [*_cost(facts), *_took(durations(look.events))]
-    found["loss"] = None if facts.survey is None else facts.survey["loss"]
+    found["uncopied"] = _uncopied(facts)
+    found["loss"] = None if facts.survey is None else {**facts.survey["loss"], **_records_lost(found["uncopied"])}
     found["rereads"] = {"controlled": _rereads(facts.rows), "disaster": _rereads(_details(facts))}
     found["lag_s"] = _lag(facts)
     found["durations"] = durations(look.events)
@@ -111,8 +115,39 @@ def _cost(facts: Facts) -> list[str]:
         told = ", ".join(f"{group} {'?' if count is None else count}" for group, count in sorted(counts.items()))
         lines.append(f"{way} now: read again at most {told or 'nothing'}")
     if facts.survey is not None:
-        lines += [f"a disaster now would lose {text}" for text in facts.survey["loss_lines"]]
+        counted, *more = facts.survey["loss_lines"]
+        lines += [f"a disaster now would lose {text}" for text in (_lost(_uncopied(facts)) or counted, *more)]
     return lines
+
+
+def _uncopied(facts: Facts) -> dict[str, Any] | None:
+    """What only the side being left has, while both can be asked; None: that was not counted."""
+    if facts.uncopied is None:
+        return None
+    firsts = [one.since for one in facts.uncopied]
+    return {
+        "at_least": sum(one.least for one in facts.uncopied),
+        "at_most": sum(one.most for one in facts.uncopied),
+        "seconds": None
+        if None in firsts
+        else max((time.time() - one for one in firsts if one is not None), default=0.0),
+        "partitions": [asdict(one) for one in facts.uncopied],
+    }
+
+
+def _records_lost(found: Mapping[str, Any] | None) -> dict[str, Any]:
+    known = found or {"at_least": None, "at_most": None, "seconds": None}
+    names = {"records_at_least": "at_least", "records_at_most": "at_most", "seconds": "seconds"}
+    return {name: known[key] for name, key in names.items()}
+
+
+def _lost(found: Mapping[str, Any] | None) -> str:
+    """For a person; nothing where it was not counted."""
+    if found is None:
+        return ""
+    least, most, seconds = found["at_least"], found["at_most"], found["seconds"]
+    since = "since an unknown time" if seconds is None else f"within the last {seconds:.1f} s"
+    return f"{most if least == most else f'{least} to {most}'} records, written {since}" if most else "nothing"
 
 
 def _took(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -326,6 +361,7 @@ class _Look:
             "flows": {name: one["row"] for name, one in looked.items() if one is not None},
             "unsound": {name: one["unsound"] for name, one in looked.items() if one is not None},
             "foreign": None if away is None else {name: one["foreign"] for name, one in looked.items() if one},
+            "uncopied": None if away is None else away["uncopied"],
             "expiring": None if away is None else away["expiring"],
             "open_transactions": None if away is None else away["open"],
             "groups": groups["rows"],
@@ -342,6 +378,8 @@ class _Look:
     def _flow(self, pair: Pair, sight: Sight | DrError, first: FlowLook | DrError) -> dict[str, Any]:
         look, finding = judged_flows(pair, [given(first)], _MOVING_SECONDS)[0]
         foreign = foreign_records(pair, look, pair.accepted, given(sight).last)
+        counted = uncopied(pair, look) if look.source == self.x else {}
+        lacking = [counted[key] for key in sorted(counted) if counted[key].most]
         if self._naming.policy == "identity":
             foreign += [
                 f"{name} copies back what {look.name} copies" for name in pair.against(look.source, look.target)
@@ -351,38 +389,23 @@ class _Look:
             "row": flow_row(look, finding),
             "unsound": look.connectors["source"].unsound,
             "foreign": foreign,
-            "expiring": self._expiring(pair, look),
+            "uncopied": lacking,
+            "expiring": self._expiring(pair, look.source, lacking),
             "open": _left_open(pair, look),
         }
 
-    def _expiring(self, pair: Pair, look: FlowLook) -> list[Expiring]:
-        """Partitions with records that are not copied, by timestamps: N is written down now and then only."""
-        waiting = {key: facts for key, facts in look.facts.items() if lag(facts) != 0 and not facts.tail_copied}
-        if not waiting:
-            return []
-        here, there = pair.kafka[look.source], pair.kafka[look.target]
-        renamed = {key: (pair.naming.replica(look.source, key[0]), key[1]) for key in waiting}
-        ends = pair.ranges(look.target, {name for name, _index in renamed.values()})
-        copies = last_data_records(there, {new: ends[new] for new in renamed.values() if new in ends}, ISOLATION)
-        spans = {
-            key: (_next(facts), facts.end or 0) for key, facts in waiting.items() if _next(facts) < (facts.end or 0)
-        }
-        firsts = first_data_records(here, spans, ISOLATION)
-        settings = describe(here, pair.topics, dict.fromkeys(pair.topics, SETTINGS))
-        now, found = time.time(), []
-        for key, first in sorted(firsts.items()):
-            if first is None:
-                continue
-            if first.timestamp is None:
-                found.append(Expiring(*key, waited=None, left=None))
-                continue
-            copy = copies.get(renamed[key])
-            # N may be a minute old: whatever is older than the replica's newest record has long been copied.
-            newest = 0.0 if copy is None or copy.timestamp is None else copy.timestamp / 1000.0
-            since = max(first.timestamp / 1000.0, newest)
-            kept = _kept_seconds(settings[key[0]])
-            left = None if kept is None else since + kept - now
-            found.append(Expiring(*key, waited=round(max(0.0, now - since), 3), left=left))
+    def _expiring(self, pair: Pair, source: str, lacking: Sequence[Uncopied]) -> list[Expiring]:
+        """How long the first record that is not copied has waited, and how long it is kept."""
+        settings = describe(pair.kafka[source], pair.topics, dict.fromkeys(pair.topics, SETTINGS))
+        now, limit = time.time(), float(self._params["lag_limit"])
+        found = []
+        for one in lacking:
+            waited = None if one.since is None else round(max(0.0, now - one.since), 3)
+            # Where it is not sure that one is lacking, an old one proves nothing; a young one is within the limit.
+            waited = None if waited is not None and waited > limit and not one.least else waited
+            kept_for = _kept_seconds(settings[one.topic])
+            left = None if kept_for is None or one.since is None else one.since + kept_for - now
+            found.append(Expiring(one.topic, one.partition, waited, left))
         return found
 
     def _groups(self, looks: Mapping[str, GroupLook]) -> dict[str, Any]:
@@ -418,10 +441,6 @@ class _Look:
         evidence = of_sight(pair, sight, (forward, back[0] if back else None), groups)
         rows, _read = find_positions(evidence, {**self._params, **known, "vouched": vouched})
         return rows
-
-
-def _next(facts: PartitionFacts) -> int:
-    return max(facts.start or 0, 0 if facts.copied is None else facts.copied + 1)
 
 
 def _kept_seconds(state: TopicState | None) -> float | None:
