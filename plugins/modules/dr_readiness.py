@@ -125,7 +125,7 @@ readiness:
       C(counts), the verdicts that it is part of.
     - C(rereads), by type and group, how many records would be read again at most (null if not known); C(loss), what a
       disaster would lose, see RV(switchback.kafka_dr.dr_disaster#module:loss); C(cost), the same in words.
-    - C(uncopied), what only the side being left has, counted from the records of both sides: C(at_least), C(at_most)
+    - C(uncopied), what only the side being left has, counted from the records of both sides, as C(at_least), C(at_most)
       and C(seconds) since the first of them was written, and C(partitions); null where it was not counted.
     - C(durations), by type of cutover what completed runs took that were not interrupted, as C(last), C(median) and
       C(runs), in seconds; C(looks), the latest ones with this one last; C(trend), the same in words; C(lag_s), how long

@@ -124,13 +124,12 @@ def _uncopied(facts: Facts) -> dict[str, Any] | None:
     """What only the side being left has, while both can be asked; None: that was not counted."""
     if facts.uncopied is None:
         return None
-    firsts = [one.since for one in facts.uncopied]
+    known = [one.since for one in facts.uncopied if one.since is not None]
+    oldest = max((time.time() - since for since in known), default=0.0)
     return {
         "at_least": sum(one.least for one in facts.uncopied),
         "at_most": sum(one.most for one in facts.uncopied),
-        "seconds": None
-        if None in firsts
-        else max((time.time() - one for one in firsts if one is not None), default=0.0),
+        "seconds": round(oldest, 3) if len(known) == len(facts.uncopied) else None,
         "partitions": [asdict(one) for one in facts.uncopied],
     }
 
