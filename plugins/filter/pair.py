@@ -13,6 +13,7 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import (
     acl,
     layout,
+    metrics,
     preflight,
     report,
     srm,
@@ -50,6 +51,7 @@ class FilterModule:
             topic_ids.topic_ids,
             layout.salvage_topics,
             layout.unequal_partitions,
+            metrics.readiness_metrics,
             preflight.first_positions,
             preflight.judge_cutover,
             preflight.judge_disaster,

@@ -17,7 +17,7 @@ __all__ = ["is_as_wanted", "write_whole"]
 
 def is_as_wanted(path: Path, content: str, mode: int) -> bool:
     """Whether ``path`` exists with this content and these permission bits."""
-    return path.exists() and path.read_text() == content and path.stat().st_mode & 0o7777 == mode
+    return path.exists() and path.read_text(errors="replace") == content and path.stat().st_mode & 0o7777 == mode
 
 
 def write_whole(path: Path, content: str, mode: int) -> None:

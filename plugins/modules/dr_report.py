@@ -2,16 +2,18 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write a report as JSON, whole or not at all."""
+"""Write a report as JSON and, for some, as a page; each whole or not at all."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_report
-short_description: Write a report as JSON, whole or not at all
+short_description: Write a report as JSON and as a page, whole or not at all
 version_added: 0.1.0
 description:
   - Makes the folder and writes the same report under each name.
+  - The report of a cutover and that of readiness are also written as one HTML page each, which needs neither scripts
+    nor a network. A file that holds the same already is left alone.
   - A report never counts as a change, and is written in check mode too, since it tells what the run found.
 extends_documentation_fragment:
   - switchback.kafka_dr.attributes
@@ -21,7 +23,7 @@ options:
     type: path
     required: true
   names:
-    description: File names without C(.json).
+    description: File names without C(.json) and C(.html).
     type: list
     elements: str
     required: true
@@ -52,7 +54,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 paths:
-  description: The files, absolute.
+  description: The JSON files, absolute.
+  returned: success
+  type: list
+  elements: str
+pages:
+  description: The pages beside them, absolute. Empty for a report that has none.
   returned: success
   type: list
   elements: str
@@ -64,9 +71,11 @@ from pathlib import Path
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._files import write_whole
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.page import page
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._files import is_as_wanted, write_whole
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 
+_MODE = 0o640
 SPEC = ArgumentSpec(
     {
         "folder": {"type": "path", "required": True},
@@ -78,16 +87,23 @@ SPEC = ArgumentSpec(
 
 def work(module: AnsibleModule) -> Result:
     """Write, and say where."""
-    folder = Path(module.params["folder"]).resolve()
-    text = json.dumps(module.params["content"], indent=4, sort_keys=True) + "\n"
-    paths = [folder / f"{name}.json" for name in module.params["names"]]
+    folder, content = Path(module.params["folder"]).resolve(), module.params["content"]
+    paths, pages = ([folder / f"{name}.{kind}" for name in module.params["names"]] for kind in ("json", "html"))
     try:
         folder.mkdir(mode=0o750, parents=True, exist_ok=True)
-        for path in paths:
-            write_whole(path, text, 0o640)
+        # First what the page only shows: whatever becomes of it.
+        _write(paths, json.dumps(content, indent=4, sort_keys=True) + "\n")
+        made = page(content)
+        _write(pages, made)
     except OSError as error:
         raise DrError("no_report", f"The report could not be written: {error}.") from error
-    return Result(extra={"paths": [str(path) for path in paths]})
+    return Result(extra={"paths": [str(path) for path in paths], "pages": [str(path) for path in pages if made]})
+
+
+def _write(paths: list[Path], text: str | None) -> None:
+    for path in paths:
+        if text is not None and not is_as_wanted(path, text, _MODE):
+            write_whole(path, text, _MODE)
 
 
 def main() -> None:

@@ -22,8 +22,47 @@ def test_each_name_gets_the_report_and_nothing_counts_as_a_change(tmp_path: Path
         result = run_module(dr_report, params, check=check, diff=True)
         assert (result["changed"], result["rc"]) == (False, 0)
         assert [json.loads(Path(path).read_text()) for path in result["paths"]] == [{"verdict": "UNKNOWN"}] * 2
+        assert result["pages"] == []
     assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == ["last.json", "run-1.json"]
     assert (tmp_path / "a" / "b" / "last.json").stat().st_mode & 0o777 == 0o640
+
+
+READY = {"schema": "switchback.kafka_dr/readiness/1", "pair": "B-P", "from": "P", "to": "B", "controlled": "YES"}
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_report_that_has_a_page_gets_one_beside_each_file_and_the_same_one_is_left_alone(
+    tmp_path: Path, check: bool
+) -> None:
+    params = {"folder": str(tmp_path), "names": ["last", "run-1"], "content": READY}
+    result = run_module(dr_report, params, check=check, diff=True)
+    assert (result["changed"], result["rc"]) == (False, 0)
+    assert result["pages"] == [path.replace(".json", ".html") for path in result["paths"]]
+    assert {path.name for path in tmp_path.iterdir()} == {"last.json", "last.html", "run-1.json", "run-1.html"}
+    for path in result["pages"]:
+        assert Path(path).read_text().startswith("<!DOCTYPE html>")
+        assert Path(path).stat().st_mode & 0o777 == 0o640
+
+    before = {path: path.stat().st_ino for path in tmp_path.iterdir()}
+    # Somebody else's hands: another content, other rights, what is no text.
+    (tmp_path / "last.html").write_bytes(b"\xff")
+    (tmp_path / "last.json").chmod(0o600)
+    again = run_module(dr_report, params, check=check)
+    assert (again["paths"], again["pages"]) == (result["paths"], result["pages"])
+    replaced = {path.name for path, inode in before.items() if path.stat().st_ino != inode}
+    assert replaced == {"last.html", "last.json"}
+    assert (tmp_path / "last.html").read_text() == (tmp_path / "run-1.html").read_text()
+    assert (tmp_path / "last.json").stat().st_mode & 0o777 == 0o640
+
+    changed = run_module(dr_report, {**params, "content": {**READY, "controlled": "NO"}}, check=check)
+    assert ">NO</span> for a controlled cutover" in Path(changed["pages"][0]).read_text()
+
+
+def test_the_report_is_there_whatever_becomes_of_its_page(tmp_path: Path) -> None:
+    (tmp_path / "last.html").mkdir()
+    result = run_module(dr_report, {"folder": str(tmp_path), "names": ["last"], "content": READY})
+    assert result["error"]["code"] == "no_report"
+    assert json.loads((tmp_path / "last.json").read_text()) == READY
 
 
 def test_a_folder_that_cannot_be_made_is_a_plain_error(tmp_path: Path) -> None:

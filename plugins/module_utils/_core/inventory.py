@@ -57,6 +57,7 @@ RUN_VARIABLES = {
     "ready_lag": Key("any"),
     "ready_expiry": Key("any"),
     "ready_age": Key("any"),
+    "metrics_file": Key(),
     "drain_timeout": Key("any"),
     "max_downtime": Key("any"),
     "take_over": Key(),

@@ -1,0 +1,222 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The page of a readiness report: what stands in the way of a move, and what it would cost.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .markup import (
+    Html,
+    at,
+    badge,
+    bullets,
+    duration,
+    figure,
+    loss_table,
+    part,
+    rows,
+    section,
+    table,
+    tag,
+    texts,
+    tone,
+    whole,
+    whole_page,
+)
+
+__all__ = ["readiness_page"]
+
+_WAYS = {"controlled": "controlled cutover", "disaster": "disaster"}
+_TYPES = ("cutoff", "continuous", "disaster")
+# What somebody has to look at comes first; SKIPPED ones rest on those.
+_ORDER = ("NO", "UNKNOWN", "ACCEPTED", "SKIPPED")
+_LOOKS = 20
+# In the chart itself, readable on light and on dark: mail programs and printers do not style it.
+_COLOURS = {"YES": "#2ea043", "NO": "#d1242f"}
+_YELLOW, _BLUE = "#bf8700", "#4493f8"
+Document = Mapping[str, Any]
+
+
+def readiness_page(document: Document) -> str:
+    """The whole page. Everything in it comes from ``document``."""
+    checks = rows(document.get("checks"))
+    names = f"{_word(document, 'from')} \N{RIGHTWARDS ARROW} {_word(document, 'to')}"
+    answers = ", ".join(f"{_word(document, way)} for a {name}" for way, name in _WAYS.items())
+    return whole_page(
+        f"Readiness {names}: {answers}",
+        tag("h1", f"Could the applications move now? {names}"),
+        *(tag("p", badge(document.get(way)), f" for a {name}") for way, name in _WAYS.items()),
+        tag("p", "pair ", document.get("pair"), ", looked at ", at(document.get("at")), class_="faint"),
+        tag("p", _counted(checks), class_="faint"),
+        section("What stands in the way", *_open(checks)),
+        section(
+            "What a move now would cost",
+            _rereads(document.get("rereads")),
+            loss_table(document.get("loss")),
+            _words_of(document),
+        ),
+        section("How long a run took", _durations(document.get("durations"))),
+        section("The latest looks", bullets(texts(document.get("trend"))), *_looks(rows(document.get("looks")))),
+        section("All checks", _checks(checks)),
+        _words(),
+    )
+
+
+def _word(document: Document, key: str) -> str:
+    return str(document.get(key) or "not known")
+
+
+def _counted(checks: Sequence[Document]) -> str:
+    answers = [str(row.get("answer")) for row in checks]
+    counts = [f"{answers.count(answer)} {answer}" for answer in ("YES", *_ORDER) if answer in answers]
+    return f"{len(checks)} checks: {', '.join(counts)}" if checks else "no check is in this report"
+
+
+def _open(checks: Sequence[Document]) -> list[Html]:
+    """Everything that is not YES, whatever it is called."""
+    rank = {answer: place for place, answer in enumerate(_ORDER)}
+    found = [row for row in checks if row.get("answer") != "YES"]
+    found.sort(key=lambda row: rank.get(str(row.get("answer")), 0))
+    if checks and not found:
+        return [tag("p", "Nothing: every check is YES.")]
+    return [_card(row) for row in found]
+
+
+def _card(row: Document) -> Html:
+    remedy = row.get("remedy")
+    return tag(
+        "div",
+        tag("p", badge(row.get("answer")), " ", tag("strong", row.get("name")), " ", row.get("asks")),
+        tag("p", "Found: ", row.get("found")),
+        tag("p", "What to do: ", remedy) if remedy else "",
+        tag("p", "counts for: ", ", ".join(texts(row.get("counts"))) or None, class_="faint"),
+        class_=f"card {tone(row.get('answer'))}".rstrip(),
+    )
+
+
+def _rereads(value: object) -> Html:
+    """By group; a way that could not be looked at is not known for each of them."""
+    by_way = {way: part(part(value).get(way)) for way in _WAYS}
+    groups = sorted({str(group) for counts in by_way.values() for group in counts})
+    if not groups:
+        return tag("p", "Records read again, by group: ", None)
+    lines = [[group, *(whole(by_way[way].get(group)) for way in _WAYS)] for group in groups]
+    heads = ["group", *(f"read again at most, {name}" for name in _WAYS.values())]
+    return table(heads, lines, (1, 2))
+
+
+def _words_of(document: Document) -> Html:
+    behind = tag("p", "The flow is behind by: ", duration(document.get("lag_s")))
+    return Html(behind + bullets(texts(document.get("cost"))))
+
+
+def _durations(value: object) -> Html:
+    """From journaled start to end, of completed runs: not the time in which applications stood still."""
+    found = part(value)
+    kinds = list(dict.fromkeys([*_TYPES, *map(str, found)]))
+    lines = []
+    for kind in kinds:
+        one = part(found.get(kind))
+        lines.append([kind, duration(one.get("last")), duration(one.get("median")), whole(one.get("runs"))])
+    note = tag("p", "Completed runs without interruption, by the journal: applications stood still for a part of it.")
+    return Html(note + table(["type", "last", "median", "runs"], lines, (1, 2, 3)))
+
+
+def _looks(looks: Sequence[Document]) -> list[Html]:
+    if not looks:
+        return []
+    lines = [
+        [
+            at(look.get("at")),
+            *(badge(look.get(way)) for way in _WAYS),
+            duration(look.get("lag_s")),
+            whole(look.get("loss_records")),
+            whole(look.get("rereads")),
+            ", ".join(texts(look["named"])) if "named" in look else None,
+        ]
+        for look in reversed(looks[-_LOOKS:])
+    ]
+    heads = ["at", *_WAYS, "behind by", "lost at most", "read again at most", "in the way"]
+    more = len(looks) - len(lines)
+    return [
+        _strip(looks),
+        table(heads, lines, (3, 4, 5)),
+        tag("p", f"and {more:,} earlier ones", class_="faint") if more > 0 else Html(""),
+    ]
+
+
+def _strip(looks: Sequence[Document]) -> Html:
+    """A column for each look: the answers above, how far the flow was behind below; a gap where that is not known."""
+    width, height, top = 760.0, 90.0, 30.0
+    step = width / len(looks)
+    shapes = []
+    for place, look in enumerate(looks):
+        for line, way in enumerate(_WAYS):
+            shapes.append(_box(place * step, 2 + line * 13, step, _COLOURS.get(str(look.get(way)), _YELLOW)))
+    lags = [figure(look.get("lag_s")) for look in looks]
+    most = max((lag for lag in lags if lag is not None), default=0.0) or 1.0
+    points = [
+        None if lag is None else ((place + 0.5) * step, height - 4 - (height - top - 8) * max(0.0, lag) / most)
+        for place, lag in enumerate(lags)
+    ]
+    shapes += [
+        tag("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in run), fill="none", stroke=_BLUE)
+        for run in _runs(points)
+    ]
+    shapes += [tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=2, fill=_BLUE) for x, y in filter(None, points)]
+    known = [lag for lag in lags if lag is not None]
+    legend = f"{len(looks)} looks, the newest at the right. Upper line: controlled cutover, lower line: disaster"
+    legend += " (green YES, red NO, yellow UNKNOWN). Curve: seconds that the flow was behind, "
+    legend += f"{max(known):.1f} at the top." if known else "not known."
+    chart = tag(
+        "svg", *shapes, view_box=f"0 0 {width:.0f} {height:.0f}", role="img", aria_label="answers and lag of each look"
+    )
+    return Html(tag("p", legend, class_="faint") + chart)
+
+
+def _box(x: float, y: float, width: float, colour: str) -> Html:
+    gap = min(1.0, width / 5)
+    return tag("rect", x=f"{x:.2f}", y=f"{y:.0f}", width=f"{width - gap:.2f}", height=11, fill=colour)
+
+
+def _runs(points: Sequence[tuple[float, float] | None]) -> list[list[tuple[float, float]]]:
+    """Neighbours that are known, two at least: nothing is drawn across what is not."""
+    found: list[list[tuple[float, float]]] = [[]]
+    for point in points:
+        if point is None:
+            found.append([])
+        else:
+            found[-1].append(point)
+    return [run for run in found if len(run) > 1]
+
+
+def _checks(checks: Sequence[Document]) -> Html:
+    lines = [
+        [
+            badge(row.get("answer")),
+            row.get("name"),
+            row.get("asks"),
+            ", ".join(texts(row.get("counts"))) or None,
+            row.get("found"),
+        ]
+        for row in checks
+    ]
+    return table(["answer", "check", "asks", "counts for", "found"], lines)
+
+
+def _words() -> Html:
+    return section(
+        "How to read this",
+        tag(
+            "p",
+            "YES: every check that counts is YES or ACCEPTED. NO: one of them is NO. UNKNOWN: something could not be"
+            " seen, which is no YES. SKIPPED: it rests on another check that is not YES. What would be read again and"
+            " what would be lost are bounds; none of them is a promise.",
+        ),
+    )
