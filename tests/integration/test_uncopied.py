@@ -244,6 +244,28 @@ def test_a_flow_that_sends_again_has_not_lost_what_it_had_sent(flow: Flow) -> No
     assert seen(flow.count(1)) == (1, 1, "")
 
 
+def test_with_one_topic_only_what_was_born_behind_the_cut_is_uncopied(lab: Any) -> None:
+    """Policy identity: what lies below the cut came from the other side, and the flow was armed behind it."""
+    flow = Flow(lab, "identity")
+    flow.make()
+    flow.send(*numbers(0, 3), copy=True)
+    flow.transaction(*numbers(0, 3), commit=True)
+    cut = 4
+    assert seen(flow.count(cut - 1)) == (0, 0, "")
+    flow.send(*numbers(3, 5))
+    # Also where nothing is noted: the last record of both sides before the cut is the same one.
+    for copied in (cut - 1, None):
+        assert flow.count(copied) == Uncopied(flow.topic, 0, 2, 2, flow.at(3), "")
+    # A tail that was left there and is on the other side only.
+    flow.send("2-tail", copy=True)
+    row = flow.count(cut - 1)
+    assert (row.least, row.most, row.since) == (0, 2, flow.at(3))
+    assert "was not found on the source" in row.reason
+    # Behind it the flow goes on.
+    flow.send("3-record", copy=True)
+    assert flow.count(cut - 1) == Uncopied(flow.topic, 0, 1, 1, flow.at(4), "")
+
+
 @pytest.mark.parametrize("case", ["expired on the source", "emptied", "broker time"])
 def test_where_content_cannot_tell_the_noted_offset_bounds_it(flow: Flow, case: str) -> None:
     stamps = {"message.timestamp.type": "LogAppendTime"} if case == "broker time" else {}

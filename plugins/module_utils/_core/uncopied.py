@@ -84,13 +84,13 @@ class Seen:
 class Place:
     """Source offsets of which the replica's last record may be the copy.
 
-    ``doubted``: N is behind all of them. ``gone``: it may also be the copy of an equal one that the source has deleted.
+    ``doubted``: N is behind all of them. ``unseen``: an equal one may lie below what was read, or be deleted.
     """
 
     first: int
     last: int
     doubted: bool = False
-    gone: bool = False
+    unseen: bool = False
 
 
 # ---- how much to read
@@ -132,19 +132,20 @@ def place(log: Log, seen: Seen, mark: bytes) -> Place | None:
     possible = [offset for offset in equal if offset >= seen.offsets[known - 1]] if known else equal
     if not possible:
         return Place(equal[0], equal[-1], doubted=True)
-    if _may_be_gone(log, seen, known):
-        return Place(log.start - 1, possible[-1], gone=True)
+    if _unseen(log, seen, known):
+        return Place(log.floor - 1, possible[-1], unseen=True)
     return Place(possible[0], possible[-1])
 
 
-def _may_be_gone(log: Log, seen: Seen, known: int) -> bool:
-    """Was anything deleted that N does not exclude? ``known``: records that were read at or below N.
+def _unseen(log: Log, seen: Seen, known: int) -> bool:
+    """May an equal record lie below what was read? ``known``: records that were read at or below N.
 
-    A record that is still there, at or below N, was copied: what lies below it is no longer the replica's last one.
+    One that was read there was copied: nothing below it is still the replica's last one. Below what was read, records
+    are older than the replica's last one or not above N; a deleted one may be anything.
     """
-    if log.start == 0:
-        return False
-    return log.copied is None or log.copied < log.start or (known == 0 and seen.begin <= log.copied)
+    if log.copied is None or log.copied < log.start:
+        return log.start > 0
+    return known == 0 and seen.begin <= log.copied
 
 
 def first_behind(log: Log, seen: Seen, found: Place) -> int | None:
@@ -184,8 +185,8 @@ def placed(key: Partition, log: Log, seen: Seen, found: Place, held: bool | None
     counted, unread = _tally(log, seen, found.first + 1)
     least, _beyond = _tally(log, seen, found.last + 1)
     reasons = []
-    if found.gone:
-        reasons.append("the last record of the replica may be the copy of an equal one that the source has deleted")
+    if found.unseen:
+        reasons.append("the replica's last one may be the copy of an equal record that is deleted or was not read")
     elif found.first != found.last:
         reasons.append("several records equal the last one of the replica")
     if found.doubted:
