@@ -209,7 +209,7 @@ def require_told(kafka: Kafka, told: Mapping[Partition, tuple[int, int] | str]) 
         raise DrError(
             "offsets_unknown",
             f"Log start and end of {len(untold)} partitions could not be read: {', '.join(list(untold)[:5])};"
-            f" the broker says: {reason}.",
+            f" the first one: {reason}.",
             "Check that these partitions exist and have a leader.",
             kafka.bootstrap_servers,
         )
