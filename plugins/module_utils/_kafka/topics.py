@@ -79,10 +79,14 @@ def names(kafka: Kafka) -> list[str]:
 def remember(kafka: Kafka, topics: Collection[str], settings: Collection[str]) -> None:
     """Describe ``topics`` with ``settings`` now, and answer from that until the end: for one look that only reads.
 
-    Log starts are kept as well, ends never. Only where a few seconds of age do no harm, so never in a cutover.
+    Log starts are kept as well, ends only as ``seen_ends`` says. Where a few seconds of age do no harm, so never in a
+    cutover.
     """
     found = _describe(kafka, topics, dict.fromkeys(topics, settings))
-    kafka.seen_topics, kafka.seen_settings, kafka.seen_starts = found, frozenset(settings), {}
+    kafka.seen_topics, kafka.seen_settings = found, frozenset(settings)
+    kafka.seen_starts, kafka.seen_ends = {}, {}
+    there = [state for state in found.values() if state is not None]
+    _starts(kafka, sorted((state.name, index) for state in there for index in range(state.partitions)))
 
 
 def describe(
@@ -229,7 +233,8 @@ def _ranges(kafka: Kafka, partitions: Iterable[Partition], isolation: str) -> di
     if not asked:
         return {}
     starts = _starts(kafka, asked)
-    ends = _offsets(kafka, asked, "latest", isolation)
+    seen = isolation == "read_committed" and kafka.seen_ends.keys() >= set(asked)
+    ends = kafka.seen_ends if seen else _offsets(kafka, asked, "latest", isolation)
     ranges: dict[Partition, tuple[int, int] | str] = {}
     for partition in asked:
         start, end = starts[partition], ends[partition]
