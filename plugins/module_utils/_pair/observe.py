@@ -253,7 +253,13 @@ class Pair:
         """Every group as ``look_groups`` shows it on all topics."""
         names = [name for name, count in self.partitions(alias).items() if count is not None]
         ranges = sight.ranges(alias, self.existing(alias, names))
-        return self._group_looks(alias, names, given(sight.groups[alias]), ranges)
+        last = sight.last.of(alias, ranges)
+
+        def behind(places: Iterable[tuple[Partition, int]]) -> dict[tuple[Partition, int], bool | None]:
+            newest = {key: -1 if record is None else record.offset for key, record in last.items()}
+            return {(key, place): newest[key] >= place for key, place in places}
+
+        return self._group_looks(alias, names, given(sight.groups[alias]), ranges, behind)
 
     # ---- flows
 
@@ -372,10 +378,21 @@ class Pair:
         """Every group on ``alias``: state, commits on ``topics``, and whether a record lies behind each."""
         names = list(topics)
         found = self._groups(alias)
-        return self._group_looks(alias, names, found, self.ranges(alias, names))
+        ranges = self.ranges(alias, names)
+        kafka = self.kafka[alias]
+        return self._group_looks(
+            alias, names, found, ranges, lambda places: data_behind(kafka, places, ranges, ISOLATION)
+        )
 
-    def _group_looks(self, alias: str, names: Collection[str], found: Groups, ranges: Ranges) -> dict[str, GroupLook]:
-        """``ranges`` were read behind ``found``."""
+    def _group_looks(
+        self,
+        alias: str,
+        names: Collection[str],
+        found: Groups,
+        ranges: Ranges,
+        has_behind: Callable[[Iterable[tuple[Partition, int]]], dict[tuple[Partition, int], bool | None]],
+    ) -> dict[str, GroupLook]:
+        """``ranges`` were read behind ``found``; ``has_behind`` tells for places whether a data record lies there."""
         states, commits = found
         index = by_topic(ranges)
         scopes = {group: self._scope(group, alias, commits[group], index) for group in self.groups}
@@ -385,7 +402,7 @@ class Pair:
             for key in scope
             if commits[group].get(key, ranges[key][1]) < ranges[key][1]
         }
-        data = data_behind(self.kafka[alias], behind, ranges, ISOLATION)
+        data = has_behind(behind)
         looks, wanted, known = {}, set(names), set(self.partitions(alias))
         for group, scope in scopes.items():
             read = {key: self._read_to_end(commits[group].get(key), key, ranges, data) for key in scope}
