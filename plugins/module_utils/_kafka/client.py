@@ -61,6 +61,7 @@ class Kafka:
         self.seen_topics: dict[str, TopicState | None] | None = None
         self.seen_settings: frozenset[str] = frozenset()
         self.seen_starts: dict[tuple[str, int], int] = {}
+        self.seen_ends: dict[tuple[str, int], int] = {}
 
     def _note(self, error: KafkaError) -> None:
         if error.name() in _LOUD_ERRORS:

@@ -23,7 +23,7 @@ from .._module import Result
 from .clusters import Opened, both
 from .evidence import ahead, by_group
 from .journal import note
-from .observe import Partition, Sight, by_topic, heartbeat_age
+from .observe import Partition, Sight, by_topic
 from .prepared import prepared_positions
 from .probe import probe
 from .resends import Resends
@@ -274,7 +274,7 @@ class _Search:
             exact[key] = survivor.last_source(key, record)
             newest[key] = None if record is None or record.timestamp is None else record.timestamp / 1000.0
             upstream[key] = seen.get(replica, 0)
-        beat = heartbeat_age(survivor.kafka, survivor.naming.heartbeats(survivor.x))
+        beat = survivor.heartbeat_age()
         return predicted_loss(by_source, upstream, exact, newest, beat, time.time())
 
     def _facts(self, tails: Mapping[Partition, Tail], positions: list[dict[str, Any]], loss: Any) -> dict[str, Any]:

@@ -112,6 +112,11 @@ class Sight:
         told = given((self.high if high else self.logs)[alias])
         return require_told(self.kafka[alias], {key: told[key] for key in keys if key in told})
 
+    def heartbeat_age(self, alias: str, topic: str) -> float | None:
+        """Seconds since the newest heartbeat that a flow has brought into ``topic``; None: there is none."""
+        place = (topic, 0)
+        return _age(self.last.of(alias, self.ranges(alias, [place])).get(place))
+
 
 def kept(work: Callable[[], T]) -> T | DrError:
     """The result, or the error for whoever needs the result."""
@@ -181,19 +186,31 @@ class Pair:
 
     # ---- both sides at one time
 
-    def sight(self, away: Mapping[str, str | None]) -> Sight:
-        """Flows, groups, and then the logs of both sides. ``away``: by target, why a flow's workers are not asked."""
+    def sight(self, away: Mapping[str, str | None], transactions: Collection[str]) -> Sight:
+        """Flows, groups, and then the logs of both sides.
+
+        ``away``: by target, why a flow's workers are not asked. ``transactions``: where open ones are looked for.
+        """
         on_each(self.kafka, self.partitions)
         with ThreadPoolExecutor() as pool:
             engines = {flow: pool.submit(kept, partial(self._engine_look, *flow, away)) for flow in self.flows}
             groups = {alias: pool.submit(kept, partial(self._groups, alias)) for alias in self.kafka}
             seen = {flow: found.result() for flow, found in engines.items()}
             stood = {alias: found.result() for alias, found in groups.items()}
-            logs = {alias: pool.submit(kept, partial(self._told, alias)) for alias in self.kafka}
-            ends = {alias: found.result() for alias, found in logs.items()}
-            logs = {alias: pool.submit(kept, partial(self._told_high, alias)) for alias in self.kafka}
-            high = {alias: found.result() for alias, found in logs.items()}
-        return Sight(seen, stood, ends, high, self.kafka, LastRecords(self.kafka))
+        logs = on_each(self.kafka, lambda alias: kept(lambda: self._told(alias)))
+        high = on_each(dict.fromkeys(transactions), lambda alias: kept(lambda: self._told_high(alias)))
+        sight = Sight(seen, stood, logs, high, self.kafka, LastRecords(self.kafka))
+        # At once, for whoever asks for them later; who is refused then, tells why.
+        on_each(self.kafka, lambda alias: kept(lambda: self._read_last(sight, alias)))
+        return sight
+
+    def _read_last(self, sight: Sight, alias: str) -> None:
+        keys = self.existing(alias, self.partitions(alias)) | self._beats(alias)
+        sight.last.of(alias, sight.ranges(alias, keys))
+
+    def _beats(self, alias: str) -> set[Partition]:
+        beats = [self.naming.heartbeats(other) for other in self.kafka if other != alias]
+        return {(name, 0) for name, state in describe(self.kafka[alias], beats).items() if state is not None}
 
     def _engine_look(self, source: str, target: str, away: Mapping[str, str | None]) -> EngineLook:
         reason = away.get(target)
@@ -208,31 +225,41 @@ class Pair:
         )
 
     def _told(self, alias: str) -> dict[Partition, Range | str]:
-        """Everything that is looked at later, in one question; the heartbeats too."""
-        kafka = self.kafka[alias]
-        beats = [self.naming.heartbeats(other) for other in self.kafka if other != alias]
-        there = {(name, 0) for name, state in describe(kafka, beats).items() if state is not None}
-        return told_ranges(kafka, self.existing(alias, self.partitions(alias)) | there, ISOLATION)
+        """Everything that is looked at later, in one question.
+
+        What is written later into other topics than the pair's would only make a finding more exact: those ends stay.
+        But for heartbeats, which tell what moves.
+        """
+        kafka, keys = self.kafka[alias], self.existing(alias, self.partitions(alias)) | self._beats(alias)
+        remembered = [state for state in (kafka.seen_topics or {}).values() if state is not None]
+        others = {(state.name, index) for state in remembered for index in range(state.partitions)} - keys
+        told = told_ranges(kafka, keys | others, ISOLATION)
+        kafka.seen_ends = {key: span[1] for key in others if not isinstance(span := told[key], str)}
+        return told
 
     def _told_high(self, alias: str) -> dict[Partition, Range | str]:
         return told_ranges(self.kafka[alias], self.existing(alias, self.topics), "read_uncommitted")
 
     def look_of(self, sight: Sight, source: str, target: str) -> FlowLook:
-        """One flow as ``look`` shows it with tails; all last records are read, for whoever asks for them later."""
+        """One flow as ``look`` shows it with tails."""
         seen = given(sight.engines[source, target])
         source_log = sight.ranges(source, self.existing(source, self.topics))
         replica_log = sight.ranges(target, self.existing(target, self._replicas(source)))
-        high = sight.ranges(source, source_log, high=True)
-        beats = self.naming.heartbeats(source)
-        both(lambda: sight.last.of(source, source_log), lambda: sight.last.of(target, replica_log))
-        beat = _age(sight.last.of(target, sight.ranges(target, {(beats, 0)})).get((beats, 0)))
+        high = sight.ranges(source, source_log, high=True) if source in sight.high else {}
+        beat = sight.heartbeat_age(target, self.naming.heartbeats(source))
         return self._flow_look((source, target), seen, beat, source_log, replica_log, high, sight.last)
 
     def groups_of(self, sight: Sight, alias: str) -> dict[str, GroupLook]:
         """Every group as ``look_groups`` shows it on all topics."""
         names = [name for name, count in self.partitions(alias).items() if count is not None]
         ranges = sight.ranges(alias, self.existing(alias, names))
-        return self._group_looks(alias, names, given(sight.groups[alias]), ranges)
+        last = sight.last.of(alias, ranges)
+
+        def behind(places: Iterable[tuple[Partition, int]]) -> dict[tuple[Partition, int], bool | None]:
+            newest = {key: -1 if record is None else record.offset for key, record in last.items()}
+            return {(key, place): newest[key] >= place for key, place in places}
+
+        return self._group_looks(alias, names, given(sight.groups[alias]), ranges, behind)
 
     # ---- flows
 
@@ -351,10 +378,21 @@ class Pair:
         """Every group on ``alias``: state, commits on ``topics``, and whether a record lies behind each."""
         names = list(topics)
         found = self._groups(alias)
-        return self._group_looks(alias, names, found, self.ranges(alias, names))
+        ranges = self.ranges(alias, names)
+        kafka = self.kafka[alias]
+        return self._group_looks(
+            alias, names, found, ranges, lambda places: data_behind(kafka, places, ranges, ISOLATION)
+        )
 
-    def _group_looks(self, alias: str, names: Collection[str], found: Groups, ranges: Ranges) -> dict[str, GroupLook]:
-        """``ranges`` were read behind ``found``."""
+    def _group_looks(
+        self,
+        alias: str,
+        names: Collection[str],
+        found: Groups,
+        ranges: Ranges,
+        has_behind: Callable[[Iterable[tuple[Partition, int]]], dict[tuple[Partition, int], bool | None]],
+    ) -> dict[str, GroupLook]:
+        """``ranges`` were read behind ``found``; ``has_behind`` tells for places whether a data record lies there."""
         states, commits = found
         index = by_topic(ranges)
         scopes = {group: self._scope(group, alias, commits[group], index) for group in self.groups}
@@ -364,7 +402,7 @@ class Pair:
             for key in scope
             if commits[group].get(key, ranges[key][1]) < ranges[key][1]
         }
-        data = data_behind(self.kafka[alias], behind, ranges, ISOLATION)
+        data = has_behind(behind)
         looks, wanted, known = {}, set(names), set(self.partitions(alias))
         for group, scope in scopes.items():
             read = {key: self._read_to_end(commits[group].get(key), key, ranges, data) for key in scope}

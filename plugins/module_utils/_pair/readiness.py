@@ -326,7 +326,7 @@ class _Look:
         flows = [(self.x, self.y)] + ([] if self._naming.policy == "identity" else [(self.y, self.x)])
         wanted = [{"source": source, "target": target} for source, target in flows]
         pair = Pair({**self._params, "flows": wanted}, self._opened)
-        sight = kept(lambda: pair.sight(workers))
+        sight = kept(lambda: pair.sight(workers, [self.x]))
         seen = self._together(
             {
                 **{flow_name(*flow): partial(self._look_at, pair, sight, flow) for flow in flows},

@@ -24,7 +24,7 @@ from .._kafka.records import Record, data_records, first_data_record
 from .._kafka.topics import describe, log_ranges
 from .clusters import Opened, open_pair
 from .engine import EngineLook
-from .observe import ISOLATION, LastRecords, Partition, Sight, given
+from .observe import ISOLATION, LastRecords, Partition, Sight, given, heartbeat_age
 from .syncs import Syncs
 
 __all__ = ["Survivor"]
@@ -225,6 +225,11 @@ class Survivor:
     def topics_of(self, group: str) -> list[str]:
         """The originals that the group reads: as declared, else all, since what is not known here may be read too."""
         return list(self._declared.get(group) or self.topics)
+
+    def heartbeat_age(self) -> float | None:
+        """Seconds since the newest heartbeat from X; None: there is none."""
+        topic = self.naming.heartbeats(self.x)
+        return heartbeat_age(self.kafka, topic) if self._sight is None else self._sight.heartbeat_age(self.y, topic)
 
     def last_records(
         self, keys: set[Partition], ranges: Mapping[Partition, tuple[int, int]]

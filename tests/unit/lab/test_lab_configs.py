@@ -36,6 +36,11 @@ def test_connect_keeps_its_topics_on_the_cluster_beside_it() -> None:
     ]
 
 
+@pytest.mark.parametrize(("heap", "session"), [(384, 2000), (768, 60_000)])
+def test_a_large_lab_has_patience_with_its_broker(heap: int, session: int) -> None:
+    assert f"broker.session.timeout.ms={session}\n" in render(CLUSTER, "broker", Settings(heap_mb=heap))
+
+
 def test_every_internal_topic_fits_one_broker() -> None:
     factors = {**broker(CLUSTER), **connect(CLUSTER, Settings())}
     assert {value for key, value in factors.items() if "replication.factor" in key or "min.isr" in key} == {1}

@@ -31,6 +31,11 @@ appender.c.layout.pattern=%d{yyyy-MM-dd HH:mm:ss.SSS} %-5p %c{1} %m%n
 """
 
 
+# A lab for thousands of partitions: a controller that is busy for seconds must not declare its only broker dead, for all
+# of them would get a leader again, which keeps it busy. Such a broker comes back a minute after a SIGKILL.
+LARGE_HEAP_MB = 768
+
+
 @dataclass(frozen=True)
 class Settings:
     """What the user may choose; kept in lab.json for the next start."""
@@ -173,6 +178,8 @@ def properties(values: Mapping[str, object]) -> str:
 
 def render(cluster: Cluster, part: str, settings: Settings) -> str:
     values = broker(cluster) if part == "broker" else connect(cluster, settings)
+    if part == "broker" and settings.heap_mb >= LARGE_HEAP_MB:
+        values |= {"broker.session.timeout.ms": 60_000, "broker.heartbeat.interval.ms": 2000}
     return properties({**values, **(secured(cluster, part) if settings.secure else {})})
 
 
