@@ -60,6 +60,7 @@ class FilterModule:
             preflight.written_behind,
             report.checkpoint_lines,
             report.cutover_report,
+            report.epoch_seconds,
             report.lease_lines,
             report.report_lines,
             report.resume_command,

@@ -61,6 +61,8 @@ class Scenario:
             "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "build" / "collections"),
             "ANSIBLE_HOME": str(self.folder / "ansible"),
             "ANSIBLE_NOCOLOR": "1",
+            # A controller's clock is rarely in UTC: whatever takes its time for UTC is hours out.
+            "TZ": "America/New_York",
             "ANSIBLE_LOCALHOST_WARNING": "false",
             "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
         }

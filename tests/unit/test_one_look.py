@@ -11,10 +11,20 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.gates import PartitionFacts
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.groups import GroupState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import TopicState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import PROVEN, REFUTED
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import Record
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair import observe, status
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.engine import ConnectorLook
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observe import FlowLook, LastRecords, Sight
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.clusters import Opened
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.engine import ConnectorLook, EngineLook
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.intruders import foreign_records
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observe import (
+    FlowLook,
+    LastRecords,
+    Pair,
+    Sight,
+)
 
 A, B, C = ("T", 0), ("T", 1), ("T", 2)
 RUNS = {"source": ConnectorLook("source", "P->B.source", "RUNNING", ("RUNNING",))}
@@ -117,3 +127,96 @@ def test_partitions_lie_by_topic_in_order() -> None:
         "a": [("a", 2), ("a", 10)],
         "b": [("b", 0), ("b", 1)],
     }
+
+
+# ---- what parts make of one sight ----------------------------------------------------------------------------------
+
+
+class Remembers:
+    """A cluster whose topics a look remembers; asked for anything else, it fails."""
+
+    bootstrap_servers = "cluster:1"
+
+    def __init__(self, *names: str) -> None:
+        self.seen_topics = {name: TopicState(name, "id", 3, 1) for name in names}
+        self.seen_settings: frozenset[str] = frozenset()
+        self.requests: list[Any] = []
+
+
+def record(offset: int, value: bytes) -> Record:
+    return Record(offset, 1, "CreateTime", None, value, ())
+
+
+LAST = {
+    # Offset 9 is a marker.
+    ("P", A): record(8, b"a"),
+    ("P", B): record(4, b"b"),
+    ("B", ("P.T", 0)): record(8, b"a"),
+    ("B", ("P.T", 1)): record(3, b"not b"),
+}
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> tuple[Pair, Sight]:
+    """T-0 is copied but for its marker, T-1 ends in another record on each side, T-2 was never written."""
+    kafka: Any = {"P": Remembers("T", "B.T"), "B": Remembers("T", "P.T", "P.heartbeats")}
+    for cluster, missing in (("P", "B.heartbeats"), ("B", "x")):
+        kafka[cluster].seen_topics[missing] = None
+    engine: Any = None
+    flows = [{"source": "P", "target": "B"}]
+    params = {"topics": ["T"], "groups": ["g"], "policy": "default", "separator": ".", "flows": flows}
+    pair = Pair({**params, "clusters": {"P": {}, "B": {}}, "request_timeout": 1}, Opened(kafka, engine))
+
+    def read(cluster: Any, spans: Any, _isolation: str) -> Any:
+        alias = next(name for name in kafka if kafka[name] is cluster)
+        return {key: LAST.get((alias, key)) for key in spans}
+
+    monkeypatch.setattr(observe, "last_data_records", read)
+    logs = {
+        "P": {A: (0, 10), B: (0, 5), C: (0, 0)},
+        "B": {("P.T", 0): (0, 9), ("P.T", 1): (0, 4), ("P.T", 2): (0, 0), ("P.heartbeats", 0): (0, 0)},
+    }
+    looks = {("P", "B"): EngineLook(dict(RUNS), {A: 8, B: 4})}
+    state = {"g": GroupState("g", "EMPTY")}
+    sight = Sight(looks, {"P": (state, {"g": {A: 9, B: 4}})}, logs, {}, kafka, LastRecords(kafka))
+    return pair, sight
+
+
+def test_groups_are_behind_where_a_record_lies_behind_them(seen: tuple[Pair, Sight]) -> None:
+    pair, sight = seen
+    found = pair.groups_of(sight, "P")["g"]
+    assert found.commits == {A: 9, B: 4}
+    # Behind 9 lies a marker only; what was never written is read to its end.
+    assert {key: found.read_to_end[key] for key in (A, B, C)} == {A: True, B: False, C: True}
+
+
+def test_a_flow_is_seen_as_by_a_look_of_its_own(seen: tuple[Pair, Sight]) -> None:
+    pair, sight = seen
+    found = pair.look_of(sight, "P", "B")
+    assert found.heartbeat_age is None
+    assert found.facts[A] == PartitionFacts(0, 10, 8, data_after=False, replica_end=9, tail_copied=True)
+    assert found.facts[B] == PartitionFacts(0, 5, 4, data_after=False, replica_end=4)
+    assert found.facts[C].replica_end == 0
+
+
+def test_a_replica_that_ends_in_another_record_is_looked_at_again(
+    seen: tuple[Pair, Sight], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of the source is asked afresh, for suspects only: it may hold by now what the replica ends in."""
+    from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair import intruders
+
+    pair, sight = seen
+    asked: list[set[Any]] = []
+
+    def ranges(_kafka: Any, keys: Any, _isolation: str) -> Any:
+        asked.append(set(keys))
+        return dict.fromkeys(keys, (0, 7))
+
+    recent = [record(4, b"b")]
+    monkeypatch.setattr(intruders, "log_ranges", ranges)
+    monkeypatch.setattr(intruders, "_records", lambda _pair, _alias, spans: dict.fromkeys(spans, recent))
+    look = pair.look_of(sight, "P", "B")
+    assert len(foreign_records(pair, look, (), sight.last)) == 1
+    recent.append(record(5, b"not b"))
+    assert foreign_records(pair, look, (), sight.last) == []
+    assert asked == [{B}, {B}]

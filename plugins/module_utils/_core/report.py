@@ -15,7 +15,15 @@ from typing import Any
 from .journal import DISASTER
 from .verdict import PROVEN, REFUTED, UNKNOWN, combine
 
-__all__ = ["checkpoint_lines", "cutover_report", "lease_lines", "report_lines", "resume_command", "status_lines"]
+__all__ = [
+    "checkpoint_lines",
+    "cutover_report",
+    "epoch_seconds",
+    "lease_lines",
+    "report_lines",
+    "resume_command",
+    "status_lines",
+]
 
 SCHEMA = "switchback.kafka_dr/report/1"
 
@@ -195,6 +203,11 @@ def _phase(phase: Mapping[str, Any]) -> dict[str, Any]:
         "began": _stamp(began),
         "seconds": round(ended - began, 3),
     }
+
+
+def epoch_seconds(moment: datetime) -> float:
+    """Of Ansible's ``now(utc=true)``, which does not say that it is in UTC: its own timestamp() takes it for local."""
+    return moment.replace(tzinfo=UTC).timestamp()
 
 
 def _stamp(moment: Any) -> str:

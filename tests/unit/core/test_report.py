@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.report i
     _fence,
     checkpoint_lines,
     cutover_report,
+    epoch_seconds,
     lease_lines,
     report_lines,
     status_lines,
@@ -330,3 +332,14 @@ LEFT = {"topic": "T", "partition": 0, "end": 9, "drained": "PROVEN", "reason": "
 )
 def test_a_fence_is_proven_by_the_broker_and_by_ends_that_are_known(facts: dict[str, Any], verdict: str) -> None:
     assert _fence({**ENDS, "fence": UP, "settled": [LEFT], **facts})["verdict"] == verdict
+
+
+def test_a_moment_in_utc_is_not_taken_for_local_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ansible's now(utc=true) carries no zone."""
+    monkeypatch.setenv("TZ", "EST5")
+    time.tzset()
+    try:
+        assert epoch_seconds(datetime(1970, 1, 1, 0, 1)) == 60.0
+    finally:
+        monkeypatch.undo()
+        time.tzset()
