@@ -31,13 +31,8 @@ appender.c.layout.pattern=%d{yyyy-MM-dd HH:mm:ss.SSS} %-5p %c{1} %m%n
 """
 
 
-<<<<<<< HEAD
-# A lab for thousands of partitions: a controller that is busy for seconds must not declare its only broker dead, for
-# all of them would get a leader again, which keeps it busy. Such a broker comes back a minute after a SIGKILL.
-=======
 # A lab for thousands of partitions: a controller that is busy for seconds must not declare its only broker dead. All of
 # them would get a leader again, which keeps it busy. The price: after a SIGKILL the broker is back only a minute later.
->>>>>>> d7c3e3028e835729e04031f032e9f7a1d65a59e5
 LARGE_HEAP_MB = 768
 
 
