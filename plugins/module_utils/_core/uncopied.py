@@ -24,8 +24,8 @@ __all__ = [
     "Range",
     "Seen",
     "Uncopied",
+    "behind",
     "bounded",
-    "first_behind",
     "never_copied",
     "nothing",
     "place",
@@ -119,11 +119,11 @@ def bounded(spans: Mapping[K, Range], floors: Mapping[K, int | None], budget: in
 # ---- where the replica ends on the source
 
 
-def place(log: Log, seen: Seen, mark: bytes) -> Place | None:
+def place(log: Log, seen: Seen, mark: bytes, at: int) -> Place | None:
     """Where on the source the replica's last record may come from; None: not from what was read.
 
-    Everything up to N was copied before that record was, or with it: so no data lies between it and N. Where that
-    excludes every equal record, N and the replica contradict each other.
+    ``at``: below it every record is older than that one. Everything up to N was copied before that record was, or with
+    it: so no data lies between it and N. Where that excludes every equal one, N and the replica contradict each other.
     """
     equal = [offset for offset, one in zip(seen.offsets, seen.marks, strict=True) if one == mark]
     if not equal:
@@ -132,26 +132,24 @@ def place(log: Log, seen: Seen, mark: bytes) -> Place | None:
     possible = [offset for offset in equal if offset >= seen.offsets[known - 1]] if known else equal
     if not possible:
         return Place(equal[0], equal[-1], doubted=True)
-    if _unseen(log, seen, known):
+    if _unseen(log, seen, known, at):
         return Place(log.floor - 1, possible[-1], unseen=True)
     return Place(possible[0], possible[-1])
 
 
-def _unseen(log: Log, seen: Seen, known: int) -> bool:
+def _unseen(log: Log, seen: Seen, known: int, at: int) -> bool:
     """May an equal record lie below what was read? ``known``: records that were read at or below N.
 
-    One that was read there was copied: nothing below it is still the replica's last one. Below what was read, records
-    are older than the replica's last one or not above N; a deleted one may be anything.
+    One that was read there was copied: nothing below it is still the replica's last one. A deleted one may be anything.
     """
     if log.copied is None or log.copied < log.start:
         return log.start > 0
-    return known == 0 and seen.begin <= log.copied
+    return known == 0 and seen.begin <= log.copied and (seen.begin > at or log.start > 0)
 
 
-def first_behind(log: Log, seen: Seen, found: Place) -> int | None:
-    """Index of the first record that the replica certainly lacks, unless the flow is sending again; None: not seen."""
-    index = bisect_right(seen.offsets, found.last)
-    return index if index < len(seen.offsets) and seen.offsets[index] < log.end else None
+def behind(log: Log, seen: Seen, found: Place) -> range:
+    """Indexes of the records that the replica certainly lacks, unless the flow is sending again what it had sent."""
+    return range(bisect_right(seen.offsets, found.last), bisect_left(seen.offsets, log.end))
 
 
 # ---- verdicts
@@ -171,16 +169,16 @@ def never_copied(key: Partition, log: Log, seen: Seen) -> Uncopied:
 def unplaced(key: Partition, log: Log, seen: Seen, reason: str) -> Uncopied:
     """The replica's last record is found nowhere: nothing is proven, and what lies behind N is at stake."""
     counted, unread = _tally(log, seen, log.floor)
-    behind = "nothing known to be copied" if log.copied is None else f"the flow's noted offset {log.copied}"
-    reasons = [f"{reason}; counted is what lies behind {behind}", _unread(unread)]
+    noted = "nothing known to be copied" if log.copied is None else f"the flow's noted offset {log.copied}"
+    reasons = [f"{reason}; counted is what lies behind {noted}", _unread(unread)]
     return _range(key, 0, counted + unread, _since(log, seen, log.floor), reasons)
 
 
 def placed(key: Partition, log: Log, seen: Seen, found: Place, held: bool | None) -> Uncopied:
     """The replica's last record is a copy of one at ``found``.
 
-    ``held``: does the replica hold the first record behind the last such place? Then the flow is sending again, or
-    records repeat, and what is lacking is not told by where the replica ends. None: not known.
+    ``held``: does the replica hold any record that was read behind the last such place? Then the flow is sending again,
+    or records repeat, and what is lacking is not told by where the replica ends. None: not known.
     """
     counted, unread = _tally(log, seen, found.first + 1)
     least, _beyond = _tally(log, seen, found.last + 1)
@@ -192,9 +190,9 @@ def placed(key: Partition, log: Log, seen: Seen, found: Place, held: bool | None
     if found.doubted:
         reasons.append(f"the replica ends before the flow's noted offset {log.copied}")
     elif least and held:
-        reasons.append("the replica holds the next record already: sent again, or records repeat")
+        reasons.append("the replica holds some of what follows: sent again, or records repeat")
     elif least and held is None:
-        reasons.append("whether the replica holds the next record already was not told within the bound on reading")
+        reasons.append("whether the replica holds some of what follows was not told within the bound on reading")
     sure = least if held is False and not found.doubted else 0
     return _range(key, sure, counted + unread, _since(log, seen, found.first + 1), [*reasons, _unread(unread)])
 

@@ -21,8 +21,8 @@ from .._core.uncopied import (
     Range,
     Seen,
     Uncopied,
+    behind,
     bounded,
-    first_behind,
     never_copied,
     nothing,
     place,
@@ -161,7 +161,7 @@ class _Comparison:
         }
         reads = reader.read({**spans, **rest}, {key: logs[key].copied for key in spans})
         seen = {key: _seen(read) for key, read in reads.items()}
-        places = {key: place(logs[key], seen[key], mark(wanted[key], True)) for key in spans}
+        places = {key: place(logs[key], seen[key], mark(wanted[key], True), span[0]) for key, span in spans.items()}
         found = {key: one for key, one in places.items() if one is not None}
         self._reasons = {key: _EMPTIED if last[key] is None else _NO_TIME for key in last if key not in wanted}
         for key in set(wanted) - set(found):
@@ -179,34 +179,37 @@ class _Comparison:
         found: Mapping[Partition, Place],
         replicas: Mapping[Partition, Range],
     ) -> dict[Partition, bool | None]:
-        """Whether the replica holds the first record behind the place where it ends: then the flow is sending again.
+        """Whether the replica holds any of the records behind the place where it ends: then the flow is sending again.
 
-        A copy keeps its timestamp, so the broker's index by time tells from where on it would lie. If that record is
-        not there, nothing behind it is either: the flow copies in order.
+        A copy keeps its timestamp, so the broker's index by time tells from where on one would lie. All of them are
+        looked for, since the first ones may have expired there.
         """
-        firsts = {
-            key: index for key, one in found.items() if (index := first_behind(logs[key], seen[key], one)) is not None
-        }
-        stamps = {key: seen[key].stamps[index] for key, index in firsts.items()}
+        parts = {key: behind(logs[key], seen[key], one) for key, one in found.items()}
+        stamps = {key: [seen[key].stamps[index] for index in part] for key, part in parts.items() if part}
+        oldest = {key: min(known) for key, all_of in stamps.items() if (known := _known(all_of))}
         kafka = self.pair.kafka[self.look.target]
-        at = offsets_at(kafka, {self._renamed(key): stamp for key, stamp in stamps.items() if stamp is not None})
-        spans = {self._renamed(key): (at.get(self._renamed(key)), replicas[key][1]) for key in firsts}
+        at = offsets_at(kafka, {self._renamed(key): stamp for key, stamp in oldest.items()})
+        spans = {key: (at[self._renamed(key)], replicas[key][1]) for key in oldest}
         reads = _Reader(kafka, self.budget).read(
-            {new: (begin, end) for new, (begin, end) in spans.items() if begin is not None and begin < end}
+            {self._renamed(key): (low, end) for key, (low, end) in spans.items() if low is not None and low < end}
         )
         held: dict[Partition, bool | None] = {}
-        for key, index in firsts.items():
+        for key in oldest:
             read = reads.get(self._renamed(key))
-            wanted = seen[key].marks[index]
-            if stamps[key] is None:
-                held[key] = None
-            elif read is None:
+            wanted = {seen[key].marks[index] for index in parts[key]}
+            if read is None:
                 held[key] = False
-            elif any(mark(record, True) == wanted for record in read.records):
+            elif any(mark(record, True) in wanted for record in read.records):
                 held[key] = True
             else:
                 held[key] = False if read.reached >= replicas[key][1] else None
         return held
+
+
+def _known(stamps: Iterable[int | None]) -> list[int]:
+    """The timestamps, if there is none without one."""
+    found = list(stamps)
+    return [] if None in found else [stamp for stamp in found if stamp is not None]
 
 
 def _log(facts: PartitionFacts, span: Range) -> Log:
