@@ -220,3 +220,28 @@ def test_a_replica_that_ends_in_another_record_is_looked_at_again(
     recent.append(record(5, b"not b"))
     assert foreign_records(pair, look, (), sight.last) == []
     assert asked == [{B}, {B}]
+
+
+# ---- logs that are not open yet ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reason", "looks"),
+    # A leader that does not serve it yet is waited for to the end of the time, one that nobody names is not.
+    [("Broker: Not leader for partition", 7), ("Broker: Leader epoch is newer than broker epoch", 7), ("none", 3)],
+)
+def test_a_leader_that_is_opening_logs_is_waited_for(reason: str, looks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
+    from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import topics
+
+    asked: list[set[Any]] = []
+
+    def ranges(_kafka: Any, keys: Any, _isolation: str) -> Any:
+        asked.append(set(keys))
+        return {key: (0, 1) if key == A or len(asked) == 7 else reason for key in keys}
+
+    monkeypatch.setattr(topics, "_ranges", ranges)
+    monkeypatch.setattr(topics, "_OPENING", Bounds(10.0, 0.2, 0.3))
+    told = topics.told_ranges(None, [A, B])  # type: ignore[arg-type]
+    assert told == {A: (0, 1), B: (0, 1) if looks == 7 else reason}
+    assert asked == [{A, B}] + [{B}] * (looks - 1)
