@@ -110,7 +110,7 @@ def judged_flows(
     A partition that moved, or had nothing to move, in any look is not looked at again.
     """
     after, done = list(before), [_alive(look, look) for look in before]
-    until, pause = time.monotonic() + moving_limit, _STEP
+    until = time.monotonic() + moving_limit
     while True:
         judged = [(new, _flow_finding(old, new, known)) for old, new, known in zip(before, after, done, strict=True)]
         # A further look helps only where movement is the evidence.
@@ -119,11 +119,9 @@ def judged_flows(
             for number, (look, finding) in enumerate(judged)
             if finding.verdict != PROVEN and _uncopied(look) and len(done[number]) < len(look.facts)
         ]
-        left = until - time.monotonic()
-        if not pending or left <= 0:
+        if not pending or time.monotonic() >= until:
             return judged
-        time.sleep(min(pause, left))
-        pause *= 2  # what is slow to move is not asked for more often than need be
+        time.sleep(_STEP)
         for number in pending:
             after[number] = pair.look_again(after[number], set(after[number].facts) - done[number])
             done[number] |= _alive(before[number], after[number])
