@@ -214,6 +214,7 @@ def test_a_replica_that_ends_in_another_record_is_looked_at_again(
 
     recent = [record(4, b"b")]
     monkeypatch.setattr(intruders, "log_ranges", ranges)
+    monkeypatch.setattr(intruders, "offsets_at", lambda _kafka, stamps: dict.fromkeys(stamps))
     monkeypatch.setattr(intruders, "_records", lambda _pair, _alias, spans: dict.fromkeys(spans, recent))
     look = pair.look_of(sight, "P", "B")
     assert len(foreign_records(pair, look, (), sight.last)) == 1

@@ -61,18 +61,21 @@ def foreign_records(
     here = log_ranges(pair.kafka[look.source], suspects, ISOLATION)
     # Everything was copied up to the end that the look saw; what came since may be much.
     spans = {key: (max(here[key][0], (look.facts[key].end or 0) - _RECENT), here[key][1]) for key in suspects}
-    for ranges in (spans, _by_time(pair, look.source, suspects, here)):
-        recent = _records(pair, look.source, {key: ranges[key] for key in suspects if key in ranges})
-        suspects = {
-            key: record
-            for key, record in suspects.items()
-            if not any(same_content(one, record) for one in recent.get(key, ()))
-        }
+    suspects = _not_within(pair, look.source, suspects, spans)
+    suspects = _not_within(pair, look.source, suspects, _by_time(pair, look.source, suspects, here))
     return [
         f"{pair.naming.replica(look.source, topic)}-{index} on {look.target} ends in a record at offset {record.offset}"
         f" that {topic} on {look.source} does not have"
         for (topic, index), record in sorted(suspects.items())
     ]
+
+
+def _not_within(
+    pair: Pair, source: str, copies: Mapping[Partition, Record], spans: Mapping[Partition, Range]
+) -> dict[Partition, Record]:
+    """Those of ``copies`` whose original does not lie there."""
+    read = _records(pair, source, {key: spans[key] for key in copies if key in spans})
+    return {key: copy for key, copy in copies.items() if not any(same_content(one, copy) for one in read.get(key, ()))}
 
 
 def _by_time(
