@@ -19,7 +19,7 @@ _ANSWERS = ("YES", "NO", "UNKNOWN")
 _WAYS = ("controlled", "disaster")
 _TYPES = ("cutoff", "continuous", "disaster")
 Labels = dict[str, str]
-Samples = Iterable[tuple[Labels, float | None]]
+Samples = Iterable["tuple[Labels, float | None]"]
 
 
 def readiness_metrics(report: Mapping[str, Any], at: float) -> str:

@@ -426,7 +426,7 @@ def test_what_is_not_yes_comes_first_with_what_to_do() -> None:
     report = readiness()
     open_ = [row for row in report["checks"] if row["answer"] != "YES"]
     found = made(report)
-    above = found.text.split("All checks")[0]
+    above = found.text.split("All checks", maxsplit=1)[0]
     places = [above.index(f"{answer} {name}") for answer, name in (("NO", "flow_moves"), ("UNKNOWN", "versions"))]
     assert [*places, above.index("ACCEPTED strangers")] == sorted([*places, above.index("ACCEPTED strangers")])
     for row in open_:
@@ -436,7 +436,7 @@ def test_what_is_not_yes_comes_first_with_what_to_do() -> None:
     assert "35 checks: 32 YES, 1 NO, 1 UNKNOWN, 1 ACCEPTED" in above
     # An answer that nobody knows yet is not taken for good.
     strange = [{**report["checks"][0], "answer": "PERHAPS"}]
-    assert "PERHAPS cluster_from" in made(readiness(checks=strange)).text.split("All checks")[0]
+    assert "PERHAPS cluster_from" in made(readiness(checks=strange)).text.split("All checks", maxsplit=1)[0]
 
 
 def test_a_pair_that_is_ready_says_so_and_one_without_checks_does_not() -> None:
