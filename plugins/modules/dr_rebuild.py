@@ -74,7 +74,7 @@ attributes:
 notes:
   - The source connectors of both flows must exist and be STOPPED. With Streams Replication Manager its service beside
     the surviving side must be STOPPED; its progress is forgotten by tombstones in C(mm2-offsets.ALIAS.internal), and
-    the topic C(mm2-offset-syncs.ALIAS.internal) is deleted there, with ALIAS that of the lost side.
+    the topics C(mm2-offset-syncs.ALIAS.internal) of the pair are deleted.
 author:
   - switchback.kafka_dr contributors (@switchback)
 """

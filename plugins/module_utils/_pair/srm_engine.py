@@ -114,9 +114,10 @@ class SrmEngine:
         """The service beside ``here``, which must be STOPPED, keeps what it copied, and offset-syncs about ``gone``.
 
         The one would make it leave out the first records of the new cluster; the others name offsets of the lost one.
-        The topic of offset-syncs is deleted: the service makes it anew.
+        Topics of offset-syncs are deleted: the services make them anew. Also the one on the new cluster: a task that
+        had not ended yet writes its last ones there as soon as the address answers again.
         """
-        kafka, site = self._kafka[here], self._site(here)
+        site = self._site(here)
         state = site.read_service().state
         if not check and state != "STOPPED":
             raise DrError(
@@ -125,13 +126,15 @@ class SrmEngine:
                 "Its progress can be forgotten only then. Start the same playbook again.",
                 site.client.url,
             )
-        have, syncs = self._copied(gone, here), self._naming.offset_syncs(gone)
+        have = self._copied(gone, here)
         changes = [Change("offsets", offsets_topic(gone), "delete", nested(have), None)] if have else []
         if have and not check:
             self._offsets[flow_name(gone, here)].forget()
         outcomes = [Outcome(change, "planned" if check else "done") for change in changes]
-        if describe(kafka, [syncs])[syncs] is not None:
-            outcomes += _delete(kafka, Change("topic", syncs, "delete", {}, None), check)
+        for alias, other in ((here, gone), (gone, here)):
+            kafka, syncs = self._kafka[alias], self._naming.offset_syncs(other)
+            if describe(kafka, [syncs])[syncs] is not None:
+                outcomes += _delete(kafka, Change("topic", syncs, "delete", {}, None), check)
         return outcomes
 
     # ---- reading
