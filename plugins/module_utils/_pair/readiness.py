@@ -46,6 +46,7 @@ from .connect_engine import ConnectEngine
 from .disaster import survey
 from .engine import Engine
 from .evidence import of_sight
+from .fence import bans
 from .intruders import circling, foreign_records
 from .journal import read_copy
 from .looks import keep_look
@@ -302,7 +303,8 @@ class _Look:
     def _rights(self) -> tuple[list[str], list[str]]:
         """Those that a declared principal lacks on the side being entered, and clients that declare none.
 
-        Of a processor, what it reads. Nothing where no authorizer runs.
+        Of a processor, what it reads. Nothing where no authorizer runs. The fence of the cutover that left this side
+        opens when the applications start here again.
         """
         wanted: list[Acl] = []
         nameless = [client["name"] for client in self._params["clients"] if not client.get("principal")]
@@ -312,12 +314,14 @@ class _Look:
                 endpoint = self._params["endpoints"][self.y][client["name"]]
                 wanted += wanted_acls(application_acls({**client, "role": role}, endpoint, client["principal"]))
         try:
-            found = acls.describe(self.kafka[self.y], sorted({acl.principal for acl in wanted} | {EVERYBODY}))
+            principals = sorted({acl.principal for acl in wanted})
+            found = acls.describe(self.kafka[self.y], [*principals, EVERYBODY])
+            found -= set(bans(self._params["topics"], principals))
         except DrError as error:
             if error.code == "no_authorizer":
                 return [], []
             raise
-        return [acl.sentence() for acl in wanted if not granted(acl, found)], nameless
+        return [acl.sentence() for acl in dict.fromkeys(wanted) if not granted(acl, found)], nameless
 
     # ---- both sides
 
