@@ -133,7 +133,7 @@ def test_readiness_names_the_right_that_is_missing(secured: Scenario, lab: Lab) 
     assert rights()[0] == "YES"
     _take(lab, "B", join)
     try:
-        assert rights() == ("NO", "allow User:consumer from *: read group settlement")
+        assert rights() == ("NO", "allow User:consumer from *: read group literal settlement")
     finally:
         _give(lab, "B", join)
     assert rights()[0] == "YES"
