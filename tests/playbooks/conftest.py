@@ -12,6 +12,9 @@ from collections.abc import Iterator
 import pytest
 
 from scenario import Scenario
+from schemas import require_valid
+
+Scenario.inspect = staticmethod(require_valid)
 
 # Drawn once for a run: its workers must name the same tests.
 os.environ.setdefault("KAFKA_DR_SEED", str(random.SystemRandom().randrange(1, 10**6)))

@@ -14,9 +14,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-from schemas import require_valid
+from typing import Any, ClassVar
 
 ROOT = Path(__file__).resolve().parents[2]
 LEDGER = ROOT / "roles" / "lab" / "files" / "ledger"
@@ -30,6 +28,9 @@ class ScenarioError(Exception):
 @dataclass
 class Scenario:
     """A lab in ``folder`` with ledger clients. ``say`` gets one line for each step."""
+
+    # Looks at the reports of each playbook: the tests hold them to their schemas, with what the demo does not install.
+    inspect: ClassVar[Callable[[Path, float], None]] = staticmethod(lambda _folder, _since: None)
 
     folder: Path
     partitions: int = 12
@@ -87,7 +88,7 @@ class Scenario:
         with log.open("w") as output:
             rc = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, env=self.environment(), check=False)
         seconds = time.monotonic() - began
-        require_valid(self.reports, time.time() - seconds)
+        self.inspect(self.reports, time.time() - seconds)
         text = log.read_text()
         if expect is not None and rc.returncode != expect:
             raise ScenarioError(f"{name} ended with {rc.returncode}, wanted {expect}; see {log}\n{_tail(text)}")

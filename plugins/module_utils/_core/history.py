@@ -17,6 +17,7 @@ from statistics import median
 from typing import Any
 
 from .journal import Event
+from .readiness import WAYS
 
 __all__ = ["KEPT", "READINESS", "durations", "look_key", "look_of", "looks_of", "moment", "superfluous", "trend_lines"]
 
@@ -24,7 +25,6 @@ __all__ = ["KEPT", "READINESS", "durations", "look_key", "look_of", "looks_of", 
 READINESS = "readiness"
 # A look every quarter of an hour for four days; what is older is in the reports.
 KEPT = 400
-_WAYS = ("controlled", "disaster")
 
 
 def durations(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
@@ -70,7 +70,7 @@ def look_of(pair: str, at: str, report: Mapping[str, Any]) -> dict[str, Any]:
         "at": at,
         "from": report["from"],
         "to": report["to"],
-        **{way: report[way] for way in _WAYS},
+        **{way: report[way] for way in WAYS},
         "named": [row["name"] for row in report["checks"] if row["answer"] in ("NO", "UNKNOWN")],
         "lag_s": report.get("lag_s"),
         "loss_records": loss.get("records_at_most"),
@@ -95,7 +95,7 @@ def trend_lines(looks: Sequence[Mapping[str, Any]]) -> list[str]:
     """The last look of ``looks`` beside the others, for a person; nothing where it is the only one."""
     if len(looks) < 2:
         return []
-    return [*(_since(looks, way) for way in _WAYS), *_lag(looks)]
+    return [*(_since(looks, way) for way in WAYS), *_lag(looks)]
 
 
 def _since(looks: Sequence[Mapping[str, Any]], way: str) -> str:

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .markup import figure, part, rows
+from .readiness import WAYS
 
 __all__ = ["readiness_metrics"]
 
 _ANSWERS = ("YES", "NO", "UNKNOWN")
-_WAYS = ("controlled", "disaster")
 _TYPES = ("cutoff", "continuous", "disaster")
 Labels = dict[str, str]
 Samples = Iterable["tuple[Labels, float | None]"]
@@ -65,7 +65,7 @@ def _number(value: float | None) -> str:
 
 
 def _ready(report: Mapping[str, Any]) -> Samples:
-    for way in _WAYS:
+    for way in WAYS:
         answer = report.get(way) if report.get(way) in _ANSWERS else "UNKNOWN"
         for word in _ANSWERS:
             yield {"way": way, "answer": word}, float(word == answer)
@@ -88,7 +88,7 @@ def _loss(report: Mapping[str, Any], least: str | None, most: str) -> Samples:
 def _rereads(report: Mapping[str, Any]) -> Samples:
     """Each group for each way: where one could not be looked at, the other one tells which groups there are."""
     told = part(report.get("rereads"))
-    by_way = {way: {str(group): count for group, count in part(told.get(way)).items()} for way in _WAYS}
+    by_way = {way: {str(group): count for group, count in part(told.get(way)).items()} for way in WAYS}
     groups = sorted({group for counts in by_way.values() for group in counts})
     return [
         ({"group": group, "way": way}, figure(counts.get(group))) for way, counts in by_way.items() for group in groups

@@ -70,18 +70,19 @@ def readiness(params: Mapping[str, Any], check: bool) -> Result:
     look = _Look(params)
     facts = look.facts()
     found = judge_readiness(facts, CHECKS, params["accept"])
-    found["cost"] = [*_cost(facts), *_took(durations(look.events))]
-    found["uncopied"] = _uncopied(facts)
-    found["loss"] = None if facts.survey is None else {**facts.survey["loss"], **_records_lost(found["uncopied"])}
+    took, lacking = durations(look.events), _uncopied(facts)
+    found["cost"] = [*_cost(facts, lacking), *_took(took)]
+    found["uncopied"] = lacking
+    found["loss"] = None if facts.survey is None else {**facts.survey["loss"], **_records_lost(lacking)}
     found["rereads"] = {"controlled": _rereads(facts.rows), "disaster": _rereads(_details(facts))}
     found["lag_s"] = _lag(facts)
-    found["durations"] = durations(look.events)
-    kept = keep_look(look.kafka, params, found, params["history"] and not check)
-    found.update(at=kept.at, looks=kept.looks, trend=trend_lines(kept.looks))
+    found["durations"] = took
+    history = keep_look(look.kafka, params, found, params["history"] and not check)
+    found.update(at=history.at, looks=history.looks, trend=trend_lines(history.looks))
     lines = readiness_lines(found)
     verdicts = {way: found[way] for way in WAYS}
     extra = {**verdicts, "readiness": found, "lines": lines}
-    return Result(extra=extra, requests=look.requests, warnings=kept.warnings)
+    return Result(extra=extra, requests=look.requests, warnings=history.warnings)
 
 
 def _lag(facts: Facts) -> float | None:
@@ -106,7 +107,7 @@ def _rereads(rows: Any) -> dict[str, int | None] | None:
     return counts
 
 
-def _cost(facts: Facts) -> list[str]:
+def _cost(facts: Facts, lacking: Mapping[str, Any] | None) -> list[str]:
     lines = []
     for way, rows in (("a controlled cutover", facts.rows), ("a disaster", _details(facts))):
         counts = _rereads(rows)
@@ -117,7 +118,7 @@ def _cost(facts: Facts) -> list[str]:
         lines.append(f"{way} now: read again at most {told or 'nothing'}")
     if facts.survey is not None:
         counted, *more = facts.survey["loss_lines"]
-        lines += [f"a disaster now would lose {text}" for text in (_lost(_uncopied(facts)) or counted, *more)]
+        lines += [f"a disaster now would lose {text}" for text in (_lost(lacking) or counted, *more)]
     return lines
 
 
