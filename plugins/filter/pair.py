@@ -12,6 +12,8 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import (
     acl,
+    drill,
+    drill_report,
     layout,
     metrics,
     preflight,
@@ -32,6 +34,14 @@ def pair(variables: Mapping[str, Any]) -> dict[str, Any]:
         raise AnsibleFilterError(error.sentence()) from None
 
 
+def drill_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The pair of a drill; see ``_core.drill``."""
+    try:
+        return drill.drill_pair(pair, active, options)
+    except DrError as error:
+        raise AnsibleFilterError(error.sentence()) from None
+
+
 class FilterModule:
     """Filters of the collection."""
 
@@ -40,6 +50,10 @@ class FilterModule:
         functions = (
             pair,
             acl.application_acls,
+            drill_pair,
+            drill_report.drill_lines,
+            drill_report.drill_note,
+            drill_report.drill_report,
             layout.client_batches,
             layout.client_call,
             srm.srm_addressed,

@@ -12,8 +12,8 @@ short_description: Write a report as JSON and as a page, whole or not at all
 version_added: 0.1.0
 description:
   - Makes the folder and writes the same report under each name.
-  - The report of a cutover and that of readiness are also written as one HTML page each, which needs neither scripts
-    nor a network. A file that holds the same already is left alone.
+  - The reports of a cutover, of a drill and of readiness are also written as one HTML page each, which needs neither
+    scripts nor a network. A file that holds the same already is left alone.
   - A report never counts as a change, and is written in check mode too, since it tells what the run found.
 extends_documentation_fragment:
   - switchback.kafka_dr.attributes

@@ -19,10 +19,22 @@ from typing import Any
 from .journal import Event
 from .readiness import WAYS
 
-__all__ = ["KEPT", "READINESS", "durations", "look_key", "look_of", "looks_of", "moment", "superfluous", "trend_lines"]
+__all__ = [
+    "DRILL",
+    "KEPT",
+    "READINESS",
+    "durations",
+    "kept",
+    "kept_key",
+    "look_of",
+    "moment",
+    "superfluous",
+    "trend_lines",
+]
 
 # The kind of such a value.
-READINESS = "readiness"
+# Kinds of what is kept.
+READINESS, DRILL = "readiness", "drill"
 # A look every quarter of an hour for four days; what is older is in the reports.
 KEPT = 400
 
@@ -54,9 +66,9 @@ def moment(seconds: float) -> str:
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{int(seconds % 1 * 1e6):06d}"
 
 
-def look_key(pair: str, at: str) -> str:
+def kept_key(pair: str, kind: str, at: str) -> str:
     """``at``: see :func:`moment`."""
-    return f"{pair}/{READINESS}/{at}"
+    return f"{pair}/{kind}/{at}"
 
 
 def look_of(pair: str, at: str, report: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,11 +90,9 @@ def look_of(pair: str, at: str, report: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def looks_of(values: Iterable[Mapping[str, Any]], pair: str) -> list[dict[str, Any]]:
-    """The looks among the values of the state topic, oldest first; one that lies on both clusters counts once."""
-    found = {
-        value["at"]: dict(value) for value in values if (value.get("kind"), value.get("pair")) == (READINESS, pair)
-    }
+def kept(values: Iterable[Mapping[str, Any]], pair: str, kind: str) -> list[dict[str, Any]]:
+    """Those of one kind among the values of the state topic, oldest first; one on both clusters counts once."""
+    found = {value["at"]: dict(value) for value in values if (value.get("kind"), value.get("pair")) == (kind, pair)}
     return [found[at] for at in sorted(found)]
 
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .errors import DrError
-from .names import JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, is_internal
+from .names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, is_internal
 from .schema import Key, check_mapping, nearest
 from .srm import own_settings
 
@@ -48,7 +48,7 @@ RUN_VARIABLES = {
     "fence_logins": Key("dict"),
     "report_dir": Key(),
     "lower": Key(choices=("auto", "fail", "lower", "keep")),
-    "although_healthy": Key("bool"),
+    "although_healthy": Key("flag"),
     "disaster_stop_timeout": Key("any"),
     "rescue_timeout": Key("any"),
     "rescue_stall": Key("any"),
@@ -58,6 +58,13 @@ RUN_VARIABLES = {
     "ready_expiry": Key("any"),
     "ready_age": Key("any"),
     "metrics_file": Key(),
+    "drill_type": Key(choices=("cutoff", "continuous")),
+    "drill_back": Key("flag"),
+    "drill_seconds": Key("any"),
+    "drill_rate": Key("any"),
+    "drill_principal": Key(),
+    "drill_client": Key("dict"),
+    "drill_dir": Key(),
     "drain_timeout": Key("any"),
     "max_downtime": Key("any"),
     "take_over": Key(),
@@ -78,7 +85,7 @@ RUN_VARIABLES = {
     "accept_newer_keys": Key("list"),
     "salvage": Key(choices=("list", "export", "replay")),
     "salvage_into": Key(choices=("salvage", "original")),
-    "audit": Key("bool"),
+    "audit": Key("flag"),
     "audit_dir": Key(),
     "audit_accept": Key("dict"),
     "audit_guarantee": Key(choices=("at_least_once", "exactly_once")),
@@ -391,6 +398,9 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         "away": away,
         "run_on": pair["run_on"],
         "journal": _journal(pair),
+        # Connectors of a flow. What kafka_dr_confirm has to say where the state of a cluster is about to be written.
+        "parts": list(CONNECTORS),
+        "confirms": {alias: alias for alias in pair["clusters"]},
         "state": {**_journal(pair), "name": STATE_TOPIC, "config": {"cleanup.policy": "compact"}},
         "clusters": {alias: {"alias": alias, **cluster} for alias, cluster in pair["clusters"].items()},
         "srm": {alias: {"alias": alias, **site} for alias, site in pair["srm"].items()},

@@ -30,13 +30,11 @@ __all__ = [
     "unequal_partitions",
 ]
 
-PARTS = ("source", "checkpoint", "heartbeat")
-
 
 def connector_states(pair: Mapping[str, Any], active: str) -> dict[str, dict[str, str]]:
     """Per flow, the wanted state of its three connectors while applications live on ``active``."""
     toward = "stopped" if pair["policy"] == "identity" else "running"
-    return {
+    table = {
         name: {
             "source": toward if flow["target"] == active else "running",
             "checkpoint": "stopped" if flow["target"] == active else "running",
@@ -44,6 +42,7 @@ def connector_states(pair: Mapping[str, Any], active: str) -> dict[str, dict[str
         }
         for name, flow in pair["flows"].items()
     }
+    return {name: {part: states[part] for part in pair["parts"]} for name, states in table.items()}
 
 
 def flow_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
@@ -55,7 +54,7 @@ def flow_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
         return [[alias, {"lines": site_lines(pair, active), "service": "started"}] for alias in pair["clusters"]]
     table = connector_states(pair, active)
     wanted = [
-        (name, {"parts": [part for part in PARTS if states[part] == state], "state": state})
+        (name, {"parts": [part for part, one in states.items() if one == state], "state": state})
         for state in ("stopped", "running")
         for name, states in table.items()
     ]
@@ -103,7 +102,7 @@ def _absent_steps(pair: Mapping[str, Any]) -> list[list[Any]]:
     """Nothing copies any more."""
     if pair["engine"] == "srm":
         return [[alias, {"lines": site_lines(pair, None), "service": "present"}] for alias in pair["clusters"]]
-    return [[name, {"parts": list(PARTS), "state": "absent"}] for name in pair["flows"]]
+    return [[name, {"parts": pair["parts"], "state": "absent"}] for name in pair["flows"]]
 
 
 def _copy_steps(pair: Mapping[str, Any], flow: str) -> list[list[Any]]:

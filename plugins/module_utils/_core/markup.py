@@ -19,6 +19,7 @@ __all__ = [
     "at",
     "badge",
     "bullets",
+    "checks_table",
     "duration",
     "figure",
     "instant",
@@ -219,6 +220,12 @@ def at(value: object) -> object:
     """A time for a person; what is none is shown as it is."""
     moment = instant(value)
     return value if moment is None else f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def checks_table(value: object) -> Html:
+    """Verdict, name and reason of each check of a report."""
+    lines = [[badge(row.get("verdict")), row.get("name"), row.get("reason")] for row in rows(value)]
+    return table(["verdict", "check", "reason"], lines)
 
 
 def loss_table(value: object) -> Html:

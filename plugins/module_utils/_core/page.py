@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .drill_report import SCHEMA as DRILL
 from .page_cutover import cutover_page
+from .page_drill import drill_page
 from .page_readiness import readiness_page
 
 __all__ = ["page"]
@@ -19,6 +21,7 @@ __all__ = ["page"]
 _PAGES = {
     ("switchback.kafka_dr/report/1", "cutover"): cutover_page,
     ("switchback.kafka_dr/readiness/1", ""): readiness_page,
+    (DRILL, "drill"): drill_page,
 }
 
 

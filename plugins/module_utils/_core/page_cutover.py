@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .journal import DISASTER
@@ -17,6 +17,7 @@ from .markup import (
     at,
     badge,
     bullets,
+    checks_table,
     duration,
     figure,
     loss_table,
@@ -68,7 +69,7 @@ def cutover_page(document: Document) -> str:
         section("What stopped it", *_failure(document)),
         section("Warnings", bullets(_warnings(document))),
         section("Times", *_times(document)),
-        section("Checks", _checks(rows(document.get("checks")))),
+        section("Checks", checks_table(document.get("checks"))),
         section("Not known or not checked", bullets(_open(document))),
         section("What may be lost", *_loss(document)),
         section("Positions", *_positions(document)),
@@ -143,13 +144,6 @@ def _open(document: Document) -> list[str]:
         *(["rereads: how many records are read again"] if document.get("rereads") is None else []),
         *(f"not checked: {text}" for text in texts(document.get("not_checked"))),
     ]
-
-
-def _checks(checks: Sequence[Document]) -> Html:
-    return table(
-        ["verdict", "check", "reason"],
-        [[badge(row.get("verdict")), row.get("name"), row.get("reason")] for row in checks],
-    )
 
 
 # ---- times -----------------------------------------------------------------------------------------------------------

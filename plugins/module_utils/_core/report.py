@@ -16,16 +16,20 @@ from .journal import DISASTER
 from .verdict import PROVEN, REFUTED, UNKNOWN, combine
 
 __all__ = [
+    "check_row",
     "checkpoint_lines",
     "cutover_report",
     "epoch_seconds",
     "lease_lines",
+    "phase_row",
     "report_lines",
     "resume_command",
+    "stamp",
     "status_lines",
 ]
 
 SCHEMA = "switchback.kafka_dr/report/1"
+_TAKEN_OVER = "taken over from the journal of an interrupted run, read back after commit"
 
 
 def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,10 +47,10 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "verdict": combine(check["verdict"] for check in checks),
         "checks": checks,
         "not_checked": _not_checked(facts),
-        "began": _stamp(facts["began"]),
-        "ended": _stamp(facts["ended"]),
+        "began": stamp(facts["began"]),
+        "ended": stamp(facts["ended"]),
         "seconds": round(float(facts["ended"]) - float(facts["began"]), 3),
-        "phases": [_phase(phase) for phase in facts["times"]],
+        "phases": [phase_row(phase) for phase in facts["times"]],
         "rereads": facts["rereads"],
         "checkpoint_rereads": _checkpoint_rereads(facts["details"]),
         "found_positions": _found_positions(facts["details"]),
@@ -91,11 +95,11 @@ def _found_positions(details: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     if facts["outcome"] == "already_there":
-        return [_check("active side", facts["judgement"]["verdict"], facts["judgement"]["text"])]
+        return [check_row("active side", facts["judgement"]["verdict"], facts["judgement"]["text"])]
     if facts["outcome"] != "completed":
-        return [_check("run", UNKNOWN, f"the run ended as {facts['outcome']}")]
+        return [check_row("run", UNKNOWN, f"the run ended as {facts['outcome']}")]
     arrival = facts["arrival"]
-    arrived = [_check(name, arrival[name]["verdict"], arrival[name]["reason"]) for name in ("first_write", "groups")]
+    arrived = [check_row(name, arrival[name]["verdict"], arrival[name]["reason"]) for name in ("first_write", "groups")]
     if facts["type"] == DISASTER:
         return [_loss(facts["survey"]), _survived(facts), *arrived, _old_side(facts)]
     checks = [_drained(facts), _positions(facts), *arrived]
@@ -111,73 +115,79 @@ def _fence(facts: Mapping[str, Any]) -> dict[str, Any]:
     told = fence["reason"] if fence else "the old side was not asked to refuse writes"
     if rogue:
         word = "FENCED for the declared principals, but" if closed else "UNFENCED, and"
-        return _check("fence", REFUTED, f"{word} written behind the barrier: {'; '.join(rogue[:5])}")
+        return check_row("fence", REFUTED, f"{word} written behind the barrier: {'; '.join(rogue[:5])}")
     if rogue is None:
         text = "whether somebody wrote behind the barrier was not looked at"
-        return _check("fence", UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {told}; {text}")
+        return check_row("fence", UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {told}; {text}")
     still = "the old side's ends stood still behind the barrier"
     # Ends that nobody knows did not move either.
     ends = facts["barrier"].get("ends", {})
     rows = facts["settled"] or []
     known = [row.get("end") is not None and str(row["partition"]) in ends.get(row["topic"], {}) for row in rows]
     proven = bool(closed and fence and fence["proven"] and known) and all(known)
-    return _check("fence", PROVEN if proven else UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {told}; {still}")
+    return check_row("fence", PROVEN if proven else UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {told}; {still}")
 
 
 def _records(audit: Mapping[str, Any] | None) -> dict[str, Any]:
     """What the comparison of both sides says; its own lines tell the rest."""
     if audit is None:
-        return _check("records", UNKNOWN, "both sides were not compared record by record (kafka_dr_audit)")
-    return _check("records", audit["verdict"], audit["reason"] or " ".join(audit["text"][:1]))
+        return check_row("records", UNKNOWN, "both sides were not compared record by record (kafka_dr_audit)")
+    return check_row("records", audit["verdict"], audit["reason"] or " ".join(audit["text"][:1]))
 
 
 def _drained(facts: Mapping[str, Any]) -> dict[str, Any]:
     """From the flow's own offsets; that the last records look alike on both sides is a hint and proves nothing."""
     open_ = [row for row in facts["settled"] or [] if row["drained"] != PROVEN]
     if not facts["settled"]:
-        return _check("drained", UNKNOWN, "it was not looked at")
+        return check_row("drained", UNKNOWN, "it was not looked at")
     if open_:
         first = f"{open_[0]['topic']}-{open_[0]['partition']}: {open_[0]['reason']}"
         # The flow runs again: its offsets are a lower bound, so "not yet" refutes nothing.
-        return _check("drained", UNKNOWN, f"{len(open_)} partitions are not proven to be copied; {first}")
-    return _check("drained", PROVEN, f"all {len(facts['settled'])} partitions were copied to their ends")
+        return check_row("drained", UNKNOWN, f"{len(open_)} partitions are not proven to be copied; {first}")
+    return check_row("drained", PROVEN, f"all {len(facts['settled'])} partitions were copied to their ends")
 
 
 def _positions(facts: Mapping[str, Any]) -> dict[str, Any]:
     rereads = facts["rereads"]
     if rereads is None:
-        return _check("positions", UNKNOWN, "taken over from the journal of an interrupted run, read back after commit")
+        return check_row(
+            "positions", UNKNOWN, "taken over from the journal of an interrupted run, read back after commit"
+        )
     if rereads == 0:
-        return _check("positions", PROVEN, "every group starts exactly behind what it has read")
-    return _check("positions", PROVEN, f"no record is skipped; at most {rereads} are read again")
+        return check_row("positions", PROVEN, "every group starts exactly behind what it has read")
+    return check_row("positions", PROVEN, f"no record is skipped; at most {rereads} are read again")
 
 
 def _loss(survey: Mapping[str, Any] | None) -> dict[str, Any]:
     """Never PROVEN: only the side that is lost knows what it had acknowledged."""
     if survey is None:
-        return _check("loss", UNKNOWN, "taken over from the journal of an interrupted run")
-    return _check("loss", UNKNOWN, " ".join(survey["loss_lines"]))
+        return check_row("loss", UNKNOWN, "taken over from the journal of an interrupted run")
+    return check_row("loss", UNKNOWN, " ".join(survey["loss_lines"]))
 
 
 def _survived(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Positions of a disaster: they skip nothing; how old they were tells how much is read again."""
     rows, survey = facts["details"], facts["survey"]
     if not rows or survey is None:
-        return _check("positions", UNKNOWN, "taken over from the journal of an interrupted run, read back after commit")
+        return check_row(
+            "positions", UNKNOWN, "taken over from the journal of an interrupted run, read back after commit"
+        )
     known = [age for age in survey["ages"].values() if age is not None]
     age = f"; the oldest was true {max(known):.0f} s before" if known else ""
     lowered = f"; {facts['lowered']} higher ones that were found were lowered" if facts["lowered"] else ""
     kept = sum(row["existing"] is not None and row["existing"] > row["offset"] for row in rows) - facts["lowered"]
     if kept > 0:
-        return _check("positions", UNKNOWN, f"{kept} higher positions that were found were kept: they may skip")
+        return check_row("positions", UNKNOWN, f"{kept} higher positions that were found were kept: they may skip")
     unproven = sum(row["quality"] == "unproven" for row in rows)
     starts = sum(bool(row["method"] == "start" and row["rereads"]) for row in rows)
     if starts:
         age += f"; of {starts} nothing was known, so they begin at the log start"
     text = f"at most {facts['rereads']} records are read again{age}{lowered}"
     if unproven:
-        return _check("positions", UNKNOWN, f"{unproven} of {len(rows)} may skip where a record was sent twice; {text}")
-    return _check("positions", PROVEN, f"no copied record is skipped; {text}")
+        return check_row(
+            "positions", UNKNOWN, f"{unproven} of {len(rows)} may skip where a record was sent twice; {text}"
+        )
+    return check_row("positions", PROVEN, f"no copied record is skipped; {text}")
 
 
 def _old_side(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -188,19 +198,21 @@ def _old_side(facts: Mapping[str, Any]) -> dict[str, Any]:
     unstopped = facts["unstopped"]
     more = f"; not stopped: {unstopped}" if unstopped else ""
     rescued = f"; {facts['rescue']['text']}" if facts["rescue"] else ""
-    return _check("fence", UNKNOWN, f"UNFENCED: {text if back else silent}{more}{rescued}")
+    return check_row("fence", UNKNOWN, f"UNFENCED: {text if back else silent}{more}{rescued}")
 
 
-def _check(name: str, verdict: str, reason: str) -> dict[str, Any]:
+def check_row(name: str, verdict: str, reason: str) -> dict[str, Any]:
+    """A check as reports show it."""
     return {"name": name, "verdict": verdict, "reason": reason}
 
 
-def _phase(phase: Mapping[str, Any]) -> dict[str, Any]:
+def phase_row(phase: Mapping[str, Any]) -> dict[str, Any]:
+    """A finished phase as reports show it."""
     began, ended = float(phase["began"]), float(phase["ended"])
     return {
         "phase": phase["phase"],
         "result": phase["result"],
-        "began": _stamp(began),
+        "began": stamp(began),
         "seconds": round(ended - began, 3),
     }
 
@@ -210,7 +222,8 @@ def epoch_seconds(moment: datetime) -> float:
     return moment.replace(tzinfo=UTC).timestamp()
 
 
-def _stamp(moment: Any) -> str:
+def stamp(moment: Any) -> str:
+    """Epoch seconds as ISO 8601 in UTC with milliseconds."""
     return datetime.fromtimestamp(float(moment), tz=UTC).isoformat(timespec="milliseconds")
 
 

@@ -23,7 +23,10 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "list": (list, tuple),
     "dict": (Mapping,),
     "any": (object,),
+    # A truth value as -e NAME=VALUE gives it, which is text.
+    "flag": (bool, str),
 }
+_FLAGS = frozenset({"true", "false", "yes", "no", "on", "off", "1", "0"})
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,8 @@ def _check_value(where: str, value: Any, key: Key) -> list[str]:
     wrong_bool = isinstance(value, bool) and key.type in ("int", "float")
     if wrong_bool or not isinstance(value, _TYPES[key.type]):
         return [f"{where} must be of type {key.type}, found {_kind(value)}."]
+    if key.type == "flag" and str(value).lower() not in _FLAGS:
+        return [f"{where} must be true or false, found {_kind(value)}."]
     if key.choices and value not in key.choices:
         hint = nearest(str(value), key.choices)
         return [f'{where} is "{value}", wanted one of: {", ".join(key.choices)}.{hint}']

@@ -41,17 +41,20 @@ _WHOLE = ("no_authorizer", "not_authorized")
 _TYPES = {name.lower(): kind for kind, name in _LIBRARY_TYPES.items()}
 
 
-def describe(kafka: Kafka, principals: Sequence[str]) -> set[Acl]:
-    """All rights of these principals; those for kinds of resources that librdkafka does not know are left out."""
+def describe(kafka: Kafka, principals: Sequence[str] | None) -> set[Acl]:
+    """All rights of these principals (None: of everybody); those for kinds of resources that librdkafka does not know
+    are left out.
+    """
     futures = []
     any_text: Any = None  # the library's types do not know that it may be left out
     kinds = (ResourceType.ANY, any_text, ResourcePatternType.ANY)
-    for principal in principals:
+    asked: Sequence[Any] = [any_text] if principals is None else principals
+    for principal in asked:
         every = AclBindingFilter(*kinds, principal, any_text, AclOperation.ANY, AclPermissionType.ANY)
         futures.append(kafka.admin.describe_acls(every, request_timeout=kafka.timeout))
-    kafka.note_request("describe_acls", principals=len(principals))
+    kafka.note_request("describe_acls", principals=len(asked))
     found = [binding for future in futures for binding in _settle(kafka, future, "list the ACLs")]
-    if principals and not found:
+    if asked and not found:
         _prove_that_it_was_told(kafka)
     return {_acl(binding) for binding in found if _is_known(binding)}
 

@@ -21,7 +21,7 @@ from .client import Kafka
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
     from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 
-__all__ = ["commit", "describe", "known_positions", "names", "positions"]
+__all__ = ["commit", "delete", "describe", "known_positions", "names", "positions"]
 
 Partition = tuple[str, int]
 
@@ -115,6 +115,20 @@ def known_positions(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[Par
             elif one.offset >= 0:
                 found[group][(one.topic, one.partition)] = one.offset
     return found
+
+
+def delete(kafka: Kafka, groups: Collection[str]) -> None:
+    """Forget groups with their positions; none of them may have members. One that does not exist is as wanted."""
+    if not groups:
+        return
+    kafka.note_request("delete_consumer_groups", groups=len(groups))
+    futures = kafka.admin.delete_consumer_groups(list(groups), request_timeout=kafka.timeout)
+    for group, future in futures.items():
+        try:
+            future.result(timeout=kafka.timeout + 5)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
+                raise kafka.explain(error, f'delete group "{group}"') from error
 
 
 def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, str | None]]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
-from .._core.topics import ConfigValue, TopicState
+from .._core.topics import ConfigValue, TopicState, WantedTopic, plan_absent
 from .._core.values import same
 from .._core.waiting import Bounds, wait_until
 from .client import Kafka
@@ -37,6 +37,7 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
 
 __all__ = [
     "apply",
+    "delete",
     "describe",
     "known_ranges",
     "log_ranges",
@@ -414,6 +415,19 @@ _APIS = {
     "alter_config": "incremental_alter_configs",
     "delete": "delete_topics",
 }
+
+
+def delete(kafka: Kafka, topics: Collection[str], check: bool, seconds: float = 60.0) -> list[Outcome]:
+    """Delete those of ``topics`` that exist, and wait until no broker shows them. Raises where one stays."""
+    outcomes = apply(kafka, plan_absent(map(WantedTopic, topics), describe(kafka, topics)).changes, check)
+    failed = [f'"{one.change.name}" could not be deleted: {one.error}' for one in outcomes if one.status == "failed"]
+    if not check and not failed:
+        changes = [outcome.change for outcome in outcomes]
+        waited = wait_until(lambda: unsettled(kafka, changes), lambda left: not left, Bounds(seconds, 0.2))
+        failed = [f'The brokers still show "{change.name}" after {waited.seconds:.0f} s' for change in waited.state]
+    if failed:
+        raise DrError("topic_not_deleted", f"{failed[0]}.", "Start the same playbook again.", kafka.bootstrap_servers)
+    return outcomes
 
 
 def unsettled(kafka: Kafka, changes: Collection[Change]) -> list[Change]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._core.errors import DrError
-from .._core.history import look_key, look_of, looks_of, moment, superfluous
+from .._core.history import READINESS, kept, kept_key, look_of, moment, superfluous
 from .._kafka.client import Kafka
 from .._kafka.latest import read_latest, write_latest
 from .clusters import on_each
@@ -37,16 +37,20 @@ class Kept:
 def keep_look(kafkas: Mapping[str, Kafka], params: Mapping[str, Any], report: Mapping[str, Any], keep: bool) -> Kept:
     """Read the earlier looks and, with ``keep``, add this one and forget the oldest. Never fails a look."""
     topic, pair = params["state_topic"], params["pair"]
-    kept = Kept(moment(time.time()))
-    copies = on_each(kafkas, lambda alias: _values(kafkas[alias], topic, kept))
-    now = look_of(pair, kept.at, report)
-    looks = [*looks_of((value for copy in copies.values() for value in copy or ()), pair), now]
-    kept.looks = looks[-_SHOWN:]
+    result = Kept(moment(time.time()))
+    copies = on_each(kafkas, lambda alias: _values(kafkas[alias], topic, result))
+    now = look_of(pair, result.at, report)
+    looks = [*kept((value for copy in copies.values() for value in copy or ()), pair, READINESS), now]
+    result.looks = looks[-_SHOWN:]
     if keep:
         there = {alias: kafkas[alias] for alias, copy in copies.items() if copy is not None}
-        values = {look_key(pair, look["at"]): None for look in superfluous(looks)} | {look_key(pair, kept.at): now}
-        on_each(there, lambda alias: _write(there[alias], topic, values, kept))
-    return kept
+        values = {_key(look): None for look in superfluous(looks)} | {_key(now): now}
+        on_each(there, lambda alias: _write(there[alias], topic, values, result))
+    return result
+
+
+def _key(look: Mapping[str, Any]) -> str:
+    return kept_key(look["pair"], READINESS, look["at"])
 
 
 def _values(kafka: Kafka, topic: str, kept: Kept) -> list[dict[str, Any]] | None:

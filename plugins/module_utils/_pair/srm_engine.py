@@ -28,10 +28,10 @@ from .._core.names import CONNECTORS, Naming, connector_name, flow_name, offsets
 from .._core.replication_config import parse
 from .._core.srm import REPLICATION_CONFIGS, foreign_policy, is_on, of_flow, sync_key
 from .._core.stays import nested
-from .._core.waiting import Bounds, wait_until
+from .._core.waiting import Bounds
 from .._kafka.client import Kafka
 from .._kafka.connect_offsets import ConnectOffsets
-from .._kafka.topics import apply, describe, unsettled
+from .._kafka.topics import delete
 from .._module import Result
 from .engine import ConnectorLook, EngineLook
 
@@ -132,9 +132,7 @@ class SrmEngine:
             self._offsets[flow_name(gone, here)].forget()
         outcomes = [Outcome(change, "planned" if check else "done") for change in changes]
         for alias, other in ((here, gone), (gone, here)):
-            kafka, syncs = self._kafka[alias], self._naming.offset_syncs(other)
-            if describe(kafka, [syncs])[syncs] is not None:
-                outcomes += _delete(kafka, Change("topic", syncs, "delete", {}, None), check)
+            outcomes += delete(self._kafka[alias], [self._naming.offset_syncs(other)], check)
         return outcomes
 
     # ---- reading
@@ -176,18 +174,6 @@ class SrmEngine:
             topic, connector = offsets_topic(source), CONNECTORS["source"]
             self._offsets[flow] = ConnectOffsets(self._kafka[target], topic, connector, source)
         return self._offsets[flow].copied()
-
-
-def _delete(kafka: Kafka, change: Change, check: bool) -> list[Outcome]:
-    outcomes = apply(kafka, [change], check)
-    failed = [one.error for one in outcomes if one.status == "failed"]
-    if not check and not failed:
-        waited = wait_until(lambda: unsettled(kafka, [change]), lambda left: not left, Bounds(60.0, 0.2, 60.0))
-        failed = [] if waited.done else ["the brokers still show it"]
-    if failed:
-        text = f'The topic "{change.name}" could not be deleted: {failed[0]}.'
-        raise DrError("topic_not_deleted", text, "Start the same playbook again.", kafka.bootstrap_servers)
-    return outcomes
 
 
 def _service(site: Mapping[str, Any], timeout: float) -> CmService:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.history import (
+    READINESS,
     durations,
-    look_key,
+    kept,
+    kept_key,
     look_of,
-    looks_of,
     superfluous,
     trend_lines,
 )
@@ -60,23 +61,23 @@ def look(at: str, controlled: str = "YES", lag: float | None = 0.5, pair: str = 
 
 
 def test_a_look_keeps_what_a_trend_needs() -> None:
-    kept = look("2026-01-01T00:00:00.000000", "NO")
-    assert (kept["controlled"], kept["named"], kept["lag_s"]) == ("NO", ["flow"], 0.5)
-    assert (kept["loss_records"], kept["rereads"]) == (7, 5)
-    assert look_key("B-P", kept["at"]) == "B-P/readiness/2026-01-01T00:00:00.000000"
+    seen = look("2026-01-01T00:00:00.000000", "NO")
+    assert (seen["controlled"], seen["named"], seen["lag_s"]) == ("NO", ["flow"], 0.5)
+    assert (seen["loss_records"], seen["rereads"]) == (7, 5)
+    assert kept_key("B-P", READINESS, seen["at"]) == "B-P/readiness/2026-01-01T00:00:00.000000"
 
 
 def test_what_is_not_known_is_not_zero() -> None:
     report = {"from": "P", "to": "B", "controlled": "UNKNOWN", "disaster": "UNKNOWN", "checks": []}
-    kept = look_of("p", "t", {**report, "rereads": {"controlled": {"a": 2, "b": None}}})
-    assert (kept["lag_s"], kept["loss_records"], kept["rereads"]) == (None, None, None)
+    seen = look_of("p", "t", {**report, "rereads": {"controlled": {"a": 2, "b": None}}})
+    assert (seen["lag_s"], seen["loss_records"], seen["rereads"]) == (None, None, None)
     assert look_of("p", "t", report)["rereads"] is None
 
 
 def test_looks_of_this_pair_come_once_and_in_order() -> None:
     values = [look("2026-01-02"), look("2026-01-01"), look("2026-01-01"), look("2026-01-03", pair="other")]
     values.append({"kind": "positions", "pair": "B-P"})
-    assert [one["at"] for one in looks_of(values, "B-P")] == ["2026-01-01", "2026-01-02"]
+    assert [one["at"] for one in kept(values, "B-P", READINESS)] == ["2026-01-01", "2026-01-02"]
 
 
 def test_the_oldest_ones_go() -> None:

@@ -1,0 +1,186 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A drill: the pair once more, under names of its own, so that nothing of the real one is touched.
+
+Other aliases give other connectors, replicas, checkpoints and offset-syncs (MirrorMaker 2 names all of them after the
+aliases); topics, groups, journal and state topic have names of their own as well.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .acl import application_acls
+from .errors import DrError
+from .inventory import derive_pair
+from .layout import laid_out
+from .names import CONNECTORS, Naming, connector_name, offsets_topic
+from .security import librdkafka_properties
+
+__all__ = ["CANARY", "belongings", "drill_aliases", "drill_pair"]
+
+# Everything of a drill begins with it, or holds one of its aliases: that is how a stray one is recognised.
+CANARY = "kafka-dr-drill"
+_JOURNAL, _STATE = f"{CANARY}-journal-internal", f"{CANARY}-state-internal"
+_PRODUCER = f"{CANARY}-producer"
+_GROUPS = (f"{CANARY}-1", f"{CANARY}-2")
+_PARTITIONS = 3
+_CLUSTER = ("bootstrap_servers", "cluster_id", "client", "admin_client", "connect_url", "connect_client")
+
+
+def drill_aliases(pair: Mapping[str, Any]) -> dict[str, str]:
+    """By alias of the pair, that of the drill on the same cluster."""
+    glue = "_" if "-" in pair["separator"] else "-"
+    return {alias: f"drill{glue}{alias}" for alias in pair["clusters"]}
+
+
+def _separator(pair: Mapping[str, Any]) -> str:
+    """Not the pair's: its flows copy whatever they read as heartbeats, and would copy those that a drill has copied."""
+    return ".." if "-" in pair["separator"] else "--"
+
+
+def drill_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The pair of a drill, laid out like any other, away from ``active``: where the applications live now.
+
+    ``options``: ``folder`` of its clients, ``program`` (their command), ``template`` (their endpoint file), ``rate``
+    (records in a second), ``principal`` and ``client`` (as whom they work; else as this collection itself). Adds
+    ``drill``, which the role of that name reads. Raises ``drill_impossible``.
+    """
+    _require_possible(pair)
+    alias = drill_aliases(pair)
+    entered = next(name for name in pair["clusters"] if name != active)
+    drill = derive_pair(
+        {
+            "policy": pair["policy"],
+            "separator": _separator(pair),
+            "run_on": pair["run_on"],
+            "home": alias[active],
+            "clusters": {alias[name]: _cluster(cluster) for name, cluster in pair["clusters"].items()},
+            "topics": [_topic(pair)],
+            "groups": list(_GROUPS),
+            "clients": _clients(options),
+            "journal_topic": _JOURNAL,
+            "flow": pair["flow"],
+        }
+    )
+    drill["state"]["name"] = _STATE
+    # Heartbeats have one topic, whatever the aliases: those of a drill would stay in it. It copies the pair's.
+    drill["parts"] = [part for part in CONNECTORS if part != "heartbeat"]
+    drill["confirms"] = dict.fromkeys(drill["clusters"], entered)
+    drill = laid_out(drill)
+    logins = {alias[name]: _login(pair["clusters"][name], options["client"]) for name in pair["clusters"]}
+    return {**drill, "drill": _of_role(pair, drill, options, logins)}
+
+
+def _require_possible(pair: Mapping[str, Any]) -> None:
+    if pair["engine"] != "connect":
+        raise DrError(
+            "drill_impossible",
+            f'A drill needs flows of its own, which kafka_dr_engine "{pair["engine"]}" cannot have: its service copies'
+            " for all topics, and would be restarted beneath the applications.",
+            "Nothing was changed.",
+        )
+    taken = sorted(
+        name for name in [*(topic["name"] for topic in pair["topics"]), *pair["groups"]] if name.startswith(CANARY)
+    )
+    if taken:
+        raise DrError(
+            "drill_impossible",
+            f'"{taken[0]}" of the inventory begins with "{CANARY}", as everything does that a drill makes and deletes.',
+            "Nothing was changed.",
+        )
+
+
+def _cluster(cluster: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: cluster[key] for key in _CLUSTER if cluster[key] is not None}
+
+
+def _topic(pair: Mapping[str, Any]) -> dict[str, Any]:
+    """As safe as the safest topic of the pair."""
+    return {"name": CANARY, "partitions": _PARTITIONS, "replication_factor": pair["journal"]["replication_factor"]}
+
+
+def _clients(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One that writes, and one for each group."""
+    names = {_PRODUCER: None, **{f"{group}-consumer": group for group in _GROUPS}}
+    return [
+        {
+            "name": name,
+            "role": "consumer" if group else "producer",
+            **({"group": group} if group else {}),
+            **({"principal": options["principal"]} if options["principal"] else {}),
+            "start": _call(options, "start", name),
+            "stop": _call(options, "stop", name),
+            "endpoint_file": f"{options['folder']}/{name}.env",
+            "endpoint_template": options["template"],
+            "endpoint_mode": "0600",
+        }
+        for name, group in names.items()
+    ]
+
+
+def _call(options: Mapping[str, Any], verb: str, name: str) -> list[str]:
+    return [*options["program"], verb, name, "--dir", options["folder"]]
+
+
+def _login(cluster: Mapping[str, Any], client: Mapping[str, Any]) -> dict[str, str]:
+    base = {**cluster["client"], **client} if client else cluster["admin_client"]
+    return dict(librdkafka_properties(base))
+
+
+def _of_role(
+    pair: Mapping[str, Any], drill: Mapping[str, Any], options: Mapping[str, Any], logins: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What the role ``drill`` needs beyond a pair.
+
+    ``of``: alias of the pair by that of the drill. ``ledger``: definitions of the clients. ``acls``: by alias, what
+    ``principal`` needs. ``belongings``, ``marks``: what a drill makes, and of which texts all names bear one.
+    """
+    principal = options["principal"]
+    return {
+        "of": {name: alias for alias, name in drill_aliases(pair).items()},
+        "pair": pair["name"],
+        "principal": principal,
+        "logins": logins,
+        "fence_logins": {principal: logins[drill["home"]]} if principal else {},
+        "ledger": {"clients": {client["name"]: _definition(client, options) for client in drill["clients"]}},
+        "acls": {
+            alias: [
+                acl
+                for client in drill["clients"]
+                for acl in application_acls(client, drill["endpoints"][alias][client["name"]], principal)
+            ]
+            if principal
+            else []
+            for alias in drill["clusters"]
+        },
+        "belongings": {alias: belongings(drill, alias) for alias in drill["clusters"]},
+        "marks": [CANARY, *drill["clusters"]],
+    }
+
+
+def _definition(client: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """A client of the ledger."""
+    own = {"group": client["group"]} if client["group"] else {"rate": float(options["rate"])}
+    return {"role": client["role"], "endpoint_file": client["endpoint_file"], **own}
+
+
+def belongings(drill: Mapping[str, Any], alias: str) -> dict[str, list[str]]:
+    """What a drill makes on one cluster and its workers, by kind: ``topics``, ``groups``, ``connectors``."""
+    naming = Naming(drill["policy"], drill["separator"])
+    other = next(name for name in drill["clusters"] if name != alias)
+    topics = [
+        *drill["names"][alias],
+        drill["journal"]["name"],
+        drill["state"]["name"],
+        *(naming.offset_syncs(name) for name in drill["clusters"]),
+        naming.checkpoints(other),
+        naming.heartbeats(other),
+        offsets_topic(other),
+    ]
+    connectors = [connector_name(other, alias, part) for part in CONNECTORS]
+    return {"topics": sorted(set(topics)), "groups": list(drill["groups"]), "connectors": connectors}

@@ -1,0 +1,126 @@
+#!/usr/bin/python
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Take away what a drill has made, or keep what it showed."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dr_drill
+short_description: Take away what a drill has made, or keep what it showed
+version_added: 0.1.0
+description:
+  - With O(state=absent) deletes connectors with their offsets, groups with their positions, topics and rights of a
+    drill on both clusters, whatever of them exists, and looks again whether anything is left.
+  - Only things with exactly these names are touched. Others that bear the marks of a drill are not.
+options:
+  state:
+    description:
+      - V(absent) takes everything of a drill away.
+      - V(noted) keeps O(note) in the state topic of the pair, on both clusters.
+    type: str
+    choices: [absent, noted]
+    default: absent
+  note:
+    description: What is kept of the drill.
+    type: dict
+  clusters:
+    description:
+      - Both clusters by alias of the drill, each with C(bootstrap_servers), C(client), C(cluster_id) and
+        C(connect_url); see the derived variable C(kafka_dr_pair) of a drill.
+    type: dict
+    required: true
+  belongings:
+    description:
+      - By alias, what a drill makes there, as C(topics), C(groups) and C(connectors), each a list of names. Rights
+        belong to the topic or the group that they are about.
+    type: dict
+    default: {}
+  marks:
+    description: Texts of which every name of a drill bears one.
+    type: list
+    elements: str
+    default: []
+  pair:
+    description: Name of the pair that the drill was for.
+    type: str
+    required: true
+  state_topic:
+    description: Name of the topic in which drills are kept.
+    type: str
+    default: kafka-dr-state-internal
+  request_timeout:
+    description: Bound of each request, in seconds.
+    type: float
+    default: 15.0
+extends_documentation_fragment:
+  - switchback.kafka_dr.attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: partial
+    details: A note is a new one each time.
+notes:
+  - The clients of the drill must have been stopped. Groups whose members died are waited for, up to a minute.
+author:
+  - switchback.kafka_dr contributors (@switchback)
+"""
+
+EXAMPLES = r"""
+- name: Take away what an interrupted drill has left
+  switchback.kafka_dr.dr_drill:
+    clusters: "{{ kafka_dr_pair.clusters }}"
+    belongings: "{{ kafka_dr_pair.drill.belongings }}"
+    marks: "{{ kafka_dr_pair.drill.marks }}"
+    pair: B-P
+"""
+
+RETURN = r"""
+changes:
+  description: What was deleted, or in check mode would be.
+  returned: always
+  type: list
+  elements: dict
+requests:
+  description: Requests that were sent, without secrets.
+  returned: success
+  type: list
+  elements: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.drill import note, remove
+
+SPEC = ArgumentSpec(
+    {
+        "state": {"type": "str", "choices": ["absent", "noted"], "default": "absent"},
+        "note": {"type": "dict"},
+        "clusters": {"type": "dict", "required": True},
+        "belongings": {"type": "dict", "default": {}},
+        "marks": {"type": "list", "elements": "str", "default": []},
+        "pair": {"type": "str", "required": True},
+        "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
+        "request_timeout": {"type": "float", "default": 15.0},
+    },
+    required_if=[("state", "noted", ["note"]), ("state", "absent", ["belongings"])],
+)
+
+
+def work(module: AnsibleModule) -> Result:
+    """Take away, or keep."""
+    return (remove if module.params["state"] == "absent" else note)(module.params, module.check_mode)
+
+
+def main() -> None:
+    """Run the module."""
+    run(SPEC.create_module(), work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+#!/usr/bin/python
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Look at what drills have left on a pair, and at everything else."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dr_drill_info
+short_description: Look at what drills have left on a pair, and at everything else
+version_added: 0.1.0
+description:
+  - Finds what bears the names of a drill on both clusters and on the Kafka Connect workers beside them, and takes a
+    digest of everything else, so that two looks tell whether anything was changed between them.
+  - Tells what is kept of earlier drills.
+extends_documentation_fragment:
+  - switchback.kafka_dr.attributes.info_module
+options:
+  clusters:
+    description:
+      - Both clusters by alias of the drill, each with C(bootstrap_servers), C(client), C(cluster_id) and
+        C(connect_url); see the derived variable C(kafka_dr_pair) of a drill.
+    type: dict
+    required: true
+  belongings:
+    description:
+      - By alias, what a drill makes there, as C(topics), C(groups) and C(connectors), each a list of names. Rights
+        belong to the topic or the group that they are about.
+    type: dict
+    required: true
+  marks:
+    description: Texts of which every name of a drill bears one.
+    type: list
+    elements: str
+    required: true
+  pair:
+    description: Name of the pair that the drill was for.
+    type: str
+    required: true
+  state_topic:
+    description: Name of the topic in which drills are kept.
+    type: str
+    default: kafka-dr-state-internal
+  request_timeout:
+    description: Bound of each request, in seconds.
+    type: float
+    default: 15.0
+author:
+  - switchback.kafka_dr contributors (@switchback)
+"""
+
+EXAMPLES = r"""
+- name: Is anything of a drill left?
+  switchback.kafka_dr.dr_drill_info:
+    clusters: "{{ kafka_dr_pair.clusters }}"
+    belongings: "{{ kafka_dr_pair.drill.belongings }}"
+    marks: "{{ kafka_dr_pair.drill.marks }}"
+    pair: B-P
+  register: drill_look
+"""
+
+RETURN = r"""
+left:
+  description: By alias and kind (topics, groups, connectors, acls), the names that a drill makes and that are there.
+  returned: success
+  type: dict
+strays:
+  description: Other things that bear the marks of a drill, in words, such as a copy that somebody else's flow made.
+  returned: success
+  type: list
+  elements: str
+rest:
+  description: By alias, a digest of each other topic, group, connector and right by kind and name. Of a topic its id,
+    partitions, replication factor and own settings, of a connector its configuration and whether it is stopped.
+  returned: success
+  type: dict
+earlier:
+  description: What is kept of earlier drills of the pair, oldest first.
+  returned: success
+  type: list
+  elements: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.drill import look
+
+SPEC = ArgumentSpec(
+    {
+        "clusters": {"type": "dict", "required": True},
+        "belongings": {"type": "dict", "required": True},
+        "marks": {"type": "list", "elements": "str", "required": True},
+        "pair": {"type": "str", "required": True},
+        "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
+        "request_timeout": {"type": "float", "default": 15.0},
+    }
+)
+
+
+def work(module: AnsibleModule) -> Result:
+    """Look."""
+    return look(module.params)
+
+
+def main() -> None:
+    """Run the module."""
+    run(SPEC.create_module(), work)
+
+
+if __name__ == "__main__":
+    main()

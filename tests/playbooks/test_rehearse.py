@@ -1,0 +1,164 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A drill beside the applications: it proves the whole way, and leaves nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.parse
+import urllib.request
+from typing import Any
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from kills import kill_at, outwait
+from scenario import Scenario, totals
+from secured import command_lines
+from snapshot import read_inventory, snapshot
+
+GROUPS = ["settlement", "fraud"]
+CONFIRM = {"kafka_dr_confirm": "B"}
+QUICK = {**CONFIRM, "kafka_dr_drill_seconds": 2}
+
+
+def structure(scenario: Scenario) -> dict[str, Any]:
+    """Everything but what applications at work move."""
+    return {
+        alias: {key: value for key, value in one.items() if key not in ("positions", "journal")}
+        for alias, one in snapshot(read_inventory(scenario.inventory), []).items()
+    }
+
+
+def everything(scenario: Scenario) -> dict[str, Any]:
+    """With the positions of all groups, and what connectors have copied but for heartbeats: applications at rest."""
+    inventory = read_inventory(scenario.inventory)
+    found: dict[str, Any] = {"clusters": snapshot(inventory, GROUPS), "offsets": {}, "groups": {}}
+    for alias, cluster in inventory["kafka_dr_clusters"].items():
+        listed = AdminClient({"bootstrap.servers": cluster["bootstrap_servers"]}).list_consumer_groups().result()
+        found["groups"][alias] = sorted(group.group_id for group in listed.valid)
+        for name in found["clusters"][alias]["connectors"]:
+            path = urllib.parse.quote(name, safe="")
+            with urllib.request.urlopen(f"{cluster['connect_url']}/connectors/{path}/offsets", timeout=15) as answer:
+                rows = json.load(answer)["offsets"]
+            found["offsets"][name] = sorted(
+                json.dumps(row, sort_keys=True)
+                for row in rows
+                if name.endswith("MirrorSourceConnector") and row["partition"].get("topic") != "heartbeats"
+            )
+    return found
+
+
+def report(scenario: Scenario) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((scenario.reports / "drill.json").read_text())
+    return read
+
+
+def verdicts(drill: dict[str, Any]) -> dict[str, str]:
+    return {check["name"]: check["verdict"] for check in drill["checks"]}
+
+
+def test_it_is_refused_without_the_confirmation_and_shown_in_check_mode(enabled: Scenario) -> None:
+    before = structure(enabled)
+    done = enabled.playbook("rehearse", {}, expect=2)
+    assert 'kafka_dr_confirm is "", wanted "B"' in " ".join(done["output"].split()).replace('\\"', '"')
+    done = enabled.playbook("rehearse", CONFIRM, ("--check",))
+    assert "would move kafka-dr-drill-producer" in " ".join(done["output"].split())
+    assert structure(enabled) == before
+
+
+def test_a_drill_there_and_back_beside_the_applications(enabled: Scenario) -> None:
+    enabled.start()
+    enabled.traffic(1000)
+    before = structure(enabled)
+    enabled.playbook("rehearse", {**QUICK, "kafka_dr_drill_back": True, "kafka_dr_audit": True})
+    drill = report(enabled)
+    assert drill["outcome"] == "completed"
+    assert [phase["phase"] for phase in drill["phases"]] == ["prepare", "load", "move", "back", "count", "clean"]
+    # Nobody names a principal that could be kept from writing.
+    found = verdicts(drill)
+    assert found.pop("cutover") == "UNKNOWN"
+    assert set(found.values()) == {"PROVEN"}, drill["checks"]
+    for move in drill["moves"]:
+        assert {name: verdict for name, verdict in verdicts(move).items() if name != "fence"} == dict.fromkeys(
+            ("drained", "positions", "first_write", "groups", "records"), "PROVEN"
+        )
+    counts = totals(drill["ledger"])
+    assert counts["acknowledged"] > 400
+    assert {counts[key] for key in ("lost", "processed_twice", "phantom")} == {0}
+    assert structure(enabled) == before
+    enabled.traffic(1000)
+    # A second one is predicted by the first.
+    enabled.playbook("rehearse", {**QUICK, "kafka_dr_drill_back": True})
+    assert drill["predicted"]["drills"] == 0
+    again = report(enabled)["predicted"]
+    assert (again["drills"], again["cutover_s"]) == (1, drill["actual"]["cutover_s"])
+
+
+def test_a_drill_of_the_type_continuous(enabled: Scenario) -> None:
+    enabled.playbook("rehearse", {**QUICK, "kafka_dr_drill_type": "continuous"})
+    drill = report(enabled)
+    assert (drill["outcome"], verdicts(drill)["records"], verdicts(drill)["nothing left"]) == (
+        "completed",
+        "PROVEN",
+        "PROVEN",
+    )
+
+
+def test_the_applications_have_noticed_nothing(enabled: Scenario) -> None:
+    enabled.traffic(1000)
+    enabled.stop()
+    found = totals(enabled.check())
+    assert found["acknowledged"] == found["processed"]
+    assert {found[key] for key in ("lost", "processed_twice", "phantom", "out_of_order")} == {0}
+
+
+@pytest.mark.parametrize("at", ["step_load.yml", "phase_positions.yml", "clean.yml"])
+def test_what_an_interrupted_drill_leaves_is_taken_away(enabled: Scenario, at: str) -> None:
+    before = everything(enabled)
+    kill_at(enabled, at, "rehearse", QUICK)
+    outwait(enabled)
+    done = enabled.playbook("rehearse", QUICK, expect=2)
+    assert "rehearse_cleanup" in done["output"]
+    enabled.playbook("rehearse_cleanup", CONFIRM)
+    assert everything(enabled) == before
+    assert not (enabled.reports / "drill").exists()
+    assert "Nothing of a drill was there" in enabled.playbook("rehearse_cleanup", CONFIRM)["output"]
+    assert not [name for name in command_lines() if str(enabled.folder) in name and "kafka-dr-drill" in name]
+
+
+def test_a_stray_is_named_and_not_touched(enabled: Scenario) -> None:
+    """A copy that somebody else's flow has made of a drill's topic."""
+    brokers = read_inventory(enabled.inventory)["kafka_dr_clusters"]["B"]["bootstrap_servers"]
+    admin = AdminClient({"bootstrap.servers": brokers})
+    stray = "X.kafka-dr-drill"
+    admin.create_topics([NewTopic(stray, 1, 1)])[stray].result()
+    done = enabled.playbook("rehearse", QUICK, expect=2)
+    assert f"topic {stray} on B" in " ".join(done["output"].split()).replace("drill-B", "B")
+    enabled.playbook("rehearse_cleanup", CONFIRM)
+    assert stray in admin.list_topics(timeout=15).topics
+    admin.delete_topics([stray])[stray].result()
+
+
+def test_a_drill_that_fails_cleans_up(enabled: Scenario) -> None:
+    """No second is enough for its readers to come to the end."""
+    before = everything(enabled)
+    done = enabled.playbook("rehearse", {**QUICK, "kafka_dr_max_downtime": 1}, expect=2)
+    assert "Nothing of the drill is left" in " ".join(done["output"].split())
+    drill = report(enabled)
+    assert (drill["outcome"], verdicts(drill)["nothing left"]) == ("failed", "PROVEN")
+    assert everything(enabled) == before
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3 * 3600)
+def test_many_drills_leave_equal_snapshots(enabled: Scenario) -> None:
+    wanted = int(os.environ.get("KAFKA_DR_DRILLS", "100"))
+    before = everything(enabled)
+    for number in range(wanted):
+        enabled.playbook("rehearse", QUICK)
+        drill = report(enabled)
+        assert (drill["outcome"], verdicts(drill)["records"]) == ("completed", "PROVEN"), number
+        assert everything(enabled) == before, number
