@@ -38,6 +38,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.snapshot import at_rest
 
 pytestmark = pytest.mark.integration
 
@@ -154,22 +155,9 @@ class Pair:
             wait_until(rest.connectors, lambda found: found[name].stopped, Bounds(60, 0.1))
             rest.delete(name)
 
-    def still(self, topic: str) -> bool:
-        """Does the topic stand still on both sides? Nothing that could copy runs any more."""
-
-        def ends() -> list[int]:
-            return [self.end(alias, topic) for alias in (self.p, self.b)]
-
-        seen: list[list[int]] = []
-
-        def look() -> int:
-            now = ends()
-            if seen and seen[-1] != now:
-                seen.clear()
-            seen.append(now)
-            return len(seen)
-
-        return wait_until(look, lambda same: same >= 5, Bounds(60, 0.2)).done
+    def settle(self, topic: str) -> None:
+        """Until the topic stands still on both sides: nothing that could copy runs any more."""
+        at_rest(lambda: [self.end(alias, topic) for alias in (self.p, self.b)], step=0.2)
 
     # ---- the modules
 
@@ -388,7 +376,7 @@ def test_a_second_flow_with_the_aliases_swapped_is_named_whatever_its_name_is(sa
             # Stopped, it copies nothing.
             assert pair.missing(topic) == []
     finally:
-        assert pair.still(topic)
+        pair.settle(topic)
     assert named == [f"{pair.p}->{pair.b}: {name} copies back what {pair.p}->{pair.b} copies; stop it"]
 
 
@@ -410,7 +398,7 @@ def test_a_circle_of_flows_with_other_aliases_is_found_by_what_it_does(
             assert went.done
             named = pair.missing(topic)
     finally:
-        assert pair.still(topic)
+        pair.settle(topic)
     assert [text for text in named if "round and round" in text] == [
         f"{pair.p}->{pair.b}: {topic}-0: within 0.5 s the same records arrived again on {pair.p} and on {pair.b}:"
         " both directions copy it, round and round"

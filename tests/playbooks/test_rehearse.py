@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from kills import kill_at, outwait
 from scenario import Scenario, totals
 from secured import command_lines
-from snapshot import read_inventory, snapshot
+from snapshot import at_rest, read_inventory, snapshot
 
 GROUPS = ["settlement", "fraud"]
 CONFIRM = {"kafka_dr_confirm": "B"}
@@ -111,13 +111,14 @@ def test_the_applications_have_noticed_nothing(enabled: Scenario) -> None:
     enabled.traffic(1000)
     enabled.stop()
     found = totals(enabled.check())
-    assert found["acknowledged"] == found["processed"]
+    assert 2 * found["acknowledged"] == found["processed"]
     assert {found[key] for key in ("lost", "processed_twice", "phantom", "out_of_order")} == {0}
 
 
 @pytest.mark.parametrize("at", ["step_load.yml", "phase_positions.yml", "clean.yml"])
 def test_what_an_interrupted_drill_leaves_is_taken_away(enabled: Scenario, at: str) -> None:
-    before = everything(enabled)
+    # MirrorMaker 2's own group sync has yet to catch up with applications that stand still.
+    before = at_rest(lambda: everything(enabled), step=2)
     kill_at(enabled, at, "rehearse", QUICK)
     outwait(enabled)
     done = enabled.playbook("rehearse", QUICK, expect=2)
@@ -156,7 +157,7 @@ def test_a_drill_that_fails_cleans_up(enabled: Scenario) -> None:
 @pytest.mark.timeout(3 * 3600)
 def test_many_drills_leave_equal_snapshots(enabled: Scenario) -> None:
     wanted = int(os.environ.get("KAFKA_DR_DRILLS", "100"))
-    before = everything(enabled)
+    before = at_rest(lambda: everything(enabled), step=2)
     for number in range(wanted):
         enabled.playbook("rehearse", QUICK)
         drill = report(enabled)

@@ -113,6 +113,24 @@ def test_the_audit_proves_both_sides(secured: Scenario, lab: Lab) -> None:
     assert json.loads((secured.reports / "audit.json").read_text())["verdict"] == "PROVEN"
 
 
+def test_a_rehearsal_is_proven_as_a_whole(secured: Scenario, lab: Lab) -> None:
+    """With a principal of its own that the fence keeps out; and nobody is told a password, or keeps a right."""
+    before = {alias: _rights(lab, alias) for alias in ("P", "B")}
+    variables = {"kafka_dr_confirm": "B", "kafka_dr_drill_seconds": 2, "kafka_dr_fence": "acl", "kafka_dr_audit": True}
+    done = secured.playbook("rehearse", variables, ("-vv",))
+    assert leaks(lab, done["output"].splitlines()) == []
+    drill = json.loads((secured.reports / "drill.json").read_text())
+    assert (drill["outcome"], drill["verdict"]) == ("completed", "PROVEN"), drill["checks"]
+    assert {alias: _rights(lab, alias) for alias in ("P", "B")} == before
+
+
+def _rights(lab: Lab, alias: str) -> set[str]:
+    """Of everybody."""
+    admin = _admin(lab, alias)
+    everything = (ResourceType.ANY, None, ResourcePatternType.ANY, None, None, AclOperation.ANY, AclPermissionType.ANY)
+    return {str(acl) for acl in admin.describe_acls(AclBindingFilter(*everything)).result()}
+
+
 def test_no_password_lies_anywhere_but_in_its_own_file(secured: Scenario, lab: Lab) -> None:
     """Below the lab lie inventory, endpoint files, logs of playbooks and of Kafka, reports, and the clusters' data."""
     assert leaking_files(lab) == []

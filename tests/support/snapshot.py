@@ -6,15 +6,30 @@
 from __future__ import annotations
 
 import json
+import time
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
 JOURNAL = "kafka-dr-journal-internal"
+T = TypeVar("T")
+
+
+def at_rest(look: Callable[[], T], step: float = 1.0, seconds: float = 90.0) -> T:
+    """What ``look`` sees once it has seen the same five times in a row, ``step`` seconds apart."""
+    until = time.monotonic() + seconds
+    seen, times = look(), 1
+    while times < 5:
+        assert time.monotonic() < until, f"something still moves after {seconds:g} s"
+        time.sleep(step)
+        now = look()
+        times = times + 1 if now == seen else 1
+        seen = now
+    return seen
 
 
 def snapshot(inventory: dict[str, Any], groups: list[str], client: Mapping[str, str] | None = None) -> dict[str, Any]:

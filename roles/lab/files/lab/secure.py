@@ -22,7 +22,7 @@ MECHANISM = "SCRAM-SHA-512"
 # broker: the brokers themselves. admin: who runs the playbooks. flow: Connect workers and MirrorMaker 2. producer,
 # consumer: the applications, which have no right until somebody gives them one.
 SUPER_USERS = ("broker", "admin")
-USERS = (*SUPER_USERS, "flow", "producer", "consumer")
+USERS = (*SUPER_USERS, "flow", "producer", "consumer", "drill")
 _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 _PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 _DAYS = "3650"
