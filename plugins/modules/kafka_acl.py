@@ -84,7 +84,8 @@ options:
       - V(present) adds what is missing and takes nothing away.
       - V(absent) takes away exactly the listed entries.
       - V(exact) adds what is missing and takes away all other entries of the principals in O(acls) and
-        O(principals). Do not name the principal of the task itself unless its rights are in the list.
+        O(principals), but for those in O(keep). Do not name the principal of the task itself unless its rights are in
+        the list.
     type: str
     choices: [present, absent, exact]
     default: present
@@ -93,6 +94,11 @@ options:
       - Further principals to look at. With O(state=exact) those without an entry in O(acls) lose all of theirs.
     type: list
     elements: str
+    default: []
+  keep:
+    description: Entries that O(state=exact) leaves alone, whether they are there or not. They look like O(acls).
+    type: list
+    elements: dict
     default: []
 extends_documentation_fragment:
   - switchback.kafka_dr.attributes
@@ -279,6 +285,7 @@ OPTIONS = ArgumentSpec(
         "acls": {"type": "list", "elements": "dict", "default": [], "options": ACL},
         "state": {"type": "str", "choices": ["present", "absent", "exact"], "default": "present"},
         "principals": {"type": "list", "elements": "str", "default": []},
+        "keep": {"type": "list", "elements": "dict", "default": []},
     }
 )
 
@@ -290,7 +297,7 @@ def reconcile(module: AnsibleModule) -> Result:
     principals = named(wanted, module.params["principals"], state)
     kafka = connect(module.params)
     found = describe(kafka, principals)
-    changes = plan(wanted, found, state, principals)
+    changes = plan(wanted, found, state, principals, wanted_acls(module.params["keep"], "absent"))
     outcomes = apply(kafka, changes, module.check_mode)
     failure = failure_of(outcomes, kafka.bootstrap_servers)
     if not module.check_mode:

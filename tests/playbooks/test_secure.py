@@ -157,6 +157,28 @@ def test_readiness_names_the_right_that_is_missing(secured: Scenario, lab: Lab) 
     assert rights()[0] == "YES"
 
 
+def test_the_playbook_rights_grants_what_the_clients_need_and_exact_takes_the_rest_away(
+    secured: Scenario, lab: Lab
+) -> None:
+    join = _acl(ResourceType.GROUP, "settlement", AclOperation.READ, AclPermissionType.ALLOW)
+    more = _acl(ResourceType.TOPIC, "elsewhere", AclOperation.READ, AclPermissionType.ALLOW)
+    before = {alias: _rights(lab, alias) for alias in ("P", "B")}
+    # As a cutover has left it: the fence of the idle side is up.
+    assert any("DENY" in right for right in before["B"])
+    _take(lab, "B", join)
+    _give(lab, "B", more)
+    refused = secured.playbook("rights", {}, expect=2)
+    assert 'wanted \\"P\\"' in refused["output"] or 'wanted "P"' in refused["output"]
+    done = secured.playbook("rights", {"kafka_dr_confirm": "P"}, ("--check", "--diff"))
+    assert "settlement" in done["output"]
+    assert _rights(lab, "B") != before["B"]
+    secured.playbook("rights", {"kafka_dr_confirm": "P"})
+    assert _rights(lab, "B") > before["B"]
+    secured.playbook("rights", {"kafka_dr_confirm": "P", "kafka_dr_rights": "exact"})
+    assert {alias: _rights(lab, alias) for alias in ("P", "B")} == before
+    assert secured.playbook("rights", {"kafka_dr_confirm": "P", "kafka_dr_rights": "exact"})["changed"] == 0
+
+
 # ---- rights that the playbooks do not have
 
 

@@ -33,6 +33,8 @@ __all__ = [
     "Acl",
     "after",
     "application_acls",
+    "bans",
+    "client_acls",
     "failure_of",
     "granted",
     "named",
@@ -186,14 +188,22 @@ def _is_address(text: str) -> bool:
 # ---- the plan ---------------------------------------------------------------------------------------------------
 
 
-def plan(wanted: Iterable[Acl], found: Collection[Acl], state: str, principals: Collection[str] = ()) -> list[Change]:
-    """Steps from ``found`` to ``wanted``. ``principals``: those whose other rights go away with ``exact``."""
+def plan(
+    wanted: Iterable[Acl],
+    found: Collection[Acl],
+    state: str,
+    principals: Collection[str] = (),
+    keep: Iterable[Acl] = (),
+) -> list[Change]:
+    """Steps from ``found`` to ``wanted``. ``principals``: those whose other rights go away with ``exact``, but for
+    those to ``keep``.
+    """
     listed, there = set(wanted), set(found)
     if state == "absent":
         return [_delete(acl) for acl in sorted(listed & there)]
     changes = [_create(acl) for acl in sorted(listed - there)]
     if state == "exact":
-        changes += [_delete(acl) for acl in sorted(there - listed) if acl.principal in principals]
+        changes += [_delete(acl) for acl in sorted(there - listed - set(keep)) if acl.principal in principals]
     return changes
 
 
@@ -287,3 +297,28 @@ def application_acls(
         wanted += [("topic", name, "read") for name in endpoint["subscribe"]]
         wanted += [("group", client["group"], "read")]
     return [asdict(Acl(principal, kind, name, operation)) for kind, name, operation in dict.fromkeys(wanted)]
+
+
+def client_acls(client: Mapping[str, Any], endpoint: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a declared client needs on one side; nothing where it names no principal.
+
+    Of a processor that does not say what it writes (``outputs``), what it reads.
+    """
+    if not client.get("principal"):
+        return []
+    outputs, ids = client.get("outputs"), client.get("transactional_ids") or ()
+    reads_only = client["role"] == "processor" and outputs is None
+    known = {**client, "role": "consumer"} if reads_only else client
+    found = application_acls(known, endpoint, client["principal"], ids, outputs)
+    if reads_only:
+        found += [asdict(Acl(client["principal"], "transactional_id", name, "write")) for name in ids]
+    return found
+
+
+def bans(topics: Sequence[str], principals: Sequence[str]) -> list[Acl]:
+    """Nobody of these writes any of these, from wherever."""
+    return [
+        Acl(principal=principal, resource_type="topic", name=topic, operation="write", permission="deny")
+        for topic in topics
+        for principal in principals
+    ]

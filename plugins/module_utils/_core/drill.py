@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .acl import application_acls
 from .errors import DrError
 from .inventory import derive_pair
 from .layout import laid_out
@@ -137,8 +136,8 @@ def _of_role(
 ) -> dict[str, Any]:
     """What the role ``drill`` needs beyond a pair.
 
-    ``of``: alias of the pair by that of the drill. ``ledger``: definitions of the clients. ``acls``: by alias, what
-    ``principal`` needs. ``belongings``, ``marks``: what a drill makes, and of which texts all names bear one.
+    ``of``: alias of the pair by that of the drill. ``ledger``: definitions of the clients. ``belongings``: what a drill
+    makes. ``marks``: texts of which all its names bear one.
     """
     principal = options["principal"]
     return {
@@ -148,16 +147,6 @@ def _of_role(
         "logins": logins,
         "fence_logins": {principal: logins[drill["home"]]} if principal else {},
         "ledger": {"clients": {client["name"]: _definition(client, options) for client in drill["clients"]}},
-        "acls": {
-            alias: [
-                acl
-                for client in drill["clients"]
-                for acl in application_acls(client, drill["endpoints"][alias][client["name"]], principal)
-            ]
-            if principal
-            else []
-            for alias in drill["clusters"]
-        },
         "belongings": {alias: belongings(drill, alias) for alias in drill["clusters"]},
         "marks": [CANARY, *drill["clusters"]],
     }

@@ -44,6 +44,7 @@ RUN_VARIABLES = {
     "to": Key(),
     "confirm": Key(),
     "type": Key(choices=("cutoff", "continuous")),
+    "rights": Key(choices=("merge", "exact")),
     "fence": Key(choices=("auto", "acl", "none")),
     "fence_logins": Key("dict"),
     "report_dir": Key(),
@@ -146,6 +147,8 @@ _CLIENT_KEYS = {
     "topics": Key("list"),
     "group": Key(),
     "principal": Key(),
+    "outputs": Key("list"),
+    "transactional_ids": Key("list", default=[]),
     "hosts": Key(default="localhost"),
     "control": Key(default="command", choices=("command", "systemd", "tasks")),
     "unit": Key(),
@@ -302,9 +305,11 @@ def _check_clients(pair: dict[str, Any]) -> list[str]:
     problems += [f'kafka_dr_clients names "{name}" {count} times.' for name, count in names.items() if count > 1]
     for client in pair["clients"]:
         where = f'The client "{client["name"]}"'
-        for topic in client["topics"] or []:
+        for topic in [*(client["topics"] or []), *(client["outputs"] or [])]:
             if topic not in topics:
                 problems.append(f'{where} names the unknown topic "{topic}".{nearest(topic, topics)}')
+        if client["outputs"] is not None and client["role"] != "processor":
+            problems.append(f'{where} has outputs, which only a processor has: its role is "{client["role"]}".')
         if client["role"] != "producer" and client["group"] not in moved:
             hint = nearest(str(client["group"]), moved)
             problems.append(f'{where} needs a group out of kafka_dr_groups, found "{client["group"]}".{hint}')

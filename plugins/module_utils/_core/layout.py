@@ -13,8 +13,10 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from .acl import bans, client_acls
 from .names import Naming
 from .security import librdkafka_properties
 from .srm import list_rows, site_lines, sync_key
@@ -134,10 +136,15 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     it is armed; ``hold_steps``: what comes before that where the flow may run already; ``rebuild_steps``: what comes
     before the other side is made again. ``survive_steps``: by the alias that is left in a disaster; ``undo_steps``:
     what takes them back. ``lists``: of srm-control.
+    ``rights``: by alias, what declared clients need, as ``kafka_acl`` takes it, and what it is to ``keep``: the fence.
     ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by alias, originals and replicas.
     ``syncs``: by alias, the offset-syncs topics that lie there.
     """
     ends = ("alias", "bootstrap_servers", "client")
+    endpoints = {
+        alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}
+        for alias in pair["clusters"]
+    }
     return {
         **pair,
         "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
@@ -158,11 +165,16 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
         "lists": list_rows(pair),
         "syncs": {flow["syncs"]["on"]: [flow["syncs"]["topic"]] for flow in pair["flows"].values()},
         "names": {alias: _names(pair, alias) for alias in pair["clusters"]},
-        "endpoints": {
-            alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}
-            for alias in pair["clusters"]
-        },
+        "endpoints": endpoints,
+        "rights": {alias: _rights(pair, endpoints[alias]) for alias in pair["clusters"]},
     }
+
+
+def _rights(pair: Mapping[str, Any], endpoints: Mapping[str, Any]) -> dict[str, Any]:
+    principals = sorted({client["principal"] for client in pair["clients"] if client["principal"]})
+    fence = bans([topic["name"] for topic in pair["topics"]], principals)
+    wanted = [acl for client in pair["clients"] for acl in client_acls(client, endpoints[client["name"]])]
+    return {"principals": principals, "acls": wanted, "keep": [asdict(ban) for ban in fence]}
 
 
 def _names(pair: Mapping[str, Any], alias: str) -> list[str]:

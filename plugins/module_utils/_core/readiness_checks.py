@@ -660,7 +660,7 @@ CHECKS = (
         "rights",
         "May the applications work on {y}?",
         _rights,
-        "Grant it there with kafka_acl (the filter application_acls lists what a client needs), and declare the"
+        "Run the playbook rights, which grants what the declared clients need, or grant it otherwise; and declare the"
         " principal of each client.",
         ("cluster_to",),
     ),

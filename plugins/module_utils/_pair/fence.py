@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from .._core.acl import Acl, failure_of, plan
+from .._core.acl import bans, failure_of, plan
 from .._core.errors import DrError
 from .._kafka import acls
 from .._kafka.client import Kafka, connect
@@ -26,16 +26,7 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
     from confluent_kafka import KafkaError, KafkaException, TopicCollection
     from confluent_kafka.admin import AclOperation
 
-__all__ = ["bans", "fence"]
-
-
-def bans(topics: Sequence[str], principals: Sequence[str]) -> list[Acl]:
-    """Nobody of these writes any of these, from wherever."""
-    return [
-        Acl(principal=principal, resource_type="topic", name=topic, operation="write", permission="deny")
-        for topic in topics
-        for principal in principals
-    ]
+__all__ = ["fence"]
 
 
 def fence(params: Mapping[str, Any], check: bool) -> Result:

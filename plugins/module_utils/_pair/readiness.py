@@ -17,7 +17,7 @@ from dataclasses import asdict
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
-from .._core.acl import EVERYBODY, Acl, application_acls, granted, wanted_acls
+from .._core.acl import EVERYBODY, Acl, bans, client_acls, granted, wanted_acls
 from .._core.errors import DrError
 from .._core.gates import open_transaction
 from .._core.history import durations, trend_lines
@@ -46,7 +46,6 @@ from .connect_engine import ConnectEngine
 from .disaster import survey
 from .engine import Engine
 from .evidence import of_sight
-from .fence import bans
 from .intruders import circling, foreign_records
 from .journal import read_copy
 from .looks import keep_look
@@ -304,16 +303,13 @@ class _Look:
     def _rights(self) -> tuple[list[str], list[str]]:
         """Those that a declared principal lacks on the side being entered, and clients that declare none.
 
-        Of a processor, what it reads. Nothing where no authorizer runs. The fence of the cutover that left this side
+        Nothing where no authorizer runs. The fence of the cutover that left this side
         opens when the applications start here again.
         """
         wanted: list[Acl] = []
         nameless = [client["name"] for client in self._params["clients"] if not client.get("principal")]
         for client in self._params["clients"]:
-            if client.get("principal"):
-                role = "producer" if client["role"] == "producer" else "consumer"
-                endpoint = self._params["endpoints"][self.y][client["name"]]
-                wanted += wanted_acls(application_acls({**client, "role": role}, endpoint, client["principal"]))
+            wanted += wanted_acls(client_acls(client, self._params["endpoints"][self.y][client["name"]]))
         try:
             principals = sorted({acl.principal for acl in wanted})
             found = acls.describe(self.kafka[self.y], [*principals, EVERYBODY])

@@ -20,6 +20,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.acl impo
     Acl,
     after,
     application_acls,
+    bans,
+    client_acls,
     failure_of,
     named,
     plan,
@@ -57,6 +59,15 @@ def test_applying_the_plan_gives_what_is_wanted(
     others = {acl for acl in found if acl.principal not in principals}
     expected = {"present": found | wanted, "absent": found - wanted, "exact": wanted | others}
     assert result == expected[state]
+
+
+@given(wanted=SETS, found=SETS, keep=SETS)
+def test_exact_leaves_what_is_to_be_kept_alone_and_never_makes_it(
+    wanted: frozenset[Acl], found: frozenset[Acl], keep: frozenset[Acl]
+) -> None:
+    principals = {acl.principal for acl in wanted | found}
+    result = set(after(found, plan(wanted, found, "exact", principals, keep)))
+    assert result == wanted | (found & keep)
 
 
 @given(wanted=SETS, found=SETS, state=STATES, more=PRINCIPALS)
@@ -196,3 +207,28 @@ def test_a_processor_does_both_and_writes_only_what_it_says() -> None:
     )
     written = {name for _kind, name, what in needs("processor", outputs=["Out"]) if what == "write"}
     assert written == {"Out"}
+
+
+def declared(**more: Any) -> set[tuple[str, str, str]]:
+    client = {"role": "processor", "group": "settlement", "principal": "User:a", **more}
+    return {(row["resource_type"], row["name"], row["operation"]) for row in client_acls(client, ENDPOINT)}
+
+
+def test_a_declared_client_needs_what_its_declaration_says() -> None:
+    assert declared(outputs=["Out"], transactional_ids=["t1"]) == needs(
+        "processor", outputs=["Out"], transactional_ids=["t1"]
+    )
+    assert declared(role="producer", transactional_ids=["t1"]) == needs("producer", transactional_ids=["t1"])
+    assert declared(principal=None) == set()
+
+
+def test_of_a_processor_that_does_not_say_what_it_writes_nobody_knows_more_than_what_it_reads() -> None:
+    assert declared(outputs=None, transactional_ids=["t1"]) == needs("consumer") | {("transactional_id", "t1", "write")}
+
+
+def test_a_fence_is_a_ban_for_each_topic_and_principal() -> None:
+    found = bans(["x", "y"], ["User:a"])
+    assert {(acl.name, acl.permission, acl.operation, acl.host) for acl in found} == {
+        ("x", "deny", "write", "*"),
+        ("y", "deny", "write", "*"),
+    }

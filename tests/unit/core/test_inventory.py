@@ -138,6 +138,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(groups=["settlement", {"name": "g", "topics": ["Paymets"]}]), 'unknown topic "Paymets". Did you mean'),
     (changed(clients=[GOOD["clients"][0]] * 2), 'kafka_dr_clients names "till" 2 times'),
     (changed(**client(topics=["Paymets"])), 'unknown topic "Paymets". Did you mean "Payments"?'),
+    (changed(**client(outputs=["Paymets"])), 'unknown topic "Paymets". Did you mean "Payments"?'),
+    (changed(**client(outputs=["Payments"])), "has outputs, which only a processor has"),
     (changed(**client(role="consumer", group="setlement")), 'found "setlement". Did you mean "settlement"?'),
     (changed(**client(role="processor")), 'needs a group out of kafka_dr_groups, found "None"'),
     (changed(**client(role="consumer", group="probe")), 'needs a group out of kafka_dr_groups, found "probe"'),

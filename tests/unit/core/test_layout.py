@@ -67,6 +67,20 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
     assert laid["copy_steps"]["P->B"] == [["P->B", {"parts": ["source"], "state": "running"}]]
 
 
+def test_the_pair_carries_what_its_clients_need_on_each_side_and_the_fence_that_stays() -> None:
+    base = pair()
+    base["clients"][0]["principal"] = "User:settle"
+    rights = layout.laid_out(base)["rights"]
+    reads = {(acl["resource_type"], acl["name"]) for acl in rights["B"]["acls"]}
+    assert reads == {("topic", "Payments"), ("topic", "P.Payments"), ("group", "g")}
+    assert rights["P"]["principals"] == ["User:settle"]
+    assert {(ban["name"], ban["permission"]) for ban in rights["P"]["keep"]} == {
+        ("Payments", "deny"),
+        ("Orders", "deny"),
+    }
+    assert layout.laid_out(pair())["rights"]["P"] == {"principals": [], "acls": [], "keep": []}
+
+
 def test_laying_out_changes_nothing_of_the_pair_that_it_is_given() -> None:
     derived = pair()
     layout.laid_out(derived)
