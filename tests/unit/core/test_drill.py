@@ -108,7 +108,7 @@ def test_its_topic_is_as_safe_as_the_safest_of_the_pair() -> None:
 def test_clients_log_in_as_this_collection_or_as_the_principal_and_connectors_never_do() -> None:
     plain = of(real())
     assert plain["drill"]["logins"]["drill-P"] == {"sasl.username": "admin-P"}
-    assert plain["drill"]["acls"] == {"drill-P": [], "drill-B": []}
+    assert plain["rights"]["drill-P"]["acls"] == []
     own = of(real(), principal="User:drill", client={"sasl.username": "drill", "sasl.password": "secret"})
     assert own["drill"]["logins"]["drill-B"] == {
         "security.protocol": "SASL_SSL",
@@ -117,7 +117,7 @@ def test_clients_log_in_as_this_collection_or_as_the_principal_and_connectors_ne
     }
     assert own["drill"]["fence_logins"] == {"User:drill": own["drill"]["logins"]["drill-P"]}
     assert {client["principal"] for client in own["clients"]} == {"User:drill"}
-    assert {acl["principal"] for acl in own["drill"]["acls"]["drill-B"]} == {"User:drill"}
+    assert {acl["principal"] for acl in own["rights"]["drill-B"]["acls"]} == {"User:drill"}
     assert "secret" not in str(own["flow_clusters"])
 
 
