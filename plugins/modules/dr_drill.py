@@ -33,8 +33,8 @@ options:
     required: true
   belongings:
     description:
-      - By alias, what a drill makes there, as C(topics), C(groups) and C(connectors), each a list of names. Rights
-        belong to the topic or the group that they are about.
+      - By alias, what a drill makes there, as C(topics), C(groups) and C(connectors), each a list of names, and
+        C(principals), whose rights on those topics and groups are the drill's.
     type: dict
     default: {}
   marks:

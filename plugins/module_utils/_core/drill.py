@@ -159,7 +159,9 @@ def _definition(client: Mapping[str, Any], options: Mapping[str, Any]) -> dict[s
 
 
 def belongings(drill: Mapping[str, Any], alias: str) -> dict[str, list[str]]:
-    """What a drill makes on one cluster and its workers, by kind: ``topics``, ``groups``, ``connectors``."""
+    """What a drill makes on one cluster and its workers: ``topics``, ``groups``, ``connectors``, and the rights of its
+    ``principals`` on those.
+    """
     naming = Naming(drill["policy"], drill["separator"])
     other = next(name for name in drill["clusters"] if name != alias)
     topics = [
@@ -172,4 +174,9 @@ def belongings(drill: Mapping[str, Any], alias: str) -> dict[str, list[str]]:
         offsets_topic(other),
     ]
     connectors = [connector_name(other, alias, part) for part in CONNECTORS]
-    return {"topics": sorted(set(topics)), "groups": list(drill["groups"]), "connectors": connectors}
+    return {
+        "topics": sorted(set(topics)),
+        "groups": list(drill["groups"]),
+        "connectors": connectors,
+        "principals": sorted({client["principal"] for client in drill["clients"] if client["principal"]}),
+    }

@@ -70,10 +70,9 @@ class _Side:
         others: list[str] = []
         for kind, items in found.items():
             for name, item in items.items():
-                about = item.name if isinstance(item, Acl) else name
                 if self._is_own(kind, name, item):
                     left.setdefault(f"{kind}s", []).append(name)
-                elif any(mark in about for mark in self._marks):
+                elif kind != "acl" and any(mark in name for mark in self._marks):
                     strays.append(f"{kind} {name}")
                 elif kind == "topic":
                     others.append(name)
@@ -84,9 +83,10 @@ class _Side:
         return {"left": left, "strays": strays, "rest": {**rest, **self._digests(others)}}
 
     def _is_own(self, kind: str, name: str, item: Any) -> bool:
-        """A right belongs to what it is about."""
+        """Of rights, those of the drill's principal on what is the drill's: others may hold theirs for all drills."""
         if isinstance(item, Acl):
-            return item.pattern_type == "literal" and item.name in self._own.get(f"{item.resource_type}s", ())
+            mine = item.principal in self._own["principals"] and item.pattern_type == "literal"
+            return mine and item.name in self._own.get(f"{item.resource_type}s", ())
         return name in self._own[f"{kind}s"]
 
     def _digests(self, names: Sequence[str]) -> dict[str, str]:

@@ -59,7 +59,8 @@ def of(pair: dict[str, Any], active: str = "P", **options: Any) -> dict[str, Any
 
 def every_name(pair: dict[str, Any]) -> set[str]:
     """Of topics, groups and connectors that the pair makes, on both sides."""
-    return {name for alias in pair["clusters"] for names in drill.belongings(pair, alias).values() for name in names}
+    kinds = ("topics", "groups", "connectors")
+    return {name for alias in pair["clusters"] for kind in kinds for name in drill.belongings(pair, alias)[kind]}
 
 
 @pytest.mark.parametrize("policy", ["default", "identity"])
