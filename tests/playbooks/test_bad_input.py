@@ -192,3 +192,11 @@ def test_a_connector_whose_settings_somebody_changed(enabled: Scenario) -> None:
         refused(enabled, "failover_cutoff", {"kafka_dr_confirm": "B"}, *texts)
     finally:
         enabled.playbook("enable", {"kafka_dr_confirm": "P"})
+
+
+def test_an_endpoint_that_cannot_be_rendered(enabled: Scenario) -> None:
+    """What is rendered is hidden, as it may hold a password; why it cannot be is not."""
+    clients = copy.deepcopy(read_inventory(enabled.inventory)["kafka_dr_clients"])
+    clients[0]["endpoint_template"] = "/nowhere/kafka.env.j2"
+    variables = {"kafka_dr_confirm": "B", "kafka_dr_clients": clients}
+    refused(enabled, "failover_cutoff", variables, "/nowhere/kafka.env.j2", "Nothing was changed")
