@@ -95,6 +95,7 @@ def test_a_drill_there_and_back_beside_the_applications(enabled: Scenario) -> No
     assert drill["predicted"]["drills"] == 0
     again = report(enabled)["predicted"]
     assert (again["drills"], again["cutover_s"]) == (1, drill["actual"]["cutover_s"])
+    assert "last rehearsed: 20" in enabled.playbook("readiness")["output"]
 
 
 def test_a_drill_of_the_type_continuous(enabled: Scenario) -> None:

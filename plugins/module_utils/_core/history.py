@@ -23,6 +23,7 @@ __all__ = [
     "DRILL",
     "KEPT",
     "READINESS",
+    "drill_line",
     "durations",
     "kept",
     "kept_key",
@@ -99,6 +100,16 @@ def kept(values: Iterable[Mapping[str, Any]], pair: str, kind: str) -> list[dict
 def superfluous(looks: Sequence[Mapping[str, Any]], keep: int = KEPT) -> list[Mapping[str, Any]]:
     """The oldest ones, beyond the newest ``keep``."""
     return list(looks[: max(0, len(looks) - keep)])
+
+
+def drill_line(drill: Mapping[str, Any] | None) -> list[str]:
+    """The last rehearsal, for a person; nothing where none is kept."""
+    if drill is None:
+        return []
+    took = "" if drill["cutover_s"] is None else f", {drill['cutover_s']:.1f} s"
+    back = " and back" if drill["back"] else ""
+    way = f"{drill['type']} {drill['from']} -> {drill['to']}{back}"
+    return [f"last rehearsed: {drill['at'][:19]}Z, {way}: {drill['outcome']}, {drill['verdict']}{took}"]
 
 
 def trend_lines(looks: Sequence[Mapping[str, Any]]) -> list[str]:

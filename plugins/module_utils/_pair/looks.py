@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._core.errors import DrError
-from .._core.history import READINESS, kept, kept_key, look_of, moment, superfluous
+from .._core.history import DRILL, READINESS, kept, kept_key, look_of, moment, superfluous
 from .._kafka.client import Kafka
 from .._kafka.latest import read_latest, write_latest
 from .clusters import on_each
@@ -27,9 +27,12 @@ _SHOWN = 100
 
 @dataclass
 class Kept:
-    """``looks``: the latest ones, this one last; ``warnings``: on which side it could not be kept, and why."""
+    """``looks``: the latest ones, this one last; ``drill``: the last rehearsal; ``warnings``: on which side this one
+    could not be kept, and why.
+    """
 
     at: str
+    drill: dict[str, Any] | None = None
     looks: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -40,12 +43,14 @@ def keep_look(kafkas: Mapping[str, Kafka], params: Mapping[str, Any], report: Ma
     result = Kept(moment(time.time()))
     copies = on_each(kafkas, lambda alias: _values(kafkas[alias], topic, result))
     now = look_of(pair, result.at, report)
-    looks = [*kept((value for copy in copies.values() for value in copy or ()), pair, READINESS), now]
+    values = [value for copy in copies.values() for value in copy or ()]
+    result.drill = next(reversed(kept(values, pair, DRILL)), None)
+    looks = [*kept(values, pair, READINESS), now]
     result.looks = looks[-_SHOWN:]
     if keep:
         there = {alias: kafkas[alias] for alias, copy in copies.items() if copy is not None}
-        values = {_key(look): None for look in superfluous(looks)} | {_key(now): now}
-        on_each(there, lambda alias: _write(there[alias], topic, values, result))
+        changes = {_key(look): None for look in superfluous(looks)} | {_key(now): now}
+        on_each(there, lambda alias: _write(there[alias], topic, changes, result))
     return result
 
 

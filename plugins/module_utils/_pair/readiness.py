@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from .._core.acl import EVERYBODY, Acl, bans, client_acls, granted, wanted_acls
 from .._core.errors import DrError
 from .._core.gates import open_transaction
-from .._core.history import durations, trend_lines
+from .._core.history import drill_line, durations, trend_lines
 from .._core.journal import Event, State, fold, merge
 from .._core.names import Naming, flow_name
 from .._core.readiness import (
@@ -77,7 +77,8 @@ def readiness(params: Mapping[str, Any], check: bool) -> Result:
     found["lag_s"] = _lag(facts)
     found["durations"] = took
     history = keep_look(look.kafka, params, found, params["history"] and not check)
-    found.update(at=history.at, looks=history.looks, trend=trend_lines(history.looks))
+    found.update(at=history.at, looks=history.looks, trend=trend_lines(history.looks), drill=history.drill)
+    found["cost"] += drill_line(history.drill)
     lines = readiness_lines(found)
     verdicts = {way: found[way] for way in WAYS}
     extra = {**verdicts, "readiness": found, "lines": lines}

@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.history import (
     READINESS,
+    drill_line,
     durations,
     kept,
     kept_key,
@@ -78,6 +79,14 @@ def test_looks_of_this_pair_come_once_and_in_order() -> None:
     values = [look("2026-01-02"), look("2026-01-01"), look("2026-01-01"), look("2026-01-03", pair="other")]
     values.append({"kind": "positions", "pair": "B-P"})
     assert [one["at"] for one in kept(values, "B-P", READINESS)] == ["2026-01-01", "2026-01-02"]
+
+
+def test_the_last_rehearsal_is_told_in_a_line() -> None:
+    drill = {"type": "cutoff", "from": "P", "to": "B", "back": True, "outcome": "completed", "verdict": "PROVEN"}
+    line = "last rehearsed: 2026-01-02T03:04:05Z, cutoff P -> B and back: completed, PROVEN"
+    assert drill_line({**drill, "at": "2026-01-02T03:04:05.000001", "cutover_s": 44.66}) == [f"{line}, 44.7 s"]
+    assert drill_line({**drill, "at": "2026-01-02T03:04:05.000001", "cutover_s": None}) == [line]
+    assert drill_line(None) == []
 
 
 def test_the_oldest_ones_go() -> None:
