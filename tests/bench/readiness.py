@@ -116,7 +116,7 @@ def ask(pair: Scenario, wanted: Mapping[str, Any]) -> tuple[int, float]:
         "home": "P",
         "pair": "B-P",
     }
-    result, seconds = module("dr_readiness_info", params)
+    result, seconds = module("dr_readiness", params)
     apis = Counter(str(request.get("api", request.get("path"))) for request in result["requests"])
     pair.say(f"readiness: module {seconds:.1f} s, {', '.join(f'{api} {count}' for api, count in sorted(apis.items()))}")
     return len(result["requests"]), seconds
