@@ -52,10 +52,16 @@ class ArgumentSpec:
         return ArgumentSpec({**self.options, **other.options}, **rules)
 
     def create_module(self, supports_check_mode: bool = True) -> AnsibleModule:
-        """The AnsibleModule; secrets inside free dictionaries are masked before anything can fail."""
-        module = AnsibleModule(argument_spec=self.options, supports_check_mode=supports_check_mode, **self.rules)
-        module.no_log_values |= secret_values(module.params)
-        return module
+        """The AnsibleModule; secrets inside free dictionaries are masked before anything can fail or is logged."""
+        return _Module(argument_spec=self.options, supports_check_mode=supports_check_mode, **self.rules)
+
+
+class _Module(AnsibleModule):  # type: ignore[misc]  # Ansible has no types
+    """Its constructor writes all arguments to syslog, where there is one: what is no secret by its option alone too."""
+
+    def _log_invocation(self) -> None:
+        self.no_log_values |= secret_values(self.params)
+        super()._log_invocation()
 
 
 @dataclass

@@ -95,7 +95,8 @@ CLIENT = {
     "name": {"type": "str", "required": True},
     "argv": {"type": "list", "elements": "str"},
     "path": {"type": "path"},
-    "content": {"type": "str"},
+    # It holds whatever an application is told, passwords included.
+    "content": {"type": "str", "no_log": True},
     "mode": {"type": "str", "default": "0640"},
 }
 SPEC = ArgumentSpec(

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import urllib.parse
 import urllib.request
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -126,7 +128,7 @@ def test_what_an_interrupted_drill_leaves_is_taken_away(enabled: Scenario, at: s
     assert "rehearse_cleanup" in done["output"]
     enabled.playbook("rehearse_cleanup", CONFIRM)
     assert everything(enabled) == before
-    assert not (enabled.reports / "drill").exists()
+    assert not (enabled.reports / "kafka-dr-drill-B-P").exists()
     assert "Nothing of a drill was there" in enabled.playbook("rehearse_cleanup", CONFIRM)["output"]
     assert not [name for name in command_lines() if str(enabled.folder) in name and "kafka-dr-drill" in name]
 
@@ -135,7 +137,7 @@ def test_a_stray_is_named_and_not_touched(enabled: Scenario) -> None:
     """A copy that somebody else's flow has made of a drill's topic."""
     brokers = read_inventory(enabled.inventory)["kafka_dr_clusters"]["B"]["bootstrap_servers"]
     admin = AdminClient({"bootstrap.servers": brokers})
-    stray = "X.kafka-dr-drill"
+    stray = "X.kafka-dr-drill-B-P-canary"
     admin.create_topics([NewTopic(stray, 1, 1)])[stray].result()
     done = enabled.playbook("rehearse", QUICK, expect=2)
     assert f"topic {stray} on B" in " ".join(done["output"].split()).replace("drill-B", "B")
@@ -152,6 +154,41 @@ def test_a_drill_that_fails_cleans_up(enabled: Scenario) -> None:
     drill = report(enabled)
     assert (drill["outcome"], verdicts(drill)["nothing left"]) == ("failed", "PROVEN")
     assert everything(enabled) == before
+
+
+def test_a_drill_on_another_host_with_a_folder_of_its_own(enabled: Scenario, tmp_path: Path) -> None:
+    """The host is this machine under another name; what else lies in the folder is nobody's business."""
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "kept").write_text("mine")
+    here = {"kafka_dr_run_on": "bastion", "ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+    folder = {"kafka_dr_drill_dir": str(tmp_path / "reports")}
+    enabled.playbook("rehearse", {**QUICK, **here, **folder}, ("-i", "bastion,"))
+    drill = report(enabled)
+    assert (drill["outcome"], verdicts(drill)["records"]) == ("completed", "PROVEN")
+    assert [path.name for path in (tmp_path / "reports").iterdir()] == ["kept"]
+
+
+@pytest.mark.parametrize(
+    ("variables", "text"),
+    [
+        ({"kafka_dr_fence": "acl"}, "kafka_dr_drill_principal names nobody"),
+        ({"kafka_dr_applications_on": "P"}, "kafka_dr_applications_on is for enable"),
+        ({"kafka_dr_drill_principal": "User:drill"}, "only one is given"),
+    ],
+)
+def test_what_would_only_fail_later_is_refused_at_once(enabled: Scenario, variables: dict[str, Any], text: str) -> None:
+    done = enabled.playbook("rehearse", {**QUICK, **variables}, expect=2)
+    assert text in " ".join(done["output"].split())
+    assert done["changed"] == 0
+
+
+def test_what_is_left_goes_also_when_the_pair_was_disabled_since(enabled: Scenario) -> None:
+    kill_at(enabled, "phase_drain.yml", "rehearse", QUICK)
+    outwait(enabled)
+    enabled.playbook("disable", {"kafka_dr_confirm": "P"})
+    enabled.playbook("rehearse_cleanup", CONFIRM)
+    assert "Nothing of a drill was there" in enabled.playbook("rehearse_cleanup", CONFIRM)["output"]
+    enabled.playbook("enable", {"kafka_dr_confirm": "P"})
 
 
 @pytest.mark.soak

@@ -17,17 +17,18 @@ from typing import Any
 from .errors import DrError
 from .inventory import derive_pair
 from .layout import laid_out
-from .names import CONNECTORS, Naming, connector_name, offsets_topic
+from .names import CONNECTORS, Naming, connector_name, flow_name
 from .security import librdkafka_properties
 
 __all__ = ["CANARY", "belongings", "drill_aliases", "drill_pair"]
 
-# Everything of a drill begins with it, or holds one of its aliases: that is how a stray one is recognised.
+# Everything of a drill begins with it, but for what MirrorMaker 2 names after the aliases.
 CANARY = "kafka-dr-drill"
-_JOURNAL, _STATE = f"{CANARY}-journal-internal", f"{CANARY}-state-internal"
 _PRODUCER = f"{CANARY}-producer"
-_GROUPS = (f"{CANARY}-1", f"{CANARY}-2")
+_GROUPS = ("1", "2")
 _PARTITIONS = 3
+# An interrupted drill ends by itself: its producer after an hour's records, which expire an hour later.
+_SECONDS = 3600
 _CLUSTER = ("bootstrap_servers", "cluster_id", "client", "admin_client", "connect_url", "connect_client")
 
 
@@ -45,12 +46,13 @@ def _separator(pair: Mapping[str, Any]) -> str:
 def drill_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The pair of a drill, laid out like any other, away from ``active``: where the applications live now.
 
-    ``options``: ``folder`` of its clients, ``program`` (their command), ``template`` (their endpoint file), ``rate``
-    (records in a second), ``principal`` and ``client`` (as whom they work; else as this collection itself). Adds
-    ``drill``, which the role of that name reads. Raises ``drill_impossible``.
+    ``options``: ``host`` and ``folder`` of its clients, ``program`` (their command), ``template`` (their endpoint
+    file), ``rate`` (records in a second), ``principal`` and ``client`` (as whom they work; else as this collection
+    itself). Adds ``drill``, which the role of that name reads. Raises ``drill_impossible``.
     """
-    _require_possible(pair)
     alias = drill_aliases(pair)
+    _require_possible(pair, options)
+    prefix = _prefix(pair)
     entered = next(name for name in pair["clusters"] if name != active)
     drill = derive_pair(
         {
@@ -60,13 +62,13 @@ def drill_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any])
             "home": alias[active],
             "clusters": {alias[name]: _cluster(cluster) for name, cluster in pair["clusters"].items()},
             "topics": [_topic(pair)],
-            "groups": list(_GROUPS),
-            "clients": _clients(options),
-            "journal_topic": _JOURNAL,
+            "groups": [prefix + number for number in _GROUPS],
+            "clients": _clients(pair, options),
+            "journal_topic": f"{prefix}journal-internal",
             "flow": pair["flow"],
         }
     )
-    drill["state"]["name"] = _STATE
+    drill["state"]["name"] = f"{prefix}state-internal"
     # Heartbeats have one topic, whatever the aliases: those of a drill would stay in it. It copies the pair's.
     drill["parts"] = [part for part in CONNECTORS if part != "heartbeat"]
     drill["confirms"] = dict.fromkeys(drill["clusters"], entered)
@@ -75,7 +77,12 @@ def drill_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any])
     return {**drill, "drill": _of_role(pair, drill, options, logins)}
 
 
-def _require_possible(pair: Mapping[str, Any]) -> None:
+def _prefix(pair: Mapping[str, Any]) -> str:
+    """A cluster may be a side of several pairs."""
+    return f"{CANARY}-{pair['name']}-"
+
+
+def _require_possible(pair: Mapping[str, Any], options: Mapping[str, Any]) -> None:
     if pair["engine"] != "connect":
         raise DrError(
             "drill_impossible",
@@ -83,13 +90,20 @@ def _require_possible(pair: Mapping[str, Any]) -> None:
             " for all topics, and would be restarted beneath the applications.",
             "Nothing was changed.",
         )
-    taken = sorted(
-        name for name in [*(topic["name"] for topic in pair["topics"]), *pair["groups"]] if name.startswith(CANARY)
-    )
+    own = [topic["name"] for topic in (*pair["topics"], pair["journal"])] + pair["groups"] + pair["local_groups"]
+    taken = sorted(name for name in own if name.startswith(CANARY))
+    taken += sorted(set(drill_aliases(pair).values()) & set(pair["clusters"]))
     if taken:
         raise DrError(
             "drill_impossible",
-            f'"{taken[0]}" of the inventory begins with "{CANARY}", as everything does that a drill makes and deletes.',
+            f'"{taken[0]}" of the inventory is named as what a drill makes and deletes.',
+            "Nothing was changed.",
+        )
+    if bool(options["principal"]) != bool(options["client"]):
+        raise DrError(
+            "drill_impossible",
+            "Of kafka_dr_drill_principal and kafka_dr_drill_client only one is given: the one says who the clients of a"
+            " drill are, the other how they log in.",
             "Nothing was changed.",
         )
 
@@ -100,18 +114,24 @@ def _cluster(cluster: Mapping[str, Any]) -> dict[str, Any]:
 
 def _topic(pair: Mapping[str, Any]) -> dict[str, Any]:
     """As safe as the safest topic of the pair."""
-    return {"name": CANARY, "partitions": _PARTITIONS, "replication_factor": pair["journal"]["replication_factor"]}
+    return {
+        "name": f"{_prefix(pair)}canary",
+        "partitions": _PARTITIONS,
+        "replication_factor": pair["journal"]["replication_factor"],
+        "config": {"retention.ms": 2 * _SECONDS * 1000},
+    }
 
 
-def _clients(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _clients(pair: Mapping[str, Any], options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One that writes, and one for each group."""
-    names = {_PRODUCER: None, **{f"{group}-consumer": group for group in _GROUPS}}
+    names = {_PRODUCER: None, **{f"{CANARY}-consumer-{number}": _prefix(pair) + number for number in _GROUPS}}
     return [
         {
             "name": name,
             "role": "consumer" if group else "producer",
             **({"group": group} if group else {}),
             **({"principal": options["principal"]} if options["principal"] else {}),
+            "hosts": options["host"],
             "start": _call(options, "start", name),
             "stop": _call(options, "stop", name),
             "endpoint_file": f"{options['folder']}/{name}.env",
@@ -148,13 +168,21 @@ def _of_role(
         "fence_logins": {principal: logins[drill["home"]]} if principal else {},
         "ledger": {"clients": {client["name"]: _definition(client, options) for client in drill["clients"]}},
         "belongings": {alias: belongings(drill, alias) for alias in drill["clusters"]},
-        "marks": [CANARY, *drill["clusters"]],
+        "marks": _marks(pair, drill),
     }
+
+
+def _marks(pair: Mapping[str, Any], drill: Mapping[str, Any]) -> list[str]:
+    """Texts of which each name of this drill bears one, and hardly anything else does."""
+    here, there, separator = drill["home"], drill["away"], drill["separator"]
+    around = [f"{text}{alias}{separator}" for alias in (here, there) for text in ("", separator)]
+    return [_prefix(pair), flow_name(here, there), flow_name(there, here), *around]
 
 
 def _definition(client: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """A client of the ledger."""
-    own = {"group": client["group"]} if client["group"] else {"rate": float(options["rate"])}
+    rate = float(options["rate"])
+    own = {"group": client["group"]} if client["group"] else {"rate": rate, "limit": max(1, int(rate * _SECONDS))}
     return {"role": client["role"], "endpoint_file": client["endpoint_file"], **own}
 
 
@@ -168,10 +196,9 @@ def belongings(drill: Mapping[str, Any], alias: str) -> dict[str, list[str]]:
         *drill["names"][alias],
         drill["journal"]["name"],
         drill["state"]["name"],
-        *(naming.offset_syncs(name) for name in drill["clusters"]),
+        *(topic["name"] for topic in drill["syncs"][alias]),
         naming.checkpoints(other),
         naming.heartbeats(other),
-        offsets_topic(other),
     ]
     connectors = [connector_name(other, alias, part) for part in CONNECTORS]
     return {

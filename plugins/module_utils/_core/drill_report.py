@@ -57,19 +57,21 @@ def drill_report(facts: Facts) -> dict[str, Any]:
 
 
 def _moved(facts: Facts, moves: Sequence[Facts]) -> dict[str, Any]:
-    if facts["failure"] or not moves:
-        told = (facts["failure"] or {}).get("message") or "no move was begun"
-        return check_row("cutover", UNKNOWN, f"the drill ended as {facts['outcome']}: {told}")
     bad = [move for move in moves if move["verdict"] != PROVEN]
-    if not bad:
-        return check_row("cutover", PROVEN, f"{len(moves)} of {len(moves)} moves completed, every check of them proven")
     named = [
         f"{move['from']} -> {move['to']}: {check['name']}: {check['reason']}"
         for move in bad
         for check in move["checks"]
         if check["verdict"] != PROVEN
     ]
-    return check_row("cutover", combine(move["verdict"] for move in moves), "; ".join(named[:_SHOWN]))
+    verdicts = [move["verdict"] for move in moves]
+    if facts["failure"] or not moves:
+        told = (facts["failure"] or {}).get("message") or "no move was begun"
+        named.insert(0, f"the drill ended as {facts['outcome']}: {told}")
+        verdicts.append(UNKNOWN)
+    if named:
+        return check_row("cutover", combine(verdicts), "; ".join(named[:_SHOWN]))
+    return check_row("cutover", PROVEN, f"{len(moves)} of {len(moves)} moves completed, every check of them proven")
 
 
 def _records(ledger: Facts | None) -> dict[str, Any]:
@@ -115,8 +117,8 @@ def _nothing_left(facts: Facts) -> dict[str, Any]:
     left += after["strays"]
     if left:
         return check_row("nothing left", REFUTED, f"{len(left)} things bear its names: {', '.join(left[:_SHOWN])}")
-    text = "no topic, group, position, connector, connector offset or right of it is on either side"
-    return check_row("nothing left", PROVEN, text)
+    text = "no topic, group with its positions, connector or right of it is on either side"
+    return check_row("nothing left", PROVEN, f"{text}; offsets of connectors were reset first")
 
 
 def _nothing_else(facts: Facts) -> dict[str, Any]:
@@ -132,7 +134,8 @@ def _nothing_else(facts: Facts) -> dict[str, Any]:
         text = f"{len(changed)} other things changed meanwhile: {', '.join(changed[:_SHOWN])}"
         return check_row("nothing else changed", UNKNOWN, f"{text}; whether the drill did that is not known")
     count = sum(map(len, before["rest"].values()))
-    return check_row("nothing else changed", PROVEN, f"{count} topics, groups, connectors and rights are as they were")
+    text = f"{count} things are as they were: topics with their settings, connectors with settings and health, rights,"
+    return check_row("nothing else changed", PROVEN, f"{text} and every group is still there")
 
 
 def _differences(before: Facts, after: Facts) -> list[str]:

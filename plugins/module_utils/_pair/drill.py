@@ -77,7 +77,7 @@ class _Side:
                 elif kind == "topic":
                     others.append(name)
                 elif kind == "connector" and isinstance(item, Connector):
-                    rest[f"connector {name}"] = _digest([sorted(item.config.items()), item.stopped])
+                    rest[f"connector {name}"] = _digest([sorted(item.config.items()), _health(item)])
                 else:
                     rest[f"{kind} {name}"] = ""
         return {"left": left, "strays": strays, "rest": {**rest, **self._digests(others)}}
@@ -113,14 +113,17 @@ class _Side:
                 raise
             return set()
 
+    def remove_connectors(self, check: bool) -> list[Outcome]:
+        """Before anything that they read or write, on either side: what runs would make its topics again."""
+        return [self._remove_connector(name, check) for name in self._stopped_connectors(check)]
+
     def remove(self, check: bool) -> list[Outcome]:
-        """Connectors first: what runs would make its topics again."""
-        outcomes = [self._remove_connector(name, check) for name in self._stopped_connectors(check)]
+        """Groups, topics and rights."""
         present = [name for name in groups.names(self.kafka) if name in self._own["groups"]]
         if not check:
             self._require_empty(present)
             groups.delete(self.kafka, present)
-        outcomes += [_outcome("group", name, check) for name in present]
+        outcomes = [_outcome("group", name, check) for name in present]
         outcomes += topics.delete(self.kafka, self._own["topics"], check)
         mine = [acl for acl in self._acls() if self._is_own("acl", acl.name, acl)]
         outcomes += acls.apply(self.kafka, plan(mine, mine, "absent"), check)
@@ -195,8 +198,11 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
 def remove(params: Mapping[str, Any], check: bool) -> Result:
     """Everything of a drill, whatever of it exists; then looks again. Raises while something is left."""
     sides = _open(params)
-    done = on_each(sides, lambda alias: sides[alias].remove(check))
-    result = Result(outcomes=[outcome for outcomes in done.values() for outcome in outcomes])
+    rounds = (
+        on_each(sides, lambda alias: sides[alias].remove_connectors(check)),
+        on_each(sides, lambda alias: sides[alias].remove(check)),
+    )
+    result = Result(outcomes=[outcome for done in rounds for outcomes in done.values() for outcome in outcomes])
     if not check:
         found = on_each(sides, lambda alias: sides[alias].look())
         left = [
@@ -234,6 +240,12 @@ def _await(pending: Callable[[], list[str]], bounds: Bounds, kind: str, text: st
 
 def _outcome(kind: str, name: str, check: bool) -> Outcome:
     return Outcome(Change(kind, name, "delete", {}, None), "planned" if check else "done")
+
+
+def _health(connector: Connector) -> list[Any]:
+    """What a drill must not change; tasks that move between workers for a moment are no change."""
+    failed = [task.id for task in connector.tasks if task.state == "FAILED"]
+    return [connector.state if connector.state in ("STOPPED", "PAUSED", "FAILED") else "RUNNING", failed]
 
 
 def _digest(value: Any) -> str:

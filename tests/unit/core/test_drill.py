@@ -40,6 +40,7 @@ VARIABLES: dict[str, Any] = {
     "groups": ["settlement"],
 }
 OPTIONS: dict[str, Any] = {
+    "host": "bastion",
     "folder": "/drill",
     "program": ["python3", "/ledger"],
     "template": "/drill.env.j2",
@@ -123,11 +124,55 @@ def test_clients_log_in_as_this_collection_or_as_the_principal_and_connectors_ne
 
 
 def test_what_cannot_be_practised() -> None:
-    with pytest.raises(DrError, match="begins with") as refused:
-        of(real(topics=[{"name": "kafka-dr-drill", "partitions": 1}]))
-    assert refused.value.code == "drill_impossible"
+    local = {"name": "kafka-dr-drill-B-P-2", "mode": "local"}
+    taken = (
+        real(topics=[{"name": "kafka-dr-drill-B-P-canary", "partitions": 1}]),
+        real(groups=["kafka-dr-drill-1"]),
+        real(groups=[local]),
+        real(journal_topic="kafka-dr-drill-B-P-journal-internal"),
+    )
+    for pair in taken:
+        with pytest.raises(DrError, match="is named as what a drill makes") as refused:
+            of(pair)
+        assert refused.value.code == "drill_impossible"
     with pytest.raises(DrError, match="its service copies"):
         of({**real(), "engine": "srm"})
+    for half in ({"principal": "User:drill"}, {"client": {"sasl.username": "drill"}}):
+        with pytest.raises(DrError, match="only one is given"):
+            of(real(), **half)
+
+
+def test_clusters_that_are_called_as_a_drill_calls_them_are_refused() -> None:
+    clusters = {
+        alias: {**VARIABLES["clusters"]["P"], "bootstrap_servers": f"{alias}:9092"} for alias in ("P", "drill-P")
+    }
+    with pytest.raises(DrError, match='"drill-P" of the inventory is named'):
+        of(real(clusters=clusters))
+
+
+def test_two_pairs_of_one_cluster_do_not_share_what_their_drills_make() -> None:
+    clusters = {"P": VARIABLES["clusters"]["P"], "B2": {**VARIABLES["clusters"]["B"], "bootstrap_servers": "B2:9092"}}
+    one, two = of(real()), of(real(clusters=clusters))
+    here = [
+        {name for kind in ("topics", "groups", "connectors") for name in found["drill"]["belongings"]["drill-P"][kind]}
+        for found in (one, two)
+    ]
+    assert here[0].isdisjoint(here[1])
+
+
+def test_nothing_of_the_applications_is_taken_for_a_stray_by_accident() -> None:
+    marks = of(real())["drill"]["marks"]
+    for name in ("fire-drill-Billing", "drill-B", "drill-P.Payments", "kafka-dr-drill", "hydraulic.drill-Press"):
+        assert not [mark for mark in marks if mark in name]
+    for name in ("X.kafka-dr-drill-B-P-canary", "B.drill-P--heartbeats", "mm2-offset-syncs--drill-B--internal"):
+        assert [mark for mark in marks if mark in name]
+
+
+def test_what_an_interrupted_drill_goes_on_doing_ends_by_itself() -> None:
+    found = of(real())
+    assert found["drill"]["ledger"]["clients"]["kafka-dr-drill-producer"]["limit"] == 50 * 3600
+    assert found["topics"][0]["config"]["retention.ms"] >= 3_600_000
+    assert {client["hosts"] for client in found["clients"]} == {"bastion"}
 
 
 # ---- the report ------------------------------------------------------------------------------------------------------
@@ -210,6 +255,7 @@ LEFT = {**look(), "left": {"drill-B": {"groups": ["kafka-dr-drill-1"]}}}
         ({"moves": []}, "cutover", "UNKNOWN"),
         ({"failure": {"task": "t", "message": "m"}}, "cutover", "UNKNOWN"),
         ({"moves": [move(), move("REFUTED")]}, "cutover", "REFUTED"),
+        ({"moves": [move("REFUTED")], "failure": {"task": "t", "message": "m"}}, "cutover", "REFUTED"),
         ({"ledger": None}, "records", "UNKNOWN"),
         ({"ledger": ledger(lost=1)}, "records", "REFUTED"),
         ({"ledger": ledger(verdict="unknown")}, "records", "UNKNOWN"),
