@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils import _module
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Change, Outcome
@@ -205,6 +206,15 @@ def test_a_failure_in_the_middle_keeps_what_was_done_and_what_was_seen() -> None
     result = ended(lambda _module: Result(outcomes=[DONE], extra={"status": {"lag": 3}}, failure=failure))
     assert (result["failed"], result["changed"], result["status"]) == (True, True, {"lag": 3})
     assert result["error"]["code"] == "not_copied"
+
+
+def test_what_a_module_was_called_with_goes_to_syslog_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ansible's own constructor writes it there, on every host that has a syslog."""
+    logged: list[str] = []
+    monkeypatch.setattr(AnsibleModule, "log", lambda _self, text, log_args=None: logged.append(f"{text} {log_args}"))
+    ended(lambda _module: Result(), {"client": {"sasl.username": "dr", "sasl.password": "hunter2secret"}})
+    assert any("sasl.username" in text for text in logged)
+    assert not [text for text in logged if "hunter2secret" in text]
 
 
 def test_no_client_is_collected_in_its_own_callback() -> None:
