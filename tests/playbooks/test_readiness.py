@@ -482,6 +482,24 @@ def test_a_partition_more_is_named(pair: Pair) -> None:
     assert set(named(found)) <= {"group_positions"}, named(found)
 
 
+def test_what_kafka_does_not_carry_is_told_and_stands_in_nobodys_way(pair: Pair) -> None:
+    names = ["_schemas", "settlement-sums-changelog"]
+    admin = pair.admin["P"]
+    before = pair.look()
+    assert before["readiness"]["not_carried"] == []
+    for done in admin.create_topics([NewTopic(name, 1, 1) for name in names]).values():
+        done.result(15)
+    try:
+        found = until(pair.look, lambda seen: len(seen["readiness"]["not_carried"]) == len(names))
+        told = " ".join(found["lines"])
+        assert "not carried: P has the topic _schemas" in told
+        assert '"settlement" is an application of Kafka Streams' in told
+        assert answers(found) == answers(before)
+    finally:
+        for done in admin.delete_topics(names).values():
+            done.result(15)
+
+
 def test_a_topic_that_was_created_again_is_named(pair: Pair) -> None:
     """The last one: mending it means to take the pair down."""
     admin = pair.admin["B"]

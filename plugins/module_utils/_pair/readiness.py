@@ -23,6 +23,7 @@ from .._core.gates import open_transaction
 from .._core.history import drill_line, durations, trend_lines
 from .._core.journal import Event, State, fold, merge
 from .._core.names import Naming, flow_name
+from .._core.not_carried import not_carried
 from .._core.readiness import (
     WAYS,
     Expiring,
@@ -40,6 +41,7 @@ from .._kafka import groups as kafka_groups
 from .._kafka.client import Kafka
 from .._kafka.records import first_data_records
 from .._kafka.topics import describe, remember
+from .._kafka.topics import names as topic_names
 from .._module import Result
 from .clusters import Opened, connect_one, on_each, open_engine, refuse_same_cluster
 from .connect_engine import ConnectEngine
@@ -76,9 +78,10 @@ def readiness(params: Mapping[str, Any], check: bool) -> Result:
     found["rereads"] = {"controlled": _rereads(facts.rows), "disaster": _rereads(_details(facts))}
     found["lag_s"] = _lag(facts)
     found["durations"] = took
+    found["not_carried"] = look.not_carried()
     history = keep_look(look.kafka, params, found, params["history"] and not check)
     found.update(at=history.at, looks=history.looks, trend=trend_lines(history.looks), drill=history.drill)
-    found["cost"] += drill_line(history.drill)
+    found["cost"] += [*drill_line(history.drill), *(f"not carried: {text}" for text in found["not_carried"] or ())]
     lines = readiness_lines(found)
     verdicts = {way: found[way] for way in WAYS}
     extra = {**verdicts, "readiness": found, "lines": lines}
@@ -320,6 +323,13 @@ class _Look:
                 return [], []
             raise
         return [acl.sentence() for acl in dict.fromkeys(wanted) if not granted(acl, found)], nameless
+
+    def not_carried(self) -> list[str] | None:
+        """By the names of all topics; None: not known."""
+        if self.x not in self.kafka:
+            return None
+        names = self._part("not_carried", lambda: topic_names(self.kafka[self.x]))
+        return None if names is None else not_carried(self.x, names, self._params["groups"], self._params["topics"])
 
     # ---- both sides
 
