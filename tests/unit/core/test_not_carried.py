@@ -22,7 +22,7 @@ def test_a_plain_pair_has_no_notes() -> None:
 
 def test_each_of_them_is_named_once() -> None:
     topics = ["_schemas", "settlement-sums-changelog", "settlement-by-key-repartition", "__share_group_state"]
-    schemas, streams, sink, shares = not_carried("P", topics, ["settlement", "connect-archive"], ["Payments"])
+    schemas, sink, streams, shares = not_carried("P", topics, ["settlement", "connect-archive"], ["Payments"])
     assert "P has the topic _schemas" in schemas
     assert '"settlement" is an application of Kafka Streams (2 internal topics such as settlement-by-key' in streams
     assert '"connect-archive" is a sink of Kafka Connect' in sink
