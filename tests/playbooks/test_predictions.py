@@ -1,0 +1,121 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What readiness says a disaster would cost, against what it costs: P dies as soon as the look has ended.
+
+The producer is frozen for the look, which takes seconds of its own while a flow does not move: what it would have
+written meanwhile is not what is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_readiness
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from disasters import PARTS, give_back
+from lab.lab import Lab
+from scenario import Scenario
+from snapshot import read_inventory
+
+RATE = 1000
+CLIENTS = [
+    {"name": "payments-api", "role": "producer", "rate": RATE, "flush_seconds": 2},
+    {"name": "settlement", "role": "consumer", "group": "settlement"},
+    {"name": "fraud", "role": "consumer", "group": "fraud"},
+]
+GROUPS = ["settlement", "fraud"]
+# A prediction may be so many seconds of traffic off, or a tenth.
+SECONDS = 2.0
+ROUNDS = int(os.environ.get("KAFKA_DR_DISASTERS", "10"))
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+    """Under load on P."""
+    made = Scenario(tmp_path_factory.mktemp("pair"), clients=[dict(client) for client in CLIENTS])
+    try:
+        made.lab_up()
+        made.playbook("enable", {"kafka_dr_confirm": "P"})
+        made.start()
+        made.traffic(2000)
+        yield made
+    finally:
+        made.lab_down()
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_a_disaster_costs_what_readiness_said(pair: Scenario, number: int) -> None:
+    draw = random.Random(f"{os.environ['KAFKA_DR_SEED']} {number}")
+    # The positions on B are as old as the schedule that prepares them happens to have left them.
+    pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
+    pair.traffic(draw.randrange(500, 8000))
+    twice = doubled(pair)
+    lab, said = lose_behind(pair, draw.uniform(0.5, 6.0))
+    report = pair.move("failover_disaster", "B")
+    assert report["outcome"] == "completed"
+    pair.traffic(1000)
+    again = {group: count - twice[group] for group, count in doubled(pair).items()}
+
+    for part in PARTS[::-1]:
+        lab.start("P", part)
+    pair.playbook("salvage")
+    lost = json.loads((pair.reports / "salvage-list.json").read_text())["records"]
+    told, rereads = said["uncopied"], said["rereads"]["disaster"]
+    print(f"disaster {number}: lost {lost}, said {told['at_least']} to {told['at_most']}; re-read {again} of {rereads}")
+    give_back(pair)
+    assert pair.move("failback", "P")["outcome"] == "completed"
+    pair.traffic(1000)
+
+    assert told["at_most"] - told["at_least"] <= allowed(told["at_most"])
+    assert told["at_least"] <= lost <= told["at_most"] + allowed(lost)
+    for group in GROUPS:
+        assert again[group] <= rereads[group] + allowed(again[group]), group
+
+
+def allowed(records: int) -> float:
+    return max(0.1 * records, SECONDS * RATE)
+
+
+def doubled(pair: Scenario) -> dict[str, int]:
+    """Records that each group has processed more than once so far."""
+    groups = pair.check()["groups"]
+    return {group: groups[group]["processed_twice"] for group in GROUPS}
+
+
+def lose_behind(pair: Scenario, seconds: float) -> tuple[Lab, dict[str, Any]]:
+    """MirrorMaker 2 copies nothing for so long; then what readiness says, and P is gone."""
+    lab = Lab(pair.folder, quiet=True)
+    flow = f"{lab.info()['clusters']['B']['connect_url']}/connectors/P->B.MirrorSourceConnector"
+    requests.put(f"{flow}/pause", timeout=10).raise_for_status()
+    records = pair.count("acknowledged") + int(seconds * RATE)
+    pair.wait(lambda: pair.count("acknowledged") >= records, 60, "records that B will not have")
+    params = {
+        "clusters": read_inventory(pair.inventory)["kafka_dr_clusters"],
+        "topics": ["Payments"],
+        "groups": GROUPS,
+        "home": "P",
+        "pair": "B-P",
+        "history": False,
+    }
+    writer = json.loads(pair.ledger("status", "payments-api"))["pid"]
+    os.kill(writer, signal.SIGSTOP)
+    try:
+        result = run_module(dr_readiness, params)
+        assert result["rc"] == 0, result["msg"]
+        for part in PARTS:
+            lab.kill("P", part)
+    finally:
+        os.kill(writer, signal.SIGCONT)
+    found: dict[str, Any] = result["readiness"]
+    return lab, found
