@@ -39,7 +39,9 @@ def everything(scenario: Scenario) -> dict[str, Any]:
     inventory = read_inventory(scenario.inventory)
     found: dict[str, Any] = {"clusters": snapshot(inventory, GROUPS), "offsets": {}, "groups": {}}
     for alias, cluster in inventory["kafka_dr_clusters"].items():
-        listed = AdminClient({"bootstrap.servers": cluster["bootstrap_servers"]}).list_consumer_groups().result()
+        # To be held until its answer is there.
+        admin = AdminClient({"bootstrap.servers": cluster["bootstrap_servers"]})
+        listed = admin.list_consumer_groups(request_timeout=15).result(30)
         found["groups"][alias] = sorted(group.group_id for group in listed.valid)
         for name in found["clusters"][alias]["connectors"]:
             path = urllib.parse.quote(name, safe="")
