@@ -134,6 +134,8 @@ class HttpClient:
         prefix, name = self.peer.prefix, self.peer.name
         if isinstance(cause, (ssl.SSLError, TlsSetupError)):
             hint = f"Correct ca_path, client_cert and client_key in {prefix}_client, or the address."
+            if "expired" in str(cause):
+                hint = "Renew the certificate of the server: no setting of a client cures it."
             raise DrError(f"{prefix}_tls", f'No TLS connection to "{self.url}": {cause}.', hint, self.url) from cause
         what = f"no answer within {timeout:.3g} s" if isinstance(cause, TimeoutError) else str(cause)
         hint = "Check that it runs and that this host may reach it."

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import signal
-import subprocess
 import time
 import warnings
 import zipfile
@@ -18,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from certificates import issue
 from cm_emulator import CLUSTER, SERVICE, C, Cm, Process, S, until
 
 with warnings.catch_warnings():
@@ -473,26 +473,16 @@ def test_behind_a_gateway_the_base_is_another_and_api_is_not_there(cm: Cm) -> No
     assert cm.call("GET", "/api/v54/clusters", raw=True).status == 404
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    folder = tmp_path_factory.mktemp("tls")
-    found = folder / "cm.pem", folder / "cm.key"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
-    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-out", str(found[0]), "-keyout", str(found[1])]
-    subprocess.run(command, check=True, capture_output=True)
-    return found
-
-
-def test_tls_with_a_checked_certificate_a_wrong_password_and_a_redirect(
-    cm: Cm, certificate: tuple[Path, Path], tmp_path: Path
-) -> None:
-    tls = Process(tmp_path / "tls", "--site", "P", "--certificate", str(certificate[0]), "--key", str(certificate[1]))
+def test_tls_with_a_checked_certificate_a_wrong_password_and_a_redirect(cm: Cm, tmp_path: Path) -> None:
+    served = issue(tmp_path / "certificates")
+    ca = str(served.ca)
+    tls = Process(tmp_path / "tls", "--site", "P", "--certificate", str(served.certificate), "--key", str(served.key))
     try:
         assert tls.url.startswith("https://")
-        found = apis(f"{tls.url}/api/v54", ca=str(certificate[0]))
+        found = apis(f"{tls.url}/api/v54", ca=ca)
         assert found.services.read_service(CLUSTER, SERVICE).name == SERVICE
         with pytest.raises(ApiException) as wrong:
-            apis(f"{tls.url}/api/v54", password="wrong", ca=str(certificate[0])).clusters.read_clusters()
+            apis(f"{tls.url}/api/v54", password="wrong", ca=ca).clusters.read_clusters()
         assert wrong.value.status == 401
         with pytest.raises(Exception, match="CERTIFICATE_VERIFY_FAILED"):
             apis(f"{tls.url}/api/v54").clusters.read_clusters()
@@ -502,7 +492,7 @@ def test_tls_with_a_checked_certificate_a_wrong_password_and_a_redirect(
         cm.switch(faults=[{"kind": "redirect", "to": tls.url}])
         with pytest.raises(ApiException) as lost:
             # The other port does not get the password.
-            apis(f"{cm.url}/api/v54", ca=str(certificate[0])).clusters.read_clusters()
+            apis(f"{cm.url}/api/v54", ca=ca).clusters.read_clusters()
         assert lost.value.status == 401
     finally:
         tls.end()

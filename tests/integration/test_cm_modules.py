@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -278,20 +277,6 @@ def test_a_redirect_is_followed_to_the_same_host_and_only_while_the_version_is_a
         assert late["error"]["code"] == "cm_redirect"
         cm.fault("redirect", times=None, to="http://cm.example.com:7183")
         assert run_module(cm_config_info, cm.params())["error"]["code"] == "cm_redirect"
-
-
-def test_over_tls_the_certificate_must_be_known(tmp_path: Path) -> None:
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]
-    files = ["-keyout", str(key), "-out", str(certificate)]
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *files, *subject]
-    subprocess.run(command, check=True, capture_output=True)
-    with cm_server(tmp_path / "cm", "--certificate", str(certificate), "--key", str(key)) as server:
-        unknown = run_module(cm_config_info, server.params())
-        assert unknown["error"]["code"] == "cm_tls"
-        known = server.params()
-        known["cm_client"]["ca_path"] = str(certificate)
-        assert run_module(cm_config_info, known)["rc"] == 0
 
 
 def test_a_session_that_runs_out_between_two_calls_does_no_harm(cm: CmServer) -> None:

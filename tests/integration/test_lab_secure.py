@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
-import subprocess
 import urllib.parse
 from pathlib import Path
 from typing import Any
@@ -18,10 +16,17 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
-from ansible_collections.switchback.kafka_dr.plugins.modules import connect_mirror, kafka_acl, kafka_topic_info
+from ansible_collections.switchback.kafka_dr.plugins.modules import (
+    connect_mirror,
+    connect_mirror_info,
+    kafka_acl,
+    kafka_topic_info,
+)
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from certificates import issue
 from lab.errors import LabError
 from lab.lab import Lab
+from lab.probes import get_json
 from lab.rights import FLOW, table
 from secured import Start, command_lines, leaking_files, leaks
 
@@ -44,6 +49,11 @@ def module_params(lab: Lab, alias: str = "P", **changed: str) -> dict[str, Any]:
     return {"bootstrap_servers": servers(lab, alias), "client": {**lab.client(), **changed}, "request_timeout": 5}
 
 
+def rest_params(lab: Lab, **changed: str) -> dict[str, Any]:
+    client = {**lab.connect_client(), **changed}
+    return {"connect_url": lab.info()["clusters"]["B"]["connect_url"], "connect_client": client, "request_timeout": 5}
+
+
 def flow(lab: Lab, **more: Any) -> dict[str, Any]:
     """Parameters of connect_mirror for P->B, as the written inventory gives them."""
     clusters, security = lab.info()["clusters"], lab.info()["security"]
@@ -54,6 +64,7 @@ def flow(lab: Lab, **more: Any) -> dict[str, Any]:
     }
     return {
         "connect_url": clusters["B"]["connect_url"],
+        "connect_client": lab.connect_client(),
         "source": {"alias": "P", **ends["P"]},
         "target": {"alias": "B", **ends["B"]},
         "topics": [TOPIC],
@@ -69,23 +80,15 @@ def answers(lab: Lab) -> list[str]:
     """All that the workers' REST interfaces say about connectors and tasks."""
     said = []
     for cluster in lab.info()["clusters"].values():
-        connection = http.client.HTTPConnection("127.0.0.1", cluster["ports"][2], timeout=20)
-        for path in (
-            "/connectors?expand=info&expand=status",
-            *(f"/connectors/{name}/tasks" for name in names(cluster)),
-        ):
-            connection.request("GET", path)
-            said.append(connection.getresponse().read().decode())
-        connection.close()
-    return said
 
+        def ask(path: str, port: int = cluster["ports"][2]) -> Any:
+            return get_json(port, path, lab.paths.security, timeout=20)
 
-def names(cluster: dict[str, Any]) -> list[str]:
-    connection = http.client.HTTPConnection("127.0.0.1", cluster["ports"][2], timeout=20)
-    connection.request("GET", "/connectors")
-    found = json.loads(connection.getresponse().read())
-    connection.close()
-    return [urllib.parse.quote(name, safe="") for name in found]
+        found = ask("/connectors?expand=info&expand=status")
+        said.append(found)
+        said.extend(ask(f"/connectors/{urllib.parse.quote(name, safe='')}/tasks") for name in found)
+    assert None not in said
+    return [json.dumps(one) for one in said]
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +122,14 @@ def test_only_the_owner_may_enter(secure_lab: Lab) -> None:
     assert {path.stat().st_mode & 0o777 for path in found.folder.iterdir()} == {0o600}
     closed = (found.folder, secure_lab.paths.root / "P", secure_lab.paths.root / "B")
     assert {path.stat().st_mode & 0o777 for path in closed} == {0o700}
-    assert sorted(path.name for path in found.folder.iterdir()) == ["ca.pem", "passwords.properties", "server.pem"]
+    assert sorted(path.name for path in found.folder.iterdir()) == [
+        "ca.pem",
+        "passwords.properties",
+        "rest.jaas",
+        "rest.properties",
+        "server.p12",
+        "server.pem",
+    ]
 
 
 def test_no_password_was_in_a_process_list_while_it_started(secure_start: Start) -> None:
@@ -154,27 +164,29 @@ def test_a_wrong_password_is_one_clear_line(secure_lab: Lab) -> None:
 
 
 def test_a_wrong_ca_is_one_clear_line(secure_lab: Lab, tmp_path: Path) -> None:
-    stranger = tmp_path / "stranger.pem"
-    words = [
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-        "-subj",
-        "/CN=stranger",
-        "-days",
-        "2",
-    ]
-    files = ["-keyout", str(tmp_path / "key"), "-out", str(stranger)]
-    subprocess.run(["openssl", *words, *files], check=True, capture_output=True)
-    wrong = {"ssl.ca.location": str(stranger)}
+    stranger = str(issue(tmp_path / "stranger").ca)
+    wrong = {"ssl.ca.location": stranger}
     result = run_module(kafka_topic_info, {**module_params(secure_lab, **wrong), "topics": ["none"]})
     assert (result["rc"], result["error"]["code"]) == (1, "kafka_unreachable")
-    assert "certificate verify failed" in result["msg"]
+    assert f"{servers(secure_lab)}: " in result["msg"]
+    assert "certificate" in result["msg"]
     assert "\n" not in result["msg"]
+    result = run_module(connect_mirror_info, rest_params(secure_lab, ca_path=stranger))
+    assert (result["rc"], result["error"]["code"]) == (1, "connect_tls")
+    assert "certificate verify failed" in result["msg"]
+
+
+def test_a_worker_is_asked_with_a_name_and_a_password_only(secure_lab: Lab) -> None:
+    assert run_module(connect_mirror_info, rest_params(secure_lab))["rc"] == 0
+    nobody = rest_params(secure_lab)
+    nobody["connect_client"] = {"ca_path": nobody["connect_client"]["ca_path"]}
+    # A user of Kafka is none of the worker's.
+    admin = {"url_username": "admin", "url_password": secure_lab.paths.security.password("admin")}
+    for params in (nobody, rest_params(secure_lab, url_password="not-the-password"), rest_params(secure_lab, **admin)):
+        result = run_module(connect_mirror_info, params)
+        assert (result["rc"], result["error"]["code"]) == (1, "connect_not_authorized"), result["msg"]
+        assert "401" in result["msg"]
+        assert leaks(secure_lab, [json.dumps(result)]) == []
 
 
 def test_nobody_comes_in_without_tls_and_a_name(secure_lab: Lab) -> None:

@@ -61,13 +61,13 @@ def test_a_disaster_costs_what_readiness_said(pair: Scenario, number: int) -> No
     pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
     pair.traffic(draw.randrange(500, 8000))
     twice = doubled(pair)
-    lab, said = lose_behind(pair, draw.uniform(0.5, 6.0))
+    lab, said = lose_behind(pair, draw.uniform(0.5, 6.0), draw.uniform(0.5, 6.0))
     report = pair.move("failover_disaster", "B")
     assert report["outcome"] == "completed"
     pair.traffic(1000)
     again = {group: count - twice[group] for group, count in doubled(pair).items()}
 
-    for part in PARTS[::-1]:
+    for part in PARTS:
         lab.start("P", part)
     pair.playbook("salvage")
     lost = json.loads((pair.reports / "salvage-list.json").read_text())["records"]
@@ -93,13 +93,14 @@ def doubled(pair: Scenario) -> dict[str, int]:
     return {group: groups[group]["processed_twice"] for group in GROUPS}
 
 
-def lose_behind(pair: Scenario, seconds: float) -> tuple[Lab, dict[str, Any]]:
-    """MirrorMaker 2 copies nothing for so long; then what readiness says, and P is gone."""
+def lose_behind(pair: Scenario, unknown: float, uncopied: float) -> tuple[Lab, dict[str, Any]]:
+    """MirrorMaker 2 tells no positions for so long, then copies nothing; what readiness says of it; and P is gone."""
     lab = Lab(pair.folder, quiet=True)
-    flow = f"{lab.info()['clusters']['B']['connect_url']}/connectors/P->B.MirrorSourceConnector"
-    requests.put(f"{flow}/pause", timeout=10).raise_for_status()
-    records = pair.count("acknowledged") + int(seconds * RATE)
-    pair.wait(lambda: pair.count("acknowledged") >= records, 60, "records that B will not have")
+    for part, seconds in (("Checkpoint", unknown), ("Source", uncopied)):
+        flow = f"{lab.info()['clusters']['B']['connect_url']}/connectors/P->B.Mirror{part}Connector"
+        requests.put(f"{flow}/pause", timeout=10).raise_for_status()
+        records = pair.count("acknowledged") + int(seconds * RATE)
+        pair.wait(lambda wanted=records: pair.count("acknowledged") >= wanted, 60, "records behind the pause")
     params = {
         "clusters": read_inventory(pair.inventory)["kafka_dr_clusters"],
         "topics": ["Payments"],

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from lab import processes
 from lab.lab import Lab
-from lab.secure import USERS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,18 +48,15 @@ def command_lines() -> set[str]:
     return {" ".join(processes.arguments_of(pid)) for pid in pids}
 
 
-def passwords(lab: Lab) -> list[str]:
-    return [lab.paths.security.password(user) for user in USERS]
-
-
 def leaks(lab: Lab, texts: Iterable[str]) -> list[str]:
     """The beginnings of texts that hold a password."""
-    words = passwords(lab)
+    words = lab.paths.security.secrets()
     return [text[:200] for text in texts if any(word in text for word in words)]
 
 
 def leaking_files(lab: Lab) -> list[str]:
-    """Files below the lab that hold a password, without the one that is made for them."""
-    words = [word.encode() for word in passwords(lab)]
-    found = (path for path in lab.paths.root.rglob("*") if path.is_file() and path != lab.paths.security.passwords)
+    """Files below the lab that hold a password, without the two that are made for them."""
+    own = (lab.paths.security.passwords, lab.paths.security.rest_passwords)
+    words = [word.encode() for word in lab.paths.security.secrets()]
+    found = (path for path in lab.paths.root.rglob("*") if path.is_file() and path not in own)
     return [str(path) for path in found if any(word in path.read_bytes() for word in words)]

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from .._core.errors import DrError, Unreachable
 from .._core.security import librdkafka_properties
 from .._core.topics import TopicState
+from .tls import why_not_trusted
 
 try:
     from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
@@ -85,7 +86,10 @@ class Kafka:
     def explain(self, error: KafkaException, doing: str) -> DrError:
         """``error`` with the cause that librdkafka reports only to its error callback."""
         self.admin.poll(0)
-        return kafka_error(error, doing, self.bootstrap_servers, self._causes[-1] if self._causes else "")
+        cause = self._causes[-1] if self._causes else ""
+        if "certificate" in cause:
+            cause = why_not_trusted(self._config) or cause
+        return kafka_error(error, doing, self.bootstrap_servers, cause)
 
     def identify(self, expected: str | None) -> str:
         """Ask for the cluster id and refuse another than ``expected``. One request."""
@@ -159,12 +163,11 @@ def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "
         )
     if name in ("_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE", "REQUEST_TIMED_OUT"):
         because = f" ({cause})" if cause else ""
-        return Unreachable(
-            "kafka_unreachable",
-            f'Kafka at "{endpoint}" did not answer: {doing}: {text}{because}.',
-            "Check that the brokers run, the address, and the client's security settings.",
-            endpoint,
-        )
+        hint = "Check that the brokers run, the address, and the client's security settings."
+        if "expired" in cause:
+            hint = "Renew the certificate of the brokers: no setting of a client cures it."
+        said = f'Kafka at "{endpoint}" did not answer: {doing}: {text}{because}.'
+        return Unreachable("kafka_unreachable", said, hint, endpoint)
     if name in ("TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED", "CLUSTER_AUTHORIZATION_FAILED"):
         hint = "Give the principal of this run the missing right."
         return DrError("not_authorized", f'Kafka at "{endpoint}" refused: {doing}: {text}.', hint, endpoint)

@@ -23,11 +23,15 @@ JAVA = Java("/usr/bin/java", 'openjdk version "17.0.1"')
 QUIET = Progress(quiet=True)
 
 
-def fill(folder: Path, content: dict[str, bytes]) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
+def fill(path: Path, content: dict[str, bytes]) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
     for name, data in content.items():
-        (folder / name).write_bytes(data)
-    return folder
+        (path / name).write_bytes(data)
+    return path
+
+
+def folder(cache: Path) -> Path:
+    return jars.folder_of(cache, jars.CHECKSUMS.read_text())
 
 
 @pytest.fixture
@@ -96,26 +100,39 @@ def test_another_pinned_list_makes_the_stamp_void(tmp_path: Path) -> None:
 
 def test_an_empty_cache_is_filled_once(tmp_path: Path, downloads: Callable[[dict[str, bytes]], list[Path]]) -> None:
     happened = downloads(JARS)
-    assert jars.ensure_jars(tmp_path, JAVA, QUIET) == (tmp_path / "jars-4.3.1", True)
-    assert jars.ensure_jars(tmp_path, JAVA, QUIET) == (tmp_path / "jars-4.3.1", False)
+    assert jars.ensure_jars(tmp_path, JAVA, QUIET) == (folder(tmp_path), True)
+    assert jars.ensure_jars(tmp_path, JAVA, QUIET) == (folder(tmp_path), False)
     assert len(happened) == 1
+
+
+def test_another_list_leaves_the_jars_of_a_checkout_alone(
+    tmp_path: Path, downloads: Callable[[dict[str, bytes]], list[Path]]
+) -> None:
+    downloads(JARS)
+    mine, _downloaded = jars.ensure_jars(tmp_path, JAVA, QUIET)
+    jars.CHECKSUMS.write_text("".join(f"{WANTED[name]}  {name}\n" for name in JARS if name != "zstd.jar"))
+    downloads({name: content for name, content in JARS.items() if name != "zstd.jar"})
+    other, downloaded = jars.ensure_jars(tmp_path, JAVA, QUIET)
+    assert downloaded
+    assert other != mine
+    assert (mine / "zstd.jar").exists()
 
 
 def test_a_damaged_cache_is_repaired_by_one_download(
     tmp_path: Path, downloads: Callable[[dict[str, bytes]], list[Path]]
 ) -> None:
-    fill(tmp_path / "jars-4.3.1", {**JARS, "zstd.jar": b"half"})
+    fill(folder(tmp_path), {**JARS, "zstd.jar": b"half"})
     happened = downloads(JARS)
-    folder, downloaded = jars.ensure_jars(tmp_path, JAVA, QUIET)
+    _folder, downloaded = jars.ensure_jars(tmp_path, JAVA, QUIET)
     assert downloaded
     assert len(happened) == 1
-    assert (folder / "zstd.jar").read_bytes() == b"zstd"
+    assert (folder(tmp_path) / "zstd.jar").read_bytes() == b"zstd"
 
 
 def test_a_wrong_download_is_refused_by_name_and_leaves_the_cache_alone(
     tmp_path: Path, downloads: Callable[[dict[str, bytes]], list[Path]]
 ) -> None:
-    old = fill(tmp_path / "jars-4.3.1", {"kafka-clients-4.3.1.jar": b"clients"})
+    old = fill(folder(tmp_path), {"kafka-clients-4.3.1.jar": b"clients"})
     happened = downloads({**JARS, "connect-mirror-4.3.1.jar": b"rewritten"})
     with pytest.raises(LabError, match=r"wrong checksum: connect-mirror-4\.3\.1\.jar"):
         jars.ensure_jars(tmp_path, JAVA, QUIET)
@@ -130,7 +147,7 @@ def test_nothing_half_done_stays_after_a_failed_download(
     with pytest.raises(LabError):
         jars.ensure_jars(tmp_path, JAVA, QUIET)
     assert not list(tmp_path.glob("*.part-*"))
-    assert not (tmp_path / "jars-4.3.1").exists()
+    assert not (folder(tmp_path)).exists()
 
 
 def test_the_committed_list_pins_every_artefact_that_is_asked_for() -> None:

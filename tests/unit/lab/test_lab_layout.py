@@ -27,7 +27,9 @@ def remember(lab: Lab, settings: Settings | None = None) -> dict[str, object]:
     """lab.json as a start would leave it, without the start."""
     lab.paths.root.mkdir(exist_ok=True)
     pids = dict.fromkeys(lab.paths.parts())
-    document = layout.state_document(lab.paths, layout.new_clusters(lab.paths), settings or Settings(), pids)
+    document = layout.state_document(
+        lab.paths, layout.new_clusters(lab.paths, Settings()), settings or Settings(), pids
+    )
     lab.paths.state_file.write_text(json.dumps(document))
     return document
 
@@ -42,7 +44,7 @@ def test_addresses_are_the_same_after_a_restart(lab: Lab) -> None:
 
 
 def test_the_clusters_share_no_port_and_no_id(lab: Lab) -> None:
-    clusters = layout.new_clusters(lab.paths)
+    clusters = layout.new_clusters(lab.paths, Settings())
     assert len({port for cluster in clusters.values() for port in cluster.ports}) == 6
     assert len({cluster.cluster_id for cluster in clusters.values()}) == 2
 
@@ -55,7 +57,7 @@ def test_an_id_never_looks_like_an_option() -> None:
 
 def test_a_formatted_folder_keeps_its_id_when_lab_json_is_lost(lab: Lab) -> None:
     write_atomically(lab.paths.root / "P" / "cluster_id", "abcdefghijklmnopqrstuv\n")
-    assert layout.new_clusters(lab.paths)["P"].cluster_id == "abcdefghijklmnopqrstuv"
+    assert layout.new_clusters(lab.paths, Settings())["P"].cluster_id == "abcdefghijklmnopqrstuv"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"clusters": {"P": {}}}'])
@@ -208,7 +210,7 @@ def test_check_only_says_what_would_start(
 def test_the_engine_srm_has_an_emulator_on_each_side_and_says_where(tmp_path: Path) -> None:
     lab = Lab(tmp_path / "lab", engine="srm", quiet=True)
     assert [part for _alias, part in lab.wanted()] == ["broker", "connect", "cm"] * 2
-    clusters = layout.new_clusters(lab.paths, "srm")
+    clusters = layout.new_clusters(lab.paths, Settings(engine="srm"))
     assert len({port for cluster in clusters.values() for port in cluster.ports}) == 8
     pids = dict.fromkeys(lab.paths.parts())
     found = layout.state_document(lab.paths, clusters, Settings(engine="srm"), pids)["clusters"]["P"]
@@ -219,7 +221,7 @@ def test_the_engine_srm_has_an_emulator_on_each_side_and_says_where(tmp_path: Pa
 
 
 def test_an_emulator_begins_with_what_a_customer_has(tmp_path: Path) -> None:
-    clusters = layout.new_clusters(layout.layout(tmp_path), "srm")
+    clusters = layout.new_clusters(layout.layout(tmp_path), Settings(engine="srm"))
     found = json.loads(srm.document(clusters["P"], clusters, Settings(engine="srm")))
     (site,) = found["sites"]
     assert set(site["bootstrap_servers"]) == {"P", "B"}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,15 @@ def test_no_listener_of_a_secured_lab_is_open() -> None:
     assert "allow.everyone.if.no.acl.found" not in values
 
 
+def test_a_worker_asks_for_a_name_over_tls() -> None:
+    cluster = dataclasses.replace(CLUSTER, secure=True)
+    values = dict(line.split("=", 1) for line in render(cluster, "connect", SECURED).splitlines())
+    assert values["listeners"] == "https://127.0.0.1:11003"
+    assert values["rest.extension.classes"].endswith("BasicAuthSecurityRestExtension")
+    password = values["listeners.https.ssl.keystore.password"]
+    assert password == "${file:/srv/lab/secure/passwords.properties:keystore}"
+
+
 @pytest.mark.parametrize("part", ["broker", "connect"])
 def test_every_password_is_a_reference_to_the_one_file(part: str) -> None:
     lines = [value for key, value in parsed(part).items() if key.endswith("jaas.config")]
@@ -62,15 +72,20 @@ def test_the_worker_says_it_for_each_of_its_clients() -> None:
 def test_certificates_and_passwords_are_made_once_and_for_their_owner_alone(tmp_path: Path) -> None:
     made = secure.security(tmp_path)
     secure.make(made)
-    texts = {path.name: path.read_text() for path in made.folder.iterdir()}
-    assert set(texts) == {"ca.pem", "server.pem", "passwords.properties"}
+    texts = {path.name: path.read_text("latin-1") for path in made.folder.iterdir()}
+    assert set(texts) == {"ca.pem", "server.pem", "server.p12", "passwords.properties", "rest.properties", "rest.jaas"}
     assert made.folder.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in made.folder.iterdir()} == {0o600}
     assert len({made.password(user) for user in secure.USERS}) == len(secure.USERS)
     secure.make(made)
-    assert {path.name: path.read_text() for path in made.folder.iterdir()} == texts
+    assert {path.name: path.read_text("latin-1") for path in made.folder.iterdir()} == texts
     assert "PRIVATE KEY" not in texts["ca.pem"]
-    assert made.password("admin") not in made.masked(f"tool: bad option {made.password('admin')}")
+    assert len(set(made.secrets())) == len(secure.USERS) + 2
+    for secret in made.secrets():
+        assert secret not in made.masked(f"tool: bad option {secret}")
+    # Whoever may log in to Kafka may not log in to a worker.
+    assert texts["rest.properties"] == f"{secure.REST_USER}={made.password(secure.REST_USER)}\n"
+    assert secure.REST_USER not in texts["passwords.properties"]
     with pytest.raises(LabError, match="has no user 'nobody'"):
         made.password("nobody")
 
@@ -93,10 +108,11 @@ def test_without_openssl_it_says_what_is_missing(tmp_path: Path, monkeypatch: py
 def test_lab_json_says_where_the_passwords_are_and_no_more(tmp_path: Path) -> None:
     paths = layout(tmp_path)
     secure.make(paths.security)
-    clusters = new_clusters(paths)
+    clusters = new_clusters(paths, SECURED)
     document = state_document(paths, clusters, SECURED, dict.fromkeys(paths.parts()))
     assert document["security"]["passwords"] == str(paths.security.passwords)
-    assert not [user for user in secure.USERS if paths.security.password(user) in str(document)]
+    assert document["clusters"]["P"]["connect_url"].startswith("https://")
+    assert not [secret for secret in paths.security.secrets() if secret in str(document)]
     assert "security" not in state_document(paths, clusters, Settings(), dict.fromkeys(paths.parts()))
 
 

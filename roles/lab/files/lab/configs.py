@@ -65,6 +65,8 @@ class Cluster:
     connect_port: int
     # 0 where the engine is not srm.
     cm_port: int = 0
+    # As in Settings.
+    secure: bool = False
 
     @property
     def bootstrap_servers(self) -> str:
@@ -72,7 +74,7 @@ class Cluster:
 
     @property
     def connect_url(self) -> str:
-        return f"http://127.0.0.1:{self.connect_port}"
+        return f"{'https' if self.secure else 'http'}://127.0.0.1:{self.connect_port}"
 
     @property
     def cm_url(self) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from .errors import LabError
 from .progress import Progress
 
-KAFKA = ("kafka_2.13", "kafka-tools", "connect-runtime", "connect-mirror")
+KAFKA = ("kafka_2.13", "kafka-tools", "connect-runtime", "connect-mirror", "connect-basic-auth-extension")
 KAFKA_VERSION = "4.3.1"
 # Kafka 4.3 ships slf4j-api 1.7: the binding for 2.x ("slf4j2-impl") would be ignored and nothing logged.
 LOG4J_VERSION = "2.25.4"

@@ -88,11 +88,16 @@ def verify(folder: Path, wanted: dict[str, str]) -> Findings:
     return findings
 
 
+def folder_of(cache: Path, checksums: str) -> Path:
+    """One for each list: checkouts with different ones share the cache, and must not throw away each other's jars."""
+    return cache / f"jars-{KAFKA_VERSION}-{hashlib.sha256(checksums.encode()).hexdigest()[:8]}"
+
+
 def ensure_jars(cache: Path, java: Java, progress: Progress) -> tuple[Path, bool]:
     """The folder of verified jars, and whether it had to be downloaded: missing, partial or damaged ones are."""
-    folder = cache / f"jars-{KAFKA_VERSION}"
-    wanted = parse_checksums(CHECKSUMS.read_text())
-    with locked(cache / f"jars-{KAFKA_VERSION}.lock", progress):
+    text = CHECKSUMS.read_text()
+    folder, wanted = folder_of(cache, text), parse_checksums(text)
+    with locked(folder.with_name(f"{folder.name}.lock"), progress):
         findings = verify(folder, wanted)
         if findings:
             why = f"repairing ({findings})" if folder.exists() else "first use"
@@ -122,8 +127,9 @@ def download(folder: Path, java: Java, progress: Progress, wanted: dict[str, str
 
 def write_checksums(cache: Path, java: Java, progress: Progress) -> None:
     """For maintainers, after a change of the version: download and pin what arrived."""
-    folder = cache / f"jars-{KAFKA_VERSION}"
-    with locked(cache / f"jars-{KAFKA_VERSION}.lock", progress):
+    folder = cache / f"jars-{KAFKA_VERSION}-new"
+    with locked(folder.with_name(f"{folder.name}.lock"), progress):
         download(folder, java, progress, None)
         lines = (f"{checksum(path)}  {path.name}" for path in sorted(folder.glob("*.jar")))
         write_atomically(CHECKSUMS, "\n".join(lines) + "\n")
+        shutil.rmtree(folder)

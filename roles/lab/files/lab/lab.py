@@ -96,6 +96,10 @@ class Lab:
         """Properties of librdkafka with which one of the users connects; none are needed where nothing is secured."""
         return self.paths.security.client(user) if self._settings().secure else {}
 
+    def connect_client(self) -> dict[str, str]:
+        """``connect_client`` of the modules for both workers; empty where nothing is secured."""
+        return self.paths.security.rest_client() if self._settings().secure else {}
+
     def status(self) -> dict[str, Any]:
         """info() with the state and the memory of every part; also for a folder without a lab."""
         known = bool(layout.clusters_of(self.paths, layout.load_state(self.paths)))
@@ -159,7 +163,7 @@ class Lab:
         program = java.find_java()
         folder, _downloaded = jars.ensure_jars(self._cache, program, self._progress)
         settings = self._settings()
-        clusters = self._clusters(settings.engine, nothing_runs=not self._running())
+        clusters = self._clusters(settings, nothing_runs=not self._running())
         names = [self._parts[key].name for key in missing]
         if settings.secure:
             secure.make(self.paths.security)
@@ -171,7 +175,7 @@ class Lab:
         self._remember(clusters, settings)
         return names
 
-    def _clusters(self, engine: str, nothing_runs: bool) -> dict[str, Cluster]:
+    def _clusters(self, settings: Settings, nothing_runs: bool) -> dict[str, Cluster]:
         """Those of the last start, so that addresses stay the same; new ports if a stranger took one."""
         clusters = layout.clusters_of(self.paths, layout.load_state(self.paths))
         wanted = [port for cluster in clusters.values() for port in cluster.ports]
@@ -179,15 +183,15 @@ class Lab:
             raise LabError(
                 f"{self.paths.state_file} is lost while parts of the lab run. First: down --dir ..., then up."
             )
-        stored = layout.stored_settings(layout.load_state(self.paths)).engine
+        engine, stored = settings.engine, layout.stored_settings(layout.load_state(self.paths)).engine
         if clusters and engine != stored and not nothing_runs:
             raise LabError(f"The lab runs with the engine {stored}, not {engine}. First: down --dir ..., then up.")
         if not clusters or (engine == "srm") != all(cluster.cm_port for cluster in clusters.values()):
-            return layout.new_clusters(self.paths, engine)
+            return layout.new_clusters(self.paths, settings)
         if nothing_runs and not ports.all_free(wanted):
             self._progress.say("a port of the last start is taken by another program: choosing new ones")
-            return layout.new_clusters(self.paths, engine)
-        return clusters
+            return layout.new_clusters(self.paths, settings)
+        return {alias: dataclasses.replace(cluster, secure=settings.secure) for alias, cluster in clusters.items()}
 
     def _settings(self) -> Settings:
         state = layout.load_state(self.paths)

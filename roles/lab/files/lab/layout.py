@@ -94,8 +94,9 @@ def clusters_of(paths: Layout, state: dict[str, Any]) -> dict[str, Cluster]:
     found = state.get("clusters", {})
     if set(found) != set(ALIASES):
         return {}
+    closed = stored_settings(state).secure
     return {
-        alias: Cluster(alias, paths.root / alias, found[alias]["cluster_id"], *found[alias]["ports"])
+        alias: Cluster(alias, paths.root / alias, found[alias]["cluster_id"], *found[alias]["ports"], secure=closed)
         for alias in ALIASES
     }
 
@@ -108,8 +109,8 @@ def stored_cluster_id(paths: Layout, alias: str) -> str | None:
         return None
 
 
-def new_clusters(paths: Layout, engine: str = "connect") -> dict[str, Cluster]:
-    each = PORTS_EACH[engine]
+def new_clusters(paths: Layout, settings: Settings) -> dict[str, Cluster]:
+    each = PORTS_EACH[settings.engine]
     ports = choose(paths.root, each * len(ALIASES))
     return {
         alias: Cluster(
@@ -117,6 +118,7 @@ def new_clusters(paths: Layout, engine: str = "connect") -> dict[str, Cluster]:
             paths.root / alias,
             stored_cluster_id(paths, alias) or new_cluster_id(),
             *ports[index * each : (index + 1) * each],
+            secure=settings.secure,
         )
         for index, alias in enumerate(ALIASES)
     }
@@ -152,6 +154,8 @@ def _security(paths: Layout) -> dict[str, Any]:
         "users": list(secure.USERS),
         "passwords": str(found.passwords),
         "flow_login": found.scram_login("flow"),
+        "rest_client": found.rest_trust(),
+        "rest_passwords": str(found.rest_passwords),
     }
 
 

@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
 import socket
-from collections.abc import Mapping
+import ssl
 from typing import Any
 
 from .configs import Cluster
+from .secure import REST_USER, Security
 
 
 def answers(port: int) -> bool:
@@ -20,7 +22,7 @@ def answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def broker_is_ready(cluster: Cluster, client: Mapping[str, str]) -> bool:
+def broker_is_ready(cluster: Cluster, security: Security | None) -> bool:
     """The right cluster answers, and its broker is registered: a fenced one is not in the list of nodes."""
     if not answers(cluster.broker_port):
         return False
@@ -29,7 +31,7 @@ def broker_is_ready(cluster: Cluster, client: Mapping[str, str]) -> bool:
     from confluent_kafka.admin import AdminClient
 
     own = {"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0, "socket.timeout.ms": 2000}
-    admin = AdminClient({**client, **own})
+    admin = AdminClient({**(security.client("admin") if security else {}), **own})
     try:
         found = admin.describe_cluster(request_timeout=2).result(3)
     except (KafkaException, TimeoutError):
@@ -37,11 +39,11 @@ def broker_is_ready(cluster: Cluster, client: Mapping[str, str]) -> bool:
     return found.cluster_id == cluster.cluster_id and len(found.nodes) == 1
 
 
-def get_json(port: int, path: str) -> Any:
+def get_json(port: int, path: str, security: Security | None = None, timeout: float = 2) -> Any:
     """The JSON answer, or None: a worker that starts refuses, then answers 404 with a page of HTML."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    connection, headers = _connection(port, security, timeout)
     try:
-        connection.request("GET", path)
+        connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
         body = answer.read()
         return json.loads(body) if answer.status == 200 else None
@@ -51,20 +53,30 @@ def get_json(port: int, path: str) -> Any:
         connection.close()
 
 
-def connect_is_ready(cluster: Cluster, client: Mapping[str, str]) -> bool:
+def _connection(
+    port: int, security: Security | None, timeout: float
+) -> tuple[http.client.HTTPConnection, dict[str, str]]:
+    if security is None:
+        return http.client.HTTPConnection("127.0.0.1", port, timeout=timeout), {}
+    login = base64.b64encode(f"{REST_USER}:{security.password(REST_USER)}".encode()).decode()
+    trust = ssl.create_default_context(cafile=str(security.ca))
+    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=timeout, context=trust)
+    return connection, {"Authorization": f"Basic {login}"}
+
+
+def connect_is_ready(cluster: Cluster, security: Security | None) -> bool:
     """The worker of this cluster answers, and is ready: before it has read its own topics it lists no connector."""
-    about = get_json(cluster.connect_port, "/")
+    about = get_json(cluster.connect_port, "/", security)
     if not isinstance(about, dict) or about.get("kafka_cluster_id") != cluster.cluster_id:
         return False
-    healthy = get_json(cluster.connect_port, "/health")
+    healthy = get_json(cluster.connect_port, "/health", security)
     return isinstance(healthy, dict) and healthy.get("status") == "healthy"
 
 
-def cm_is_ready(cluster: Cluster, client: Mapping[str, str]) -> bool:
+def cm_is_ready(cluster: Cluster, security: Security | None) -> bool:
     """The emulator answers and manages this cluster; its Driver may still wait for the worker."""
     engine = get_json(cluster.cm_port, "/emulator/engine")
     return isinstance(engine, dict) and [site.get("alias") for site in engine.values()] == [cluster.alias]
 
 
-# ``client``: properties of librdkafka; the lab's REST interfaces ask for no password.
 READY = {"broker": broker_is_ready, "connect": connect_is_ready, "cm": cm_is_ready}

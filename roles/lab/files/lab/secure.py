@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The secured lab: certificates, passwords, and what broker and worker are told about them.
 
-Passwords lie in one file that only its owner can read. Broker, worker and connectors are given references to it, which
+Passwords lie in files that only their owner can read. Broker, worker and connectors are given references to them, which
 Kafka's FileConfigProvider resolves: no configuration, no answer of the REST interface and no log holds a password.
 """
 
@@ -23,8 +23,12 @@ MECHANISM = "SCRAM-SHA-512"
 # consumer: the applications, which have no right until somebody gives them one.
 SUPER_USERS = ("broker", "admin")
 USERS = (*SUPER_USERS, "flow", "producer", "consumer", "drill")
+# Who may ask the REST interface of a Connect worker; a user of Kafka may not.
+REST_USER = "operator"
 _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 _PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+_REST = "org.apache.kafka.connect.rest.basic.auth.extension"
+_KEYSTORE = "keystore"
 _DAYS = "3650"
 _KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-sha256")
 _EXTENSIONS = """subjectAltName=DNS:localhost,IP:127.0.0.1
@@ -50,9 +54,24 @@ class Security:
         return self.folder / "server.pem"
 
     @property
+    def store(self) -> Path:
+        """The same for Kafka Connect, whose REST interface reads no PEM."""
+        return self.folder / "server.p12"
+
+    @property
     def passwords(self) -> Path:
-        """Lines of USER=PASSWORD."""
+        """Lines of USER=PASSWORD, and the password of the key store."""
         return self.folder / "passwords.properties"
+
+    @property
+    def rest_passwords(self) -> Path:
+        """The same for the users of the REST interface: all who stand in it may ask."""
+        return self.folder / "rest.properties"
+
+    @property
+    def rest_login(self) -> Path:
+        """Tells the worker's JVM where they stand."""
+        return self.folder / "rest.jaas"
 
     @property
     def exists(self) -> bool:
@@ -60,10 +79,11 @@ class Security:
         return self.passwords.exists()
 
     def password(self, user: str) -> str:
+        path = self.rest_passwords if user == REST_USER else self.passwords
         try:
-            lines = self.passwords.read_text().splitlines()
+            lines = path.read_text().splitlines()
         except OSError as error:
-            raise LabError(f"The passwords of the lab cannot be read: {self.passwords}: {error.strerror}.") from error
+            raise LabError(f"The passwords of the lab cannot be read: {path}: {error.strerror}.") from error
         found = dict(line.split("=", 1) for line in lines if "=" in line)
         if user not in found:
             raise LabError(f"The lab has no user {user!r}; it has {', '.join(USERS)}.")
@@ -77,9 +97,21 @@ class Security:
         """What all clients are told: nothing of it is a secret."""
         return {"security.protocol": PROTOCOL, "sasl.mechanism": MECHANISM, "ssl.ca.location": str(self.ca)}
 
+    def rest_trust(self) -> dict[str, str]:
+        """``connect_client`` without its password."""
+        return {"url_username": REST_USER, "ca_path": str(self.ca)}
+
+    def rest_client(self) -> dict[str, str]:
+        """``connect_client`` of the modules."""
+        return {**self.rest_trust(), "url_password": self.password(REST_USER)}
+
+    def secrets(self) -> list[str]:
+        """Everything that must not be found anywhere else."""
+        return [self.password(user) for user in (*USERS, REST_USER, _KEYSTORE)]
+
     def masked(self, text: str) -> str:
-        for user in USERS:
-            text = text.replace(self.password(user), "********")
+        for secret in self.secrets():
+            text = text.replace(secret, "********")
         return text
 
     def reference(self, user: str) -> str:
@@ -137,7 +169,18 @@ def connect(found: Security) -> dict[str, object]:
         **_trust_store(found),
     }
     inner = {f"{kind}.{key}": value for kind in ("producer", "consumer", "admin") for key, value in client.items()}
-    return {**_provider(found), **client, **inner}
+    rest = {
+        "listeners.https.ssl.keystore.type": "PKCS12",
+        "listeners.https.ssl.keystore.location": found.store,
+        "listeners.https.ssl.keystore.password": found.reference(_KEYSTORE),
+        "rest.extension.classes": f"{_REST}.BasicAuthSecurityRestExtension",
+    }
+    return {**_provider(found), **client, **inner, **rest}
+
+
+def jvm_options(found: Security) -> list[str]:
+    """Of the worker: its extension knows no other way to be told where its users stand."""
+    return [f"-Djava.security.auth.login.config={found.rest_login}"]
 
 
 def _provider(found: Security) -> dict[str, object]:
@@ -170,15 +213,18 @@ def make(found: Security) -> None:
     shutil.rmtree(found.folder, ignore_errors=True)
     found.folder.mkdir(parents=True)
     found.folder.chmod(0o700)
-    _certificates(found)
-    lines = "".join(f"{user}={secrets.token_hex(20)}\n" for user in USERS)
-    write_private(found.passwords, lines)
+    passwords = {user: secrets.token_hex(20) for user in (*USERS, _KEYSTORE)}
+    _certificates(found, passwords[_KEYSTORE])
+    write_private(found.rest_passwords, f"{REST_USER}={secrets.token_hex(20)}\n")
+    login = f'{_REST}.PropertyFileLoginModule required file="{found.rest_passwords}";'
+    write_private(found.rest_login, f"KafkaConnect {{\n  {login}\n}};\n")
+    write_private(found.passwords, "".join(f"{user}={password}\n" for user, password in passwords.items()))
 
 
-def _certificates(found: Security) -> None:
+def _certificates(found: Security, password: str) -> None:
     folder = found.folder
     key, request, certificate, extensions = (folder / name for name in ("key", "request", "certificate", "extensions"))
-    ca_key = folder / "ca.key"
+    ca_key, word = folder / "ca.key", folder / "word"
     write_private(extensions, _EXTENSIONS)
     ca = ("-x509", *_KEY, "-days", _DAYS, "-subj", "/CN=kafka-dr lab CA")
     _openssl("req", *ca, "-keyout", ca_key, "-out", found.ca)
@@ -186,8 +232,11 @@ def _certificates(found: Security) -> None:
     issuer = ("-CA", found.ca, "-CAkey", ca_key, "-CAcreateserial", "-days", _DAYS, "-sha256", "-extfile", extensions)
     _openssl("x509", "-req", "-in", request, *issuer, "-out", certificate)
     write_private(found.server, "".join(path.read_text() for path in (key, certificate, found.ca)))
+    write_private(word, password)
+    chain = ("-in", certificate, "-inkey", key, "-certfile", found.ca)
+    _openssl("pkcs12", "-export", *chain, "-out", found.store, "-passout", f"file:{word}")
     # The CA signs nothing more: without its key nobody can.
-    for path in (key, request, certificate, extensions, ca_key, folder / "ca.srl"):
+    for path in (key, request, certificate, extensions, ca_key, word, folder / "ca.srl"):
         path.unlink(missing_ok=True)
 
 

@@ -61,23 +61,24 @@ class Starter:
         return [brokers, [key for key in missing if key not in brokers]]
 
     def _grant(self, aliases: list[str]) -> None:
-        if not self.settings.secure:
+        security = self._security()
+        if security is None:
             return
         for alias in aliases:
             other = next(name for name in self.clusters if name != alias)
-            rights.grant(alias, other, self.clusters[alias].bootstrap_servers, self._admin())
+            rights.grant(alias, other, self.clusters[alias].bootstrap_servers, security.client("admin"))
 
-    def _admin(self) -> dict[str, str]:
-        return secure.security(self.paths.root).client("admin") if self.settings.secure else {}
+    def _security(self) -> secure.Security | None:
+        return self.paths.security if self.settings.secure else None
 
     def _wait(self, wanted: list[tuple[str, str]]) -> None:
         since = time.monotonic()
         waiting = list(wanted)
-        client = self._admin()
+        security = self._security()
         while waiting:
             for key in list(waiting):
                 self._check_alive(key, since)
-                if probes.READY[key[1]](self.clusters[key[0]], client):
+                if probes.READY[key[1]](self.clusters[key[0]], security):
                     waiting.remove(key)
                     if key in self.started:
                         self.progress.say(f"{key[0]} {key[1]} ready after {time.monotonic() - since:.1f} s")
@@ -98,6 +99,8 @@ class Starter:
         (self.paths.root / "tmp").mkdir(parents=True, exist_ok=True)
         write_atomically(self.paths.log4j2, LOG4J2)
         options = jvm_options(self.settings, self.paths.root, self.paths.log4j2, self.classes(name))
+        if name == "connect" and self.settings.secure:
+            options += secure.jvm_options(self.paths.security)
         return [self.java.program, *options, "-cp", f"{self.jars}/*", main, *arguments]
 
     def _check_alive(self, key: tuple[str, str], since: float) -> None:
@@ -136,7 +139,7 @@ class Starter:
         if self.settings.secure:
             # The log of the cluster holds what its users' passwords can be tried against.
             cluster.folder.chmod(0o700)
-            command = self._hidden(cluster, [*command, *secure.scram_options(secure.security(self.paths.root))])
+            command = self._hidden(cluster, [*command, *secure.scram_options(self.paths.security)])
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def _hidden(self, cluster: Cluster, command: Sequence[str]) -> list[str]:
@@ -145,7 +148,7 @@ class Starter:
         return [command[0], f"@{self._arguments(cluster)}"]
 
     def _arguments(self, cluster: Cluster) -> Path:
-        return secure.security(self.paths.root).folder / f"format-{cluster.alias}"
+        return self.paths.security.folder / f"format-{cluster.alias}"
 
     def _finish_format(self, cluster: Cluster, process: subprocess.Popen[str]) -> None:
         try:
@@ -154,6 +157,6 @@ class Starter:
             raise LabError(f"Formatting the data folder of {cluster.alias} took over {BOUND:.0f} s.") from error
         if process.returncode != 0:
             # Its complaint about an option may repeat the option.
-            shown = output if not self.settings.secure else secure.security(self.paths.root).masked(output)
+            shown = output if not self.settings.secure else self.paths.security.masked(output)
             raise LabError(f"Formatting the data folder of {cluster.alias} failed:\n{shown.strip()[-2000:]}")
         write_atomically(cluster.folder / "cluster_id", cluster.cluster_id + "\n")

@@ -1,0 +1,47 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why a broker's certificate is not trusted: librdkafka says only that it is not.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+from collections.abc import Mapping
+
+__all__ = ["why_not_trusted"]
+
+SECONDS = 3.0
+
+
+def why_not_trusted(config: Mapping[str, str]) -> str:
+    """``HOST:PORT: certificate has expired`` of the first bootstrap server whose certificate fails; else "".
+
+    ``config``: properties of librdkafka. The same trust is tried with OpenSSL in Python, which keeps the reason.
+    """
+    trust = _trust(config)
+    for server in config["bootstrap.servers"].split(",") if trust else ():
+        host, _colon, port = server.strip().rpartition(":")
+        with contextlib.suppress(OSError, ValueError):
+            try:
+                with socket.create_connection((host.strip("[]"), int(port)), timeout=SECONDS) as plain:
+                    trust.wrap_socket(plain, server_hostname=host.strip("[]")).close()
+            except ssl.SSLCertVerificationError as error:
+                return f"{server.strip()}: {error.verify_message}"
+    return ""
+
+
+def _trust(config: Mapping[str, str]) -> ssl.SSLContext | None:
+    """None where the files that would be trusted cannot be read: librdkafka says so itself."""
+    try:
+        found = ssl.create_default_context(
+            cafile=config.get("ssl.ca.location") or None, cadata=config.get("ssl.ca.pem") or None
+        )
+    except OSError:
+        return None
+    found.check_hostname = config.get("ssl.endpoint.identification.algorithm", "https") == "https"
+    return found
