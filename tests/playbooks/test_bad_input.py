@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import copy
 import http.server
-import json
 import socket
 import threading
-import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.http import Transport
+from lab.lab import Lab
 from scenario import Scenario
 from snapshot import read_inventory, snapshot
+from workers import worker
 
 GROUPS = ["settlement", "fraud"]
+FLOW = "/connectors/P-%3EB.MirrorSourceConnector"
 
 
 @pytest.fixture
@@ -55,12 +57,12 @@ def html_url() -> Iterator[str]:
 
 def refused(scenario: Scenario, playbook: str, variables: dict[str, Any], *texts: str) -> None:
     """The playbook ends with 2, says all of ``texts``, and nothing is changed."""
-    before = snapshot(read_inventory(scenario.inventory), GROUPS)
+    before = snapshot(scenario.folder, GROUPS)
     done = scenario.playbook(playbook, variables, expect=2)
     flat = " ".join(done["output"].split()).replace('\\"', '"')
     for text in texts:
         assert text in flat, done["log"]
-    assert snapshot(read_inventory(scenario.inventory), GROUPS) == before
+    assert snapshot(scenario.folder, GROUPS) == before
 
 
 def changed_inventory(scenario: Scenario, alias: str, **values: Any) -> dict[str, Any]:
@@ -163,31 +165,23 @@ def test_another_policy_than_the_topics_were_filled_with(enabled: Scenario) -> N
     refused(enabled, "enable", variables, 'the pair was enabled with "default"')
 
 
-def _runs_with(path: str, isolation: str) -> bool:
-    base = path.removesuffix("/config")
-    with urllib.request.urlopen(f"{base}/tasks", timeout=15) as answer:
-        configs = [task["config"] for task in json.load(answer)]
-    with urllib.request.urlopen(f"{base}/status", timeout=15) as answer:
-        states = [task["state"] for task in json.load(answer)["tasks"]]
+def _runs_with(rest: Transport, isolation: str) -> bool:
+    configs = [task["config"] for task in rest.call("GET", f"{FLOW}/tasks")]
+    states = [task["state"] for task in rest.call("GET", f"{FLOW}/status")["tasks"]]
     taken = all(config["source.consumer.isolation.level"] == isolation for config in configs)
     return taken and states == ["RUNNING"] * len(configs) and bool(configs)
 
 
 def test_a_connector_whose_settings_somebody_changed(enabled: Scenario) -> None:
     """Aborted records would become real ones, and records would not equal their copies."""
-    url = read_inventory(enabled.inventory)["kafka_dr_clusters"]["B"]["connect_url"]
-    path = f"{url}/connectors/P-%3EB.MirrorSourceConnector/config"
-    with urllib.request.urlopen(path, timeout=15) as answer:
-        config = json.load(answer)
+    rest = worker(Lab(enabled.folder, quiet=True), "B")
+    config = rest.call("GET", f"{FLOW}/config")
     config["source.consumer.isolation.level"] = "read_uncommitted"
     del config["header.converter"]
-    request = urllib.request.Request(
-        path, json.dumps(config).encode(), {"Content-Type": "application/json"}, method="PUT"
-    )
-    urllib.request.urlopen(request, timeout=15).close()
+    rest.call("PUT", f"{FLOW}/config", config)
     try:
         # Its tasks begin anew: before they have, what is there now is not what will be there afterwards.
-        enabled.wait(lambda: _runs_with(path, "read_uncommitted"), 60, "the connector's tasks run with these settings")
+        enabled.wait(lambda: _runs_with(rest, "read_uncommitted"), 60, "the connector's tasks run with these settings")
         texts = ('"source.consumer.isolation.level" is "read_uncommitted"', '"header.converter" is not set')
         refused(enabled, "failover_cutoff", {"kafka_dr_confirm": "B"}, *texts)
     finally:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from disasters import lose, pause
 from scenario import Scenario, totals
-from snapshot import read_inventory, snapshot
+from snapshot import snapshot
 
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 1000, "flush_seconds": 2},
@@ -25,11 +26,19 @@ READ_RESTORED = 90.0
 BEHIND = 2.0
 
 
-@pytest.fixture(params=[pytest.param("default", marks=pytest.mark.soak), "identity"])
+# On a secured lab the one that runs always: TLS, passwords and rights change nothing of a disaster.
+KINDS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "identity": {"policy": "identity"},
+    "identity, secured": {"policy": "identity", "secure": True},
+}
+
+
+@pytest.fixture(params=[*(pytest.param(kind, marks=pytest.mark.soak) for kind in list(KINDS)[:2]), list(KINDS)[2]])
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Under load on P, positions prepared on B."""
     clients = [dict(client) for client in CLIENTS]
-    made = Scenario(tmp_path_factory.mktemp(request.param), clients=clients, policy=request.param)
+    made = Scenario(tmp_path_factory.mktemp("pair"), clients=clients, **KINDS[request.param])
     try:
         made.lab_up()
         made.playbook("enable", {"kafka_dr_confirm": "P"})
@@ -41,11 +50,11 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(pair: Scenario) -> None:
-    before = snapshot(read_inventory(pair.inventory), ["settlement", "fraud"])
+    before = snapshot(pair.folder, ["settlement", "fraud"])
     refused = pair.playbook("failover_disaster", {"kafka_dr_confirm": "B"}, expect=2)
     assert "a planned failover is possible" in refused["output"]
     assert refused["changed"] == 0
-    after = snapshot(read_inventory(pair.inventory), ["settlement", "fraud"])
+    after = snapshot(pair.folder, ["settlement", "fraud"])
     assert after["B"]["connectors"] == before["B"]["connectors"]
 
     pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
@@ -77,7 +86,7 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     # P comes back with what it had never sent. Nothing of it moves by itself.
     lab.start("P", "broker")
     lab.start("P", "connect")
-    seen = snapshot(read_inventory(pair.inventory), ["settlement"])
+    seen = snapshot(pair.folder, ["settlement"])
     assert seen["B"]["connectors"]["P->B.MirrorSourceConnector"][0] == "STOPPED"
     listed = pair.playbook("salvage")
     assert listed["changed"] == 0

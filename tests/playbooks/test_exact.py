@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from accounts import Account, Place, Stay, account, ends, positions, read_log, resent
+from lab.lab import Lab
 from scenario import ROOT, Scenario, totals
-from snapshot import read_inventory
 
 PARTITIONS = 12
 CLIENTS = [
@@ -37,8 +37,8 @@ SHORT, LONG = 1, 20
 @pytest.fixture
 def pair(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Scenario]:
     """A fresh pair for every run: all four topics are read from their beginning afterwards."""
-    folder, once = tmp_path_factory.mktemp("exact"), getattr(request, "param", False)
-    made = Scenario(folder, clients=[dict(client) for client in CLIENTS], exactly_once=once)
+    kind: dict[str, Any] = getattr(request, "param", {})
+    made = Scenario(tmp_path_factory.mktemp("exact"), clients=[dict(client) for client in CLIENTS], **kind)
     try:
         made.lab_up()
         made.playbook("enable", {"kafka_dr_confirm": "P"})
@@ -92,13 +92,15 @@ def lag(scenario: Scenario) -> int:
 
 
 def logs_of(scenario: Scenario) -> tuple[dict[Place, Any], dict[Place, Place]]:
-    clusters = read_inventory(scenario.inventory)["kafka_dr_clusters"]
+    lab = Lab(scenario.folder, quiet=True)
+    clusters = lab.info()["clusters"]
     logs: dict[Place, Any] = {}
     copies: dict[Place, Place] = {}
     for alias, other in (("P", "B"), ("B", "P")):
         for number in range(PARTITIONS):
             for topic in ("Payments", f"{other}.Payments"):
-                logs[alias, topic, number] = read_log(clusters[alias]["bootstrap_servers"], topic, number)
+                servers = clusters[alias]["bootstrap_servers"]
+                logs[alias, topic, number] = read_log(servers, topic, number, lab.client())
             copies[alias, f"{other}.Payments", number] = (other, "Payments", number)
     return logs, copies
 
@@ -158,8 +160,17 @@ def counts(found: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "number",
-    [pytest.param(n, marks=[] if n < SHORT else [pytest.mark.soak], id=f"seed-{SEED + n}") for n in range(LONG)],
+    ("pair", "number"),
+    [
+        pytest.param(
+            {"secure": n % 2 == 0},
+            n,
+            marks=[] if n < SHORT else [pytest.mark.soak],
+            id=f"{'open' if n % 2 else 'secured'}-seed-{SEED + n}",
+        )
+        for n in range(LONG)
+    ],
+    indirect=["pair"],
 )
 def test_groups_stopped_in_the_middle_go_on_with_the_next_record(pair: Scenario, number: int) -> None:
     found = run(pair, SEED + number)
@@ -178,7 +189,7 @@ def test_second_and_third_failovers_start_every_group_where_it_left_off(pair: Sc
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("pair", [True], indirect=True, ids=["exactly-once"])
+@pytest.mark.parametrize("pair", [{"exactly_once": True}], indirect=True, ids=["exactly-once"])
 def test_with_exactly_once_on_the_worker_nothing_lies_twice_in_a_replica(pair: Scenario) -> None:
     """SOUNDNESS 4: killed workers leave nothing behind then, and no group processes anything twice."""
     found = run(pair, SEED)

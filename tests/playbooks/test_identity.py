@@ -6,10 +6,8 @@
 from __future__ import annotations
 
 import time
-import urllib.request
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
@@ -18,10 +16,12 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from accounts import read_log
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal
 from kills import kill_at, kill_in_phase, outwait
+from lab.lab import Lab
 from lagging import slow
 from modules import run_module
 from scenario import Scenario, totals
 from snapshot import read_inventory, snapshot
+from workers import tell
 
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 500},
@@ -56,7 +56,7 @@ def records(pair: Scenario, alias: str) -> int:
 
 
 def connectors(pair: Scenario) -> dict[str, str]:
-    seen = snapshot(read_inventory(pair.inventory), [])
+    seen = snapshot(pair.folder, [])
     return {name: found[0] for side in seen.values() for name, found in side["connectors"].items()}
 
 
@@ -218,9 +218,8 @@ def test_a_failover_done_by_hand_is_taken_over_and_only_its_delta_comes_home(pai
     pair.stop()
     wanted = records(pair, "P")
     pair.wait(lambda: records(pair, "B") == wanted - 1, 60, "everything is on B, but what was accepted as lost there")
-    clusters = read_inventory(pair.inventory)["kafka_dr_clusters"]
-    rest(clusters["B"]["connect_url"], "P->B.MirrorSourceConnector", "stop")
-    rest(clusters["B"]["connect_url"], "P->B.MirrorCheckpointConnector", "stop")
+    for part in ("Source", "Checkpoint"):
+        tell(Lab(pair.folder, quiet=True), f"P->B.Mirror{part}Connector", "stop")
     to_ends(servers(pair)["B"], pair.partitions)
     for endpoint in (pair.folder / "ledger").glob("*.env"):
         text = endpoint.read_text()
@@ -257,13 +256,6 @@ def journal(pair: Scenario) -> dict[str, Any]:
     assert result["rc"] == 0, result
     state: dict[str, Any] = result["state"]
     return state
-
-
-def rest(url: str, connector: str, verb: str) -> None:
-    """What somebody does by hand with curl."""
-    request = urllib.request.Request(f"{url}/connectors/{quote(connector)}/{verb}", method="PUT")
-    with urllib.request.urlopen(request, timeout=15):
-        pass
 
 
 def to_ends(bootstrap: str, partitions: int) -> None:

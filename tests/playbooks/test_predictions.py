@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import requests
 
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_readiness
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
@@ -25,6 +24,7 @@ from disasters import PARTS, give_back
 from lab.lab import Lab
 from scenario import Scenario
 from snapshot import read_inventory
+from workers import tell
 
 RATE = 1000
 CLIENTS = [
@@ -97,8 +97,7 @@ def lose_behind(pair: Scenario, unknown: float, uncopied: float) -> tuple[Lab, d
     """MirrorMaker 2 tells no positions for so long, then copies nothing; what readiness says of it; and P is gone."""
     lab = Lab(pair.folder, quiet=True)
     for part, seconds in (("Checkpoint", unknown), ("Source", uncopied)):
-        flow = f"{lab.info()['clusters']['B']['connect_url']}/connectors/P->B.Mirror{part}Connector"
-        requests.put(f"{flow}/pause", timeout=10).raise_for_status()
+        tell(lab, f"P->B.Mirror{part}Connector", "pause")
         records = pair.count("acknowledged") + int(seconds * RATE)
         pair.wait(lambda wanted=records: pair.count("acknowledged") >= wanted, 60, "records behind the pause")
     params = {

@@ -14,7 +14,7 @@ from disasters import lose
 from lab.lab import Lab
 from lagging import slow
 from scenario import Scenario
-from snapshot import read_inventory, snapshot
+from snapshot import snapshot
 
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 500},
@@ -63,10 +63,10 @@ def test_an_empty_cluster_takes_the_place_of_a_lost_one(pair: Scenario) -> None:
     refused(pair, "If P is the new cluster, confirm that alias", kafka_dr_confirm="B")
 
     groups = ["settlement", "fraud"]
-    before = snapshot(read_inventory(pair.inventory), groups, lab.client())
+    before = snapshot(pair.folder, groups)
     shown = pair.playbook("rebuild", CONFIRM, options=("--check",))
     assert "lost for good: at least" in shown["output"]
-    after = snapshot(read_inventory(pair.inventory), groups, lab.client())
+    after = snapshot(pair.folder, groups)
     assert after["P"] == before["P"]
     # The applications work on B.
     assert {**after["B"], "positions": None, "journal": None} == {**before["B"], "positions": None, "journal": None}

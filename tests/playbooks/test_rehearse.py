@@ -8,18 +8,19 @@ from __future__ import annotations
 import json
 import os
 import sys
-import urllib.parse
-import urllib.request
 from pathlib import Path
 from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._http import quoted
 from kills import kill_at, outwait
+from lab.lab import Lab
 from scenario import Scenario, totals
 from secured import command_lines
 from snapshot import at_rest, read_inventory, snapshot
+from workers import worker
 
 GROUPS = ["settlement", "fraud"]
 CONFIRM = {"kafka_dr_confirm": "B"}
@@ -30,23 +31,21 @@ def structure(scenario: Scenario) -> dict[str, Any]:
     """Everything but what applications at work move."""
     return {
         alias: {key: value for key, value in one.items() if key not in ("positions", "journal")}
-        for alias, one in snapshot(read_inventory(scenario.inventory), []).items()
+        for alias, one in snapshot(scenario.folder, []).items()
     }
 
 
 def everything(scenario: Scenario) -> dict[str, Any]:
     """With the positions of all groups, and what connectors have copied but for heartbeats: applications at rest."""
-    inventory = read_inventory(scenario.inventory)
-    found: dict[str, Any] = {"clusters": snapshot(inventory, GROUPS), "offsets": {}, "groups": {}}
-    for alias, cluster in inventory["kafka_dr_clusters"].items():
+    lab = Lab(scenario.folder, quiet=True)
+    found: dict[str, Any] = {"clusters": snapshot(scenario.folder, GROUPS), "offsets": {}, "groups": {}}
+    for alias, cluster in lab.info()["clusters"].items():
         # To be held until its answer is there.
         admin = AdminClient({"bootstrap.servers": cluster["bootstrap_servers"]})
         listed = admin.list_consumer_groups(request_timeout=15).result(30)
         found["groups"][alias] = sorted(group.group_id for group in listed.valid)
         for name in found["clusters"][alias]["connectors"]:
-            path = urllib.parse.quote(name, safe="")
-            with urllib.request.urlopen(f"{cluster['connect_url']}/connectors/{path}/offsets", timeout=15) as answer:
-                rows = json.load(answer)["offsets"]
+            rows = worker(lab, alias).call("GET", quoted("connectors", name, "offsets"))["offsets"]
             found["offsets"][name] = sorted(
                 json.dumps(row, sort_keys=True)
                 for row in rows

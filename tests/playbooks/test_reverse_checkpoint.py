@@ -44,7 +44,7 @@ def checkpoint(pair: Scenario, to: str, *options: str, **variables: Any) -> dict
 
 def originals(pair: Scenario, alias: str) -> list[tuple[str, str, int, int]]:
     """Positions on the original topic: MirrorMaker 2 writes none there."""
-    seen = snapshot(read_inventory(pair.inventory), ["settlement", "fraud"])[alias]["positions"]
+    seen = snapshot(pair.folder, ["settlement", "fraud"])[alias]["positions"]
     return [(group, *one) for group, rows in seen.items() for one in rows if one[0] == "Payments"]
 
 

@@ -22,7 +22,7 @@ GROUPS = ["settlement", "fraud"]
 
 
 def seen(scenario: Scenario) -> dict[str, Any]:
-    return snapshot(read_inventory(scenario.inventory), GROUPS)
+    return snapshot(scenario.folder, GROUPS)
 
 
 def settled(scenario: Scenario) -> dict[str, Any]:

@@ -37,9 +37,9 @@ class Account:
     skipped: int
 
 
-def read_log(servers: str, topic: str, partition: int) -> Log:
+def read_log(servers: str, topic: str, partition: int, client: Mapping[str, str] | None = None) -> Log:
     """All committed records of a partition: offset, and (producer, seq) as the value has it."""
-    options = {"bootstrap.servers": servers, "group.id": "accounts", "enable.auto.commit": False}
+    options = {**(client or {}), "bootstrap.servers": servers, "group.id": "accounts", "enable.auto.commit": False}
     consumer = Consumer({**options, "isolation.level": "read_committed", "enable.partition.eof": True})
     found: Log = []
     try:

@@ -7,25 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import requests
 from confluent_kafka import ConsumerGroupState
 from confluent_kafka.admin import AdminClient
 
 from lab.lab import Lab
 from scenario import Scenario
+from workers import tell
 
 PARTS = ("broker", "connect")
+FLOW = "P->B.MirrorSourceConnector"
 
 
 def pause(pair: Scenario, seconds: float, meanwhile: Callable[[Lab], None] = lambda lab: None) -> Lab:
     """MirrorMaker 2 falls behind by what is written on P in ``seconds`` (at 1,000 records/s), and goes on."""
     lab = Lab(pair.folder)
-    flow = f"{lab.info()['clusters']['B']['connect_url']}/connectors/P->B.MirrorSourceConnector"
-    requests.put(f"{flow}/pause", timeout=10).raise_for_status()
+    tell(lab, FLOW, "pause")
     records = pair.count("acknowledged") + int(seconds * 1000)
     pair.wait(lambda: pair.count("acknowledged") >= records, 60, "records that B will not have")
     meanwhile(lab)
-    requests.put(f"{flow}/resume", timeout=10).raise_for_status()
+    tell(lab, FLOW, "resume")
     return lab
 
 

@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-import json
 import time
-import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.http import Transport
+from lab.lab import Lab
+from workers import worker
 
 JOURNAL = "kafka-dr-journal-internal"
 T = TypeVar("T")
@@ -32,19 +34,18 @@ def at_rest(look: Callable[[], T], step: float = 1.0, seconds: float = 90.0) -> 
     return seen
 
 
-def snapshot(inventory: dict[str, Any], groups: list[str], client: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Topics and their settings, positions, journal ends, connectors and their states, of both clusters.
+def snapshot(folder: Path, groups: list[str]) -> dict[str, Any]:
+    """Topics and their settings, positions, journal ends, connectors and their states, of both clusters of a lab.
 
-    ``client``: properties with which a secured cluster is reached. No ``connectors`` where none is declared.
+    No ``connectors`` where the engine is srm.
     """
-    clusters: dict[str, Any] = inventory["kafka_dr_clusters"]
-    return {
-        alias: _one({**(client or {}), "bootstrap.servers": cluster["bootstrap_servers"]}, cluster, groups)
-        for alias, cluster in clusters.items()
-    }
+    lab = Lab(folder, quiet=True)
+    return {alias: _one(lab, alias, groups) for alias in lab.info()["clusters"]}
 
 
-def _one(client: dict[str, str], cluster: dict[str, Any], groups: list[str]) -> dict[str, Any]:
+def _one(lab: Lab, alias: str, groups: list[str]) -> dict[str, Any]:
+    cluster = lab.info()["clusters"][alias]
+    client = {**lab.client(), "bootstrap.servers": cluster["bootstrap_servers"]}
     admin = AdminClient(client)
     names = sorted(name for name in admin.list_topics(timeout=15).topics if not name.startswith("__"))
     listed = admin.list_topics(timeout=15).topics
@@ -62,7 +63,7 @@ def _one(client: dict[str, str], cluster: dict[str, Any], groups: list[str]) -> 
         "settings": settings,
         "positions": {group: _positions(admin, group) for group in groups},
         "journal": _end(client, JOURNAL) if JOURNAL in names else None,
-        "connectors": _connectors(cluster["connect_url"]) if cluster.get("connect_url") else None,
+        "connectors": None if "cm_url" in cluster else _connectors(worker(lab, alias)),
     }
 
 
@@ -79,9 +80,8 @@ def _end(client: dict[str, str], topic: str) -> int:
         consumer.close()
 
 
-def _connectors(url: str) -> dict[str, Any]:
-    with urllib.request.urlopen(f"{url}/connectors?expand=status&expand=info", timeout=15) as answer:
-        found = json.load(answer)
+def _connectors(rest: Transport) -> dict[str, Any]:
+    found = rest.call("GET", "/connectors", query="?expand=status&expand=info")
     return {
         name: (entry["status"]["connector"]["state"], len(entry["status"]["tasks"]), entry["info"]["config"])
         for name, entry in found.items()

@@ -24,7 +24,9 @@ def why_not_trusted(config: Mapping[str, str]) -> str:
     ``config``: properties of librdkafka. The same trust is tried with OpenSSL in Python, which keeps the reason.
     """
     trust = _trust(config)
-    for server in config["bootstrap.servers"].split(",") if trust else ():
+    if trust is None:
+        return ""
+    for server in config["bootstrap.servers"].split(","):
         host, _colon, port = server.strip().rpartition(":")
         with contextlib.suppress(OSError, ValueError):
             try:
