@@ -60,6 +60,13 @@ options:
     type: list
     elements: str
     default: []
+  lists:
+    description:
+      - With the engine C(srm), RV(switchback.kafka_dr.srm_allowlist_info#module:lists) of both flows. What is not among
+        them is not known.
+    type: list
+    elements: dict
+    default: []
   accept:
     description: Names of checks whose C(NO) is known and accepted. They count as C(YES), and are told as C(ACCEPTED).
     type: list
@@ -160,6 +167,7 @@ SPEC = pair_options().merge(
             "clients": {"type": "list", "elements": "dict", "default": []},
             "endpoints": {"type": "dict", "default": {}},
             "unreachable": NAMES,
+            "lists": {"type": "list", "elements": "dict", "default": []},
             "accept": NAMES,
             "history": {"type": "bool", "default": True},
             "lag_limit": {"type": "float", "default": 60.0},

@@ -337,7 +337,14 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
     "the source connector is gone": (deleted_connector, "flow", "NO", "no source connector"),
     "no checkpoints": (verb("B", CHECKPOINT, "stop"), "checkpoints", "NO", "STOPPED"),
     "the way back is stopped": (verb("P", SOURCE, "stop"), "back", "NO", "STOPPED"),
-    "RUNNING, and no longer of this topic": (configured(topics="Other"), "flow_moves", "NO", "nothing moved"),
+    "RUNNING, and no longer of this topic": (configured(topics="Other"), "flow_carries", "NO", '"Payments"'),
+    "RUNNING, and it waits for more than there is": (
+        configured(source_consumer_fetch_min_bytes="50000000", source_consumer_fetch_max_wait_ms="25000"),
+        "flow_moves",
+        "NO",
+        "nothing moved",
+    ),
+    "RUNNING, and the topic is excluded": (configured(topics_exclude="Pay.*"), "flow_carries", "NO", '"Payments"'),
     "aborted records would be copied": (
         configured(source_consumer_isolation_level="read_uncommitted"),
         "flow_settings",

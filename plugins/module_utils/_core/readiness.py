@@ -88,7 +88,8 @@ class Facts:
 
     ``away``: why a cluster, or the workers of the flow toward it (``workers``), did not answer; None: they did.
     ``topics``: by alias, every original and replica. ``flows``: forward, and with the policy default the one back, as
-    ``dr_status_info`` tells them; ``unsound``: texts by flow. ``names``: the groups that move, ``groups``: where they
+    ``dr_status_info`` tells them; ``unsound``: texts by flow; ``left_out``: by flow, what of the inventory it does not
+    carry, and that of which nobody knows. ``names``: the groups that move, ``groups``: where they
     stand. ``uncopied``: of the forward flow, partitions that lack something, and ``expiring`` since when and for how
     long. ``foreign``: texts by flow that was looked at. ``rows``: where groups would start on ``y``. ``survey``: what
     ``dr_disaster`` sees. ``rights``: missing on ``y``; ``undeclared``: clients of whose rights nothing can be said,
@@ -109,6 +110,7 @@ class Facts:
     brokers: Mapping[str, int | None] = field(default_factory=dict)
     flows: Mapping[str, Mapping[str, Any]] | None = None
     unsound: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    left_out: Mapping[str, tuple[Sequence[str], Sequence[str]]] = field(default_factory=dict)
     foreign: Mapping[str, Sequence[str]] | None = None
     uncopied: Sequence[Uncopied] | None = None
     expiring: Sequence[Expiring] | None = None

@@ -252,6 +252,17 @@ def _sound(facts: Facts) -> Finding:
     return _none_of(texts, "no setting that a proof could not rest on")
 
 
+def _carries(which: str) -> Judge:
+    def judge(facts: Facts) -> Finding:
+        flow = getattr(facts, which)
+        if flow is None:
+            return _not_known(facts, "flows")
+        missing, unknown = facts.left_out[flow["name"]]
+        return _none_of(list(missing), "every topic, and every group that moves", list(unknown))
+
+    return judge
+
+
 def _fits(facts: Facts) -> Finding:
     if facts.forward is None:
         return _not_known(facts, "flows")
@@ -535,6 +546,13 @@ CHECKS = (
         ("flow",),
     ),
     Check(
+        "flow_carries",
+        "Does the flow {x}->{y} carry every topic and group of the inventory?",
+        _carries("forward"),
+        "Run the playbook enable: it declares them. What an exclude names has to be taken out of it by hand.",
+        ("flow",),
+    ),
+    Check(
         "flow_fits",
         "Was nothing deleted on {x} before it was copied?",
         _fits,
@@ -546,7 +564,7 @@ CHECKS = (
         "Does the flow {x}->{y} bring records?",
         _moves("forward"),
         "RUNNING proves nothing. Look at the worker's log; is the line full, does the target refuse writes?",
-        ("flow", "leaders_to", "flow_fits", "writable"),
+        ("flow", "leaders_to", "flow_fits", "flow_carries", "writable"),
     ),
     Check(
         "flow_lag",
@@ -590,11 +608,19 @@ CHECKS = (
         (CONTROLLED,),
     ),
     Check(
+        "back_carries",
+        "Does the flow {y}->{x} carry every topic and group of the inventory?",
+        lambda facts: _is("it stands still") if facts.naming.policy == "identity" else _carries("back")(facts),
+        "Run the playbook enable: it declares them.",
+        ("back",),
+        (CONTROLLED,),
+    ),
+    Check(
         "back_moves",
         "Does the flow {y}->{x} bring records?",
         lambda facts: _is("it stands still") if facts.naming.policy == "identity" else _moves("back")(facts),
         "RUNNING proves nothing. Look at the worker's log.",
-        ("back", "leaders_from", "leaders_to", "partitions", "topic_ids"),
+        ("back", "back_carries", "leaders_from", "leaders_to", "partitions", "topic_ids"),
         (CONTROLLED,),
     ),
     Check(

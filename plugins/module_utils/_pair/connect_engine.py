@@ -18,6 +18,7 @@ from .._connect.rest import ConnectClient
 from .._connect.soundness import left_open, unsound
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
+from .._core.filters import filters_of
 from .._core.names import CONNECTORS, Naming, connector_name, flow_name
 from .._core.stays import nested
 from .._core.waiting import Bounds
@@ -25,6 +26,8 @@ from .._module import Result
 from .engine import ConnectorLook, EngineLook
 
 __all__ = ["ConnectEngine"]
+
+_FILTERS = {"source": ("topics",), "checkpoint": ("topics", "groups"), "heartbeat": ()}
 
 
 class ConnectEngine:
@@ -64,9 +67,10 @@ class ConnectEngine:
             status = listed.get(name)
             state = None if status is None else status.state
             tasks = () if status is None else tuple(task.state for task in status.tasks)
-            config = None if status is None or part != "source" else status.config
-            wrong = () if config is None else (*unsound(config, _brokers(config)), *left_open(config))
-            looks[part] = ConnectorLook(part, name, state, tasks, wrong)
+            config = {} if status is None else status.config
+            copies = part == "source" and status is not None
+            wrong = (*unsound(config, _brokers(config)), *left_open(config)) if copies else ()
+            looks[part] = ConnectorLook(part, name, state, tasks, wrong, filters_of(config, _FILTERS[part]))
         return EngineLook(looks, copied_offsets(rest, looks["source"].name, source))
 
     def against(self, source: str, target: str) -> list[str]:

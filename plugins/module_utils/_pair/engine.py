@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .._core.changes import Outcome
+from .._core.filters import Filter
 from .._core.waiting import Bounds
 from .._module import Result
 
@@ -24,7 +25,8 @@ Partition = tuple[str, int]
 class ConnectorLook:
     """A connector as its engine reports it. ``tasks``: state of each; None state: it does not exist.
 
-    ``unsound``: settings of a source connector on which no proof can rest, in words.
+    ``unsound``: settings of a source connector on which no proof can rest, in words. ``filters``: what it takes of
+    names, where it is asked itself; ``amiss``: what the inventory wants otherwise, in words.
     """
 
     part: str
@@ -32,6 +34,8 @@ class ConnectorLook:
     state: str | None
     tasks: tuple[str, ...]
     unsound: tuple[str, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    amiss: tuple[str, ...] = ()
 
     @property
     def final(self) -> bool:

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from .._core.acl import EVERYBODY, Acl, bans, client_acls, granted, wanted_acls
 from .._core.errors import DrError
+from .._core.filters import Filter, left_out
 from .._core.gates import open_transaction
 from .._core.history import drill_line, durations, trend_lines
 from .._core.journal import Event, State, fold, merge
@@ -371,6 +372,7 @@ class _Look:
         return {
             "flows": {name: one["row"] for name, one in looked.items() if one is not None},
             "unsound": {name: one["unsound"] for name, one in looked.items() if one is not None},
+            "left_out": {name: one["left_out"] for name, one in looked.items() if one is not None},
             "foreign": None if away is None else {name: one["foreign"] for name, one in looked.items() if one},
             "uncopied": None if away is None else away["uncopied"],
             "expiring": None if away is None else away["expiring"],
@@ -399,11 +401,43 @@ class _Look:
         return {
             "row": flow_row(look, finding),
             "unsound": look.connectors["source"].unsound,
+            "left_out": self._left_out(look),
             "foreign": foreign,
             "uncopied": lacking,
             "expiring": self._expiring(pair, look.source, lacking),
             "open": _left_open(pair, look),
         }
+
+    def _left_out(self, look: FlowLook) -> tuple[list[str], list[str]]:
+        """By the connectors' own filters, or with the engine srm by its lists as somebody has read them."""
+        names = {"topics": self._params["topics"], "groups": self._params["groups"]}
+        missing = [text for part in look.connectors.values() for text in part.amiss]
+        unknown: list[str] = []
+        if self._clusters[look.target].get("srm"):
+            sets = [("Streams Replication Manager", *self._lists(look))]
+        else:
+            sets = [(part.name, part.filters, []) for part in look.connectors.values() if part.state is not None]
+        for who, filters, unread in sets:
+            lacks, unclear = left_out(filters, names)
+            missing += [f"{who} leaves out {text}" for text in lacks]
+            unknown += [*unread, *(f"whether {who} takes {text} is not known" for text in unclear)]
+        return list(dict.fromkeys(missing)), unknown
+
+    def _lists(self, look: FlowLook) -> tuple[list[Filter], list[str]]:
+        """The two lists of a flow that decide what it carries, and which of them nobody could read."""
+        rows = {
+            one["kind"]: one
+            for one in self._params["lists"]
+            if (one["source"], one["target"]) == (look.source, look.target)
+        }
+        known = {kind: rows[kind] for kind in ("topics", "groups") if rows.get(kind, {}).get("known")}
+        found = [Filter(kind, tuple(row["allowed"]), tuple(row["denied"])) for kind, row in known.items()]
+        unread = [
+            f"srm-control did not show the list {kind} of {look.name}"
+            for kind in ("topics", "groups")
+            if kind not in known and self._params[kind]
+        ]
+        return found, unread
 
     def _expiring(self, pair: Pair, source: str, lacking: Sequence[Uncopied]) -> list[Expiring]:
         """How long the first record that is not copied has waited, and how long it is kept."""

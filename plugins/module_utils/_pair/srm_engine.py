@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from .._cm.commands import Reader
@@ -26,7 +27,7 @@ from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.names import CONNECTORS, Naming, connector_name, flow_name, offsets_topic
 from .._core.replication_config import parse
-from .._core.srm import REPLICATION_CONFIGS, foreign_policy, is_on, of_flow, sync_key
+from .._core.srm import REPLICATION_CONFIGS, REVERSE, foreign_policy, is_on, of_flow, sync_key
 from .._core.stays import nested
 from .._core.waiting import Bounds
 from .._kafka.client import Kafka
@@ -59,6 +60,8 @@ class SrmEngine:
         self._naming, self._kafka = naming, kafka
         self._offsets: dict[str, ConnectOffsets] = {}
         self._lines: dict[str, dict[str, str]] = {}
+        self._reverse: dict[str, str | None] = {}
+        self._clusters = clusters
         self._seen: dict[str, Reader[_Seen]] = {}
 
     @property
@@ -85,6 +88,7 @@ class SrmEngine:
         looks = {
             part: _look(part, connector_name(source, target, part), states[part], tuple(wrong)) for part in CONNECTORS
         }
+        looks["checkpoint"] = replace(looks["checkpoint"], amiss=self._amiss(target))
         return EngineLook(looks, self._copied(source, target))
 
     def against(self, source: str, target: str) -> list[str]:
@@ -158,7 +162,9 @@ class SrmEngine:
     def _lines_of(self, alias: str) -> dict[str, str]:
         """Replication Configs of a site, read once: only a stop of ours changes them meanwhile."""
         if alias not in self._lines:
-            found = [one for one in self._site(alias).read_config() if one.name == REPLICATION_CONFIGS]
+            properties = self._site(alias).read_config()
+            self._reverse[alias] = next((one.effective or "" for one in properties if one.name == REVERSE), None)
+            found = [one for one in properties if one.name == REPLICATION_CONFIGS]
             if not found:
                 text = f'The site of "{alias}" has no property "{REPLICATION_CONFIGS}".'
                 raise DrError("no_replication_configs", text, "Is it a Streams Replication Manager?")
@@ -167,6 +173,14 @@ class SrmEngine:
                 raise DrError("no_replication_configs", text, "Use an account that may see it.")
             self._lines[alias] = parse(found[0].effective or "")
         return self._lines[alias]
+
+    def _amiss(self, alias: str) -> tuple[str, ...]:
+        """Reverse checkpointing is off where it is there and wanted."""
+        self._lines_of(alias)
+        wanted, found = self._clusters[alias]["srm"].get("reverse_checkpointing"), self._reverse.get(alias)
+        if wanted == "off" or found is None or found.strip().lower() == "true":
+            return ()
+        return (f'reverse checkpointing ("{REVERSE}") is off on {alias}',)
 
     def _copied(self, source: str, target: str) -> dict[tuple[str, int], int]:
         flow = flow_name(source, target)

@@ -80,6 +80,7 @@ def healthy() -> Facts:
         brokers={"P": 3, "B": 3},
         flows={"P->B": flow("P->B"), "B->P": flow("B->P")},
         unsound={"P->B": (), "B->P": ()},
+        left_out={"P->B": ([], []), "B->P": ([], [])},
         foreign={"P->B": [], "B->P": []},
         expiring=[Expiring("T", 0, 0.5, 600_000.0)],
         open_transactions=[],
@@ -137,6 +138,10 @@ def journal(facts: Facts, **values: Any) -> Facts:
 
 RUN = {"type": "cutoff", "id": "r1", "to": "B"}
 H = healthy
+FINE: tuple[list[str], list[str]] = ([], [])
+LACKS = {"P->B": (['the topic "T" is left out'], []), "B->P": FINE}
+UNREAD = {"P->B": ([], ["srm-control did not show the list topics of P->B"]), "B->P": FINE}
+LACKS_BACK = {"P->B": FINE, "B->P": (['the group "g" is left out'], [])}
 # What is broken -> the check that names it, its answer, and a word of what was found.
 BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "source away": (replace(H(), away={"P": "no answer", "B": None}), "cluster_from", "NO", "no answer"),
@@ -208,6 +213,9 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "task failed": (with_flow(H(), "P->B", connector("source", tasks=["FAILED"])), "flow", "NO", "has failed"),
     "unsound": (replace(H(), unsound={"P->B": ["read_uncommitted"]}), "flow_settings", "NO", "read_uncommitted"),
     "expired": (with_flow(H(), "P->B", lost), "flow_fits", "NO", "9 offsets expired"),
+    "a topic is left out": (replace(H(), left_out=LACKS), "flow_carries", "NO", 'the topic "T"'),
+    "a list is not known": (replace(H(), left_out=UNREAD), "flow_carries", "UNKNOWN", "did not show"),
+    "the way back leaves one out": (replace(H(), left_out=LACKS_BACK), "back_carries", "NO", 'the group "g"'),
     "RUNNING and stuck": (with_flow(H(), "P->B", stuck), "flow_moves", "NO", "nothing moved"),
     "RUNNING and silent": (with_flow(H(), "P->B", silent), "flow_moves", "UNKNOWN", "no heartbeat"),
     "late": (replace(H(), expiring=[Expiring("T", 0, 61.0, math.inf)]), "flow_lag", "NO", "61 s"),

@@ -1,0 +1,73 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What MirrorMaker 2's filters leave out: DefaultTopicFilter and DefaultGroupFilter of Kafka 4.3.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+__all__ = ["Filter", "filters_of", "left_out"]
+
+# Where the setting is missing.
+_EXCLUDED = {
+    "topics": r"mm2.*\.internal, .*\.replica, __.*",
+    "groups": "console-consumer-.*, connect-.*, __.*",
+}
+_JAVA_CHARACTER = re.compile(r"\\x\{([0-9a-fA-F]+)\}")
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Regular expressions, each for a whole name. ``kind``: ``topics`` or ``groups``."""
+
+    kind: str
+    allowed: tuple[str, ...]
+    denied: tuple[str, ...]
+
+    def takes(self, name: str) -> bool | None:
+        """None: an expression is not understood here, and what it says is not known."""
+        denied, allowed = _matches(self.denied, name), _matches(self.allowed, name)
+        if denied or allowed is False:
+            return False
+        return None if None in (denied, allowed) else True
+
+
+def filters_of(config: Mapping[str, str | None], kinds: Iterable[str]) -> tuple[Filter, ...]:
+    """The filters of a connector's configuration."""
+    return tuple(
+        Filter(kind, _listed(config.get(kind) or ""), _listed(config.get(f"{kind}.exclude") or _EXCLUDED[kind]))
+        for kind in kinds
+    )
+
+
+def left_out(filters: Iterable[Filter], names: Mapping[str, Sequence[str]]) -> tuple[list[str], list[str]]:
+    """``names`` by kind: what is not taken, and that of which it is not known, in words."""
+    missing, unknown = [], []
+    for one in filters:
+        for name in names.get(one.kind, ()):
+            taken = one.takes(name)
+            if not taken:
+                (unknown if taken is None else missing).append(f'the {one.kind.removesuffix("s")} "{name}"')
+    return missing, unknown
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(entry.strip() for entry in text.split(",") if entry.strip())
+
+
+def _matches(patterns: Sequence[str], name: str) -> bool | None:
+    """True if one of them matches; None: none does, and one of them is not understood."""
+    found: bool | None = False
+    for pattern in patterns:
+        try:
+            if re.fullmatch(_JAVA_CHARACTER.sub(lambda code: re.escape(chr(int(code[1], 16))), pattern), name):
+                return True
+        except (re.error, ValueError, OverflowError):
+            found = None
+    return found

@@ -1,0 +1,61 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a connector's own settings leave out of the inventory."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import literal
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.filters import Filter, filters_of, left_out
+
+KINDS = ("topics", "groups")
+NAMES = st.text("abzAZ09._-", min_size=1, max_size=12)
+
+
+@pytest.mark.parametrize(
+    ("config", "missing"),
+    [
+        ({"topics": "Payments", "groups": "settlement"}, []),
+        ({"topics": ".*", "groups": ".*"}, []),
+        ({"topics": "Pay.*, Refunds", "groups": "a,settlement"}, []),
+        ({"topics": "Pay", "groups": "settlement"}, ['the topic "Payments"']),
+        ({"topics": "payments", "groups": "settlement"}, ['the topic "Payments"']),
+        ({"topics": "Payments"}, ['the group "settlement"']),
+        ({"topics": ".*", "topics.exclude": "P.*", "groups": ".*"}, ['the topic "Payments"']),
+        ({"topics": ".*", "groups": ".*", "groups.exclude": "settlement"}, ['the group "settlement"']),
+    ],
+)
+def test_what_is_left_out_is_named(config: dict[str, str | None], missing: list[str]) -> None:
+    found = left_out(filters_of(config, KINDS), {"topics": ["Payments"], "groups": ["settlement"]})
+    assert found == (missing, [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("topics", "prices.replica"), ("topics", "__x"), ("groups", "connect-sink"), ("groups", "console-consumer-1")],
+)
+def test_mirrormaker_2_leaves_some_names_out_unless_it_is_told_otherwise(kind: str, name: str) -> None:
+    assert left_out(filters_of({kind: literal(name)}, [kind]), {kind: [name]})[0]
+    config: dict[str, str | None] = {kind: literal(name), f"{kind}.exclude": "none"}
+    assert left_out(filters_of(config, [kind]), {kind: [name]}) == ([], [])
+
+
+@given(st.lists(NAMES, min_size=1, max_size=5))
+def test_names_as_the_collection_writes_them_are_taken_and_no_others(names: list[str]) -> None:
+    config: dict[str, str | None] = {"topics": ",".join(literal(name) for name in names), "topics.exclude": "none"}
+    (topics,) = filters_of(config, ["topics"])
+    assert all(topics.takes(name) for name in names)
+    assert not any(topics.takes(f"{name}x") for name in names if f"{name}x" not in names)
+
+
+def test_what_only_java_understands_is_not_known() -> None:
+    odd = Filter("topics", ("(?<a>x)[&&b]*+(?<",), ())
+    assert odd.takes("Payments") is None
+    assert left_out([odd], {"topics": ["Payments"]}) == ([], ['the topic "Payments"'])
+    # Whatever it means, another expression takes the name; and one that excludes might leave it out.
+    assert Filter("topics", ("(?<", "Payments"), ()).takes("Payments")
+    assert Filter("topics", ("Payments",), ("(?<",)).takes("Payments") is None
