@@ -33,6 +33,8 @@ __all__ = ["look", "note", "remove"]
 # A member that was killed stays as long as its session.
 _LEAVE = Bounds(60.0, 0.5)
 _STOP = Bounds(60.0, 0.25)
+# A broker tells a right that was taken away until it has heard of it from the controller.
+_GONE = Bounds(30.0, 0.5)
 
 
 class _Side:
@@ -204,18 +206,23 @@ def remove(params: Mapping[str, Any], check: bool) -> Result:
     )
     result = Result(outcomes=[outcome for done in rounds for outcomes in done.values() for outcome in outcomes])
     if not check:
-        found = on_each(sides, lambda alias: sides[alias].look())
-        left = [
-            f"{kind[:-1]} {name} on {alias}"
-            for alias, one in found.items()
-            for kind, names in one["left"].items()
-            for name in names
-        ]
-        if left:
-            text = f"{len(left)} things of the drill came back: {', '.join(left[:5])}."
-            raise DrError("drill_left", text, "Is another drill under way? Run the playbook rehearse_cleanup again.")
+        waited = wait_until(lambda: _left(sides), lambda left: not left, _GONE)
+        if waited.state:
+            text = f"{len(waited.state)} things of the drill are still there or came back after {waited.seconds:.0f} s:"
+            hint = "Is another drill under way? Run the playbook rehearse_cleanup again."
+            raise DrError("drill_left", f"{text} {', '.join(waited.state[:5])}.", hint)
     result.requests = [request for side in sides.values() for request in side.requests]
     return result
+
+
+def _left(sides: Mapping[str, _Side]) -> list[str]:
+    found = on_each(sides, lambda alias: sides[alias].look())
+    return [
+        f"{kind[:-1]} {name} on {alias}"
+        for alias, one in found.items()
+        for kind, names in one["left"].items()
+        for name in names
+    ]
 
 
 def _open(params: Mapping[str, Any]) -> dict[str, _Side]:
