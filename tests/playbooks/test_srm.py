@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -163,6 +165,39 @@ def test_status_sees_a_changed_site_that_was_not_restarted(pair: Scenario) -> No
     finally:
         site.set_lines(before)
         pair.playbook("enable", {"kafka_dr_confirm": "P"})
+
+
+def readiness(pair: Scenario, **variables: Any) -> dict[str, tuple[str, str]]:
+    pair.playbook("readiness", variables)
+    report = json.loads((pair.reports / "readiness.json").read_text())
+    return {row["name"]: (row["answer"], row["found"]) for row in report["checks"]}
+
+
+def test_readiness_reads_the_lists_and_sees_what_is_off_or_stale(pair: Scenario) -> None:
+    found = readiness(pair)
+    assert {found[name][0] for name in ("flow_carries", "back_carries", "flow_settings")} == {"YES"}, found
+
+    declared = read_inventory(pair.inventory)["kafka_dr_srm"]
+    tool = declared["B"]["command"]
+    own = {**os.environ, "SECURESTOREPASS": declared["B"]["secret"]}
+    command = [*tool, "topics", "--source", "P", "--target", "B", "--remove", "Payments"]
+    subprocess.run(command, check=True, capture_output=True, env=own)
+    answer, text = readiness(pair)["flow_carries"]
+    assert (answer, text) == ("NO", 'Streams Replication Manager leaves out the topic "Payments"')
+
+    declared["B"]["command"] = ["/nowhere/srm-control"]
+    answer, text = readiness(pair, kafka_dr_srm=declared)["flow_carries"]
+    assert (answer, "did not show the list topics of P->B" in text) == ("UNKNOWN", True)
+
+    # What enable has switched on, somebody switches off, and restarts nothing.
+    Site(pair, "B").put("cloudera.reverse.checkpointing.enabled", "false")
+    found = readiness(pair)
+    assert found["flow_carries"][0] == found["flow_settings"][0] == "NO"
+    assert 'reverse checkpointing ("cloudera.reverse.checkpointing.enabled") is off on B' in found["flow_carries"][1]
+    assert "was changed and not restarted since" in found["flow_settings"][1]
+    pair.playbook("enable", {"kafka_dr_confirm": "P"})
+    found = readiness(pair)
+    assert {found[name][0] for name in ("flow_carries", "back_carries", "flow_settings")} == {"YES"}, found
 
 
 # ---- moving
