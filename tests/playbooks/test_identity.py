@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -99,6 +100,20 @@ def trip(pair: Scenario) -> None:
         assert report["outcome"] == "completed"
         assert {verdicts[name] for name in ("drained", "positions", "first_write", "groups")} == {"PROVEN"}
         assert report["rereads"] == 0
+
+
+def test_a_drill_there_and_back_leaves_the_pair_as_it_was(pair: Scenario) -> None:
+    """Replicas with the names of originals are what its clean-up must tell from everybody else's."""
+    pair.traffic(500)
+    before = snapshot(pair.folder, [])
+    pair.playbook("rehearse", {"kafka_dr_confirm": "B", "kafka_dr_drill_seconds": 2, "kafka_dr_drill_back": True})
+    drill = json.loads((pair.reports / "drill.json").read_text())
+    found = {check["name"]: check["verdict"] for check in drill["checks"]}
+    assert found.pop("cutover") == "UNKNOWN"  # nobody is kept from writing where nobody names a principal
+    assert (drill["outcome"], set(found.values())) == ("completed", {"PROVEN"}), drill["checks"]
+    after = snapshot(pair.folder, [])
+    for alias in ("P", "B"):
+        assert {**after[alias], "journal": None} == {**before[alias], "journal": None}
 
 
 def test_a_round_trip_copies_no_record_twice(pair: Scenario) -> None:

@@ -39,6 +39,8 @@ class Scenario:
     engine: str = "connect"
     exactly_once: bool = False
     secure: bool = False
+    # As many v's: what a run shows then must not hold a secret either.
+    verbosity: int = 0
     say: Callable[[str], None] = lambda text: print(text, flush=True)
 
     def __post_init__(self) -> None:
@@ -62,6 +64,7 @@ class Scenario:
             "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "build" / "collections"),
             "ANSIBLE_HOME": str(self.folder / "ansible"),
             "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_VERBOSITY": str(self.verbosity),
             # A controller's clock is rarely in UTC: whatever takes its time for UTC is hours out.
             "TZ": "America/New_York",
             "ANSIBLE_LOCALHOST_WARNING": "false",

@@ -13,20 +13,27 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from .names import is_internal
+
 __all__ = ["not_carried"]
 
 _SCHEMAS = ("_schemas", "_confluent-schemas")
 _SHARES = "__share_group_state"
 _STATE = ("-changelog", "-repartition")
 _SINK = "connect-"
+_SHOWN = 5
 
 
-def not_carried(alias: str, topics: Collection[str], groups: Collection[str], originals: Collection[str]) -> list[str]:
+def not_carried(
+    alias: str, topics: Collection[str], groups: Collection[str], originals: Collection[str], replicas: str = ""
+) -> list[str]:
     """Notes in words. ``topics``: all names on ``alias``; ``groups``: those that move; ``originals``: what is copied.
 
-    Names only: a schema registry or a sink beside another cluster is not seen, and none of it is a verdict.
+    ``replicas``: how names of what is copied to ``alias`` begin. Names only: a schema registry or a sink beside another
+    cluster is not seen, and none of it is a verdict.
     """
     there = set(topics)
+    told = set(_SCHEMAS)
     notes = [
         f"{alias} has the topic {name}: records name their schemas by ids of that Schema Registry, and readers on the"
         " other side must reach the same ids"
@@ -36,6 +43,7 @@ def not_carried(alias: str, topics: Collection[str], groups: Collection[str], or
     for group in sorted(groups):
         own = sorted(name for name in there if name.startswith(f"{group}-") and name.endswith(_STATE))
         own = [name for name in own if name not in originals]
+        told |= set(own)
         if own:
             notes.append(
                 f'"{group}" is an application of Kafka Streams ({len(own)} internal topics such as {own[0]}): its state'
@@ -48,4 +56,14 @@ def not_carried(alias: str, topics: Collection[str], groups: Collection[str], or
             )
     if _SHARES in there:
         notes.append(f"{alias} has share groups ({_SHARES}): what they have acknowledged is not copied")
+    rest = sorted(
+        name
+        for name in there - told - set(originals)
+        if not is_internal(name) and not (replicas and name.startswith(replicas))
+    )
+    if rest:
+        more = f" and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
+        notes.append(
+            f"{alias} has {len(rest)} topics that the inventory does not have: {', '.join(rest[:_SHOWN])}{more}"
+        )
     return notes

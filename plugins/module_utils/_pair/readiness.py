@@ -330,7 +330,10 @@ class _Look:
         if self.x not in self.kafka:
             return None
         names = self._part("not_carried", lambda: topic_names(self.kafka[self.x]))
-        return None if names is None else not_carried(self.x, names, self._params["groups"], self._params["topics"])
+        if names is None:
+            return None
+        copied = "" if self._naming.policy == "identity" else self._naming.replica(self.y, "")
+        return not_carried(self.x, names, self._params["groups"], self._params["topics"], copied)
 
     # ---- both sides
 

@@ -12,12 +12,10 @@ def test_a_plain_pair_has_no_notes() -> None:
     topics = [
         "Payments",
         "B.Payments",
-        "settlement",
-        "other-store-changelog",
         "__consumer_offsets",
         "connect-P-offsets",
     ]
-    assert not_carried("P", topics, ["settlement", "fraud"], ["Payments"]) == []
+    assert not_carried("P", topics, ["settlement", "fraud"], ["Payments"], "B.") == []
 
 
 def test_each_of_them_is_named_once() -> None:
@@ -32,3 +30,11 @@ def test_each_of_them_is_named_once() -> None:
 def test_what_is_declared_is_carried() -> None:
     topics = ["_schemas", "settlement-sums-changelog"]
     assert not_carried("P", topics, ["settlement"], topics) == []
+
+
+def test_topics_of_nobody_are_counted_and_some_are_named() -> None:
+    """Created since the pair was set up, most likely, and forgotten."""
+    (note,) = not_carried("P", ["Payments", "B.Payments", "heartbeats", "Refunds"], [], ["Payments"], "B.")
+    assert note == "P has 1 topics that the inventory does not have: Refunds"
+    (note,) = not_carried("P", [f"t{number}" for number in range(9)], [], [])
+    assert note.endswith("t0, t1, t2, t3, t4 and 4 more")
