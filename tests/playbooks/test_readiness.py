@@ -175,6 +175,27 @@ def configured(**settings: str) -> Break:
 
 
 @contextmanager
+def carried(pair: Pair, group: str) -> Iterator[dict[str, Any]]:
+    """One group more in the inventory, as enable would have declared it."""
+    name = f"/P->B.{CHECKPOINT}"
+    sides = {"B": name, "P": name.replace("P->B", "B->P")}
+    before = {alias: pair.connect("GET", alias, f"{path}/config") for alias, path in sides.items()}
+    for alias, path in sides.items():
+        pair.connect("PUT", alias, f"{path}/config", {**before[alias], "groups": f"{before[alias]['groups']},{group}"})
+    try:
+        yield {"groups": ["settlement", "archive", group]}
+    finally:
+        for alias, path in sides.items():
+            pair.connect("PUT", alias, f"{path}/config", before[alias])
+
+
+@contextmanager
+def never_read(pair: Pair) -> Iterator[dict[str, Any]]:
+    with carried(pair, "new") as given:
+        yield given
+
+
+@contextmanager
 def deleted_connector(pair: Pair) -> Iterator[dict[str, Any]]:
     name = f"P->B.{SOURCE}"
     before = pair.connect("GET", "B", f"/{name}/config")
@@ -262,7 +283,8 @@ def other_topics(pair: Pair) -> Iterator[dict[str, Any]]:
     pair.admin["P"].create_topics([NewTopic("Other", 1, 1)])["Other"].result(15)
     pair.commit("P", "auditor", {**pair.ends("P", "Payments"), ("Other", 0): 0})
     try:
-        yield {"groups": ["settlement", "archive", "auditor"]}
+        with carried(pair, "auditor") as given:
+            yield given
     finally:
         pair.forget("P", "auditor")
         pair.admin["P"].delete_topics(["Other"])["Other"].result(15)
@@ -329,7 +351,8 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
     "a topic that nobody created": (params(topics=["Payments", "Ghost"]), "topics", "NO", "Ghost"),
     "a pair that is not enabled": (params(pair="another"), "journal", "NO", "not enabled"),
     "a move to where they live": (params(to="P"), "journal", "NO", "live on P"),
-    "a group that never read": (params(groups=["settlement", "archive", "new"]), "group_positions", "NO", '"new"'),
+    "a group that never read": (never_read, "group_positions", "NO", '"new"'),
+    "a group that nobody enabled": (params(groups=["settlement", "archive", "new"]), "flow_carries", "NO", '"new"'),
     "a host that does not answer": (params(unreachable=["the host app1 is silent"]), "clients", "NO", "app1"),
     "a run that is not finished": (unfinished, "run", "NO", "cutoff"),
     "the source connector is paused": (verb("B", SOURCE, "pause"), "flow", "NO", "PAUSED"),

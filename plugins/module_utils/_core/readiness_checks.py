@@ -636,7 +636,7 @@ CHECKS = (
         "Has every group a position where there are records?",
         _have_positions,
         "Start the group once, or commit a position: without one auto.offset.reset would decide.",
-        ("topics", "leaders_from", "journal", "partitions"),
+        ("topics", "leaders_from", "journal", "partitions", "flow_carries"),
     ),
     Check(
         "group_topics",
