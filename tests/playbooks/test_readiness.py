@@ -177,16 +177,13 @@ def configured(**settings: str) -> Break:
 @contextmanager
 def carried(pair: Pair, group: str) -> Iterator[dict[str, Any]]:
     """One group more in the inventory, as enable would have declared it."""
-    name = f"/P->B.{CHECKPOINT}"
-    sides = {"B": name, "P": name.replace("P->B", "B->P")}
-    before = {alias: pair.connect("GET", alias, f"{path}/config") for alias, path in sides.items()}
-    for alias, path in sides.items():
-        pair.connect("PUT", alias, f"{path}/config", {**before[alias], "groups": f"{before[alias]['groups']},{group}"})
+    path = f"/P->B.{CHECKPOINT}/config"
+    before = pair.connect("GET", "B", path)
+    pair.connect("PUT", "B", path, {**before, "groups": f"{before['groups']},{group}"})
     try:
         yield {"groups": ["settlement", "archive", group]}
     finally:
-        for alias, path in sides.items():
-            pair.connect("PUT", alias, f"{path}/config", before[alias])
+        pair.connect("PUT", "B", path, before)
 
 
 @contextmanager
