@@ -203,8 +203,8 @@ def deleted_connector(pair: Pair) -> Iterator[dict[str, Any]]:
         pair.connect("POST", "B", "", {"name": name, "config": before})
 
 
-def topic_setting(topic: str, name: str, value: str) -> Break:
-    """A topic on B is not what it is on P."""
+def topic_setting(topic: str, name: str, value: str, before: str | None = None) -> Break:
+    """A topic on B is not what it is on P, or should be; ``before``: what enable had set."""
 
     @contextmanager
     def broken(pair: Pair) -> Iterator[dict[str, Any]]:
@@ -212,7 +212,7 @@ def topic_setting(topic: str, name: str, value: str) -> Break:
         try:
             yield {}
         finally:
-            pair.config("B", topic, name, None)
+            pair.config("B", topic, name, before)
 
     return broken
 
@@ -357,6 +357,18 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
     "the source connector is gone": (deleted_connector, "flow", "NO", "no source connector"),
     "no checkpoints": (verb("B", CHECKPOINT, "stop"), "checkpoints", "NO", "STOPPED"),
     "the way back is stopped": (verb("P", SOURCE, "stop"), "back", "NO", "STOPPED"),
+    "the journal expires": (
+        topic_setting("kafka-dr-journal-internal", "retention.ms", "3600000", "-1"),
+        "kept",
+        "NO",
+        "retention.ms 3600000",
+    ),
+    "offset-syncs expire": (
+        topic_setting("mm2-offset-syncs.P.internal", "cleanup.policy", "delete", "compact"),
+        "kept",
+        "NO",
+        '"mm2-offset-syncs.P.internal" on B has delete',
+    ),
     "RUNNING, and no longer of this topic": (configured(topics="Other"), "flow_carries", "NO", '"Payments"'),
     "RUNNING, and it waits for more than there is": (
         configured(source_consumer_fetch_min_bytes="50000000", source_consumer_fetch_max_wait_ms="25000"),

@@ -48,7 +48,8 @@ def filters_of(config: Mapping[str, str | None], kinds: Iterable[str]) -> tuple[
 
 def left_out(filters: Iterable[Filter], names: Mapping[str, Sequence[str]]) -> tuple[list[str], list[str]]:
     """``names`` by kind: what is not taken, and that of which it is not known, in words."""
-    missing, unknown = [], []
+    missing: list[str] = []
+    unknown: list[str] = []
     for one in filters:
         for name in names.get(one.kind, ()):
             taken = one.takes(name)

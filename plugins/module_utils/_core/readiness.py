@@ -87,14 +87,15 @@ class Facts:
     """What was seen of a pair whose applications live on ``x`` and would move to ``y``. None: not known.
 
     ``away``: why a cluster, or the workers of the flow toward it (``workers``), did not answer; None: they did.
-    ``topics``: by alias, every original and replica. ``flows``: forward, and with the policy default the one back, as
-    ``dr_status_info`` tells them; ``unsound``: texts by flow; ``left_out``: by flow, what of the inventory it does not
-    carry, and that of which nobody knows. ``names``: the groups that move, ``groups``: where they
-    stand. ``uncopied``: of the forward flow, partitions that lack something, and ``expiring`` since when and for how
-    long. ``foreign``: texts by flow that was looked at. ``rows``: where groups would start on ``y``. ``survey``: what
-    ``dr_disaster`` sees. ``rights``: missing on ``y``; ``undeclared``: clients of whose rights nothing can be said,
-    where an authorizer runs. ``strangers``: by alias, groups with positions on the pair's topics that the inventory
-    does not have. ``clients``: why one cannot be controlled. ``unknown``: why a part is None, by its name.
+    ``topics``: by alias, every original and replica; ``own``: journal, prepared positions, checkpoints, offset-syncs.
+    ``flows``: forward, and with the policy default the one back, as ``dr_status_info`` tells them; ``unsound``: texts
+    by flow; ``left_out``: by flow, what of the inventory it does not carry, and that of which nobody knows. ``names``:
+    the groups that move, ``groups``: where they stand. ``uncopied``: of the forward flow, partitions that lack
+    something, and ``expiring`` since when and for how long. ``foreign``: texts by flow that was looked at. ``rows``:
+    where groups would start on ``y``. ``survey``: what ``dr_disaster`` sees. ``rights``: missing on ``y``;
+    ``undeclared``: clients of whose rights nothing can be said, where an authorizer runs. ``strangers``: by alias,
+    groups with positions on the pair's topics that the inventory does not have. ``clients``: why one cannot be
+    controlled. ``unknown``: why a part is None, by its name.
     """
 
     x: str
@@ -107,6 +108,7 @@ class Facts:
     journal: Mapping[str, Any] | None = None
     journal_missing: Sequence[str] = ()
     topics: Mapping[str, Mapping[str, TopicState | None] | None] = field(default_factory=dict)
+    own: Mapping[str, Mapping[str, TopicState | None] | None] = field(default_factory=dict)
     brokers: Mapping[str, int | None] = field(default_factory=dict)
     flows: Mapping[str, Mapping[str, Any]] | None = None
     unsound: Mapping[str, Sequence[str]] = field(default_factory=dict)

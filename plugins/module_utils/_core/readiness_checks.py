@@ -95,6 +95,28 @@ def _journal(facts: Facts) -> Finding:
     return _is(f"the applications live on {facts.x}, and both copies say so")
 
 
+def _kept(facts: Facts) -> Finding:
+    """A compacted topic forgets nothing that counts; one that deletes must have no bound."""
+    short, unknown = [], []
+    for alias, states in facts.own.items():
+        if states is None:
+            return _not_known(facts, "own")
+        for name, state in states.items():
+            # One that is missing is another check's, or MirrorMaker 2 has yet to make it.
+            policy = None if state is None else _value(state, "cleanup.policy")
+            if state is None or policy == "compact":
+                continue
+            bounds = {key: _value(state, key) for key in ("retention.bytes", "retention.ms")}
+            found = [f"{key} {value}" for key, value in bounds.items() if value is not None and int(value) >= 0]
+            if policy is None or None in bounds.values():
+                unknown.append(f'what "{name}" on {alias} keeps is not known')
+            elif found:
+                short.append(f'"{name}" on {alias} has {policy} with {", ".join(found)}')
+    if not facts.own:
+        return _not_known(facts, "own")
+    return _none_of(short, "journal, positions, checkpoints and offset-syncs are kept without a bound", unknown)
+
+
 def _no_run(facts: Facts) -> Finding:
     journal = facts.journal or {}
     if not journal.get("interrupted"):
@@ -465,6 +487,13 @@ CHECKS = (
         _journal,
         "Run the playbook enable; if the applications moved by hand, disable first.",
         ("cluster_to",),
+    ),
+    Check(
+        "kept",
+        "Are journal, prepared positions, checkpoints and offset-syncs kept as long as a stay may last?",
+        _kept,
+        "Run the playbook enable; checkpoints: set cleanup.policy=compact. What they forget cannot be found again.",
+        ("journal",),
     ),
     Check(
         "run",

@@ -70,7 +70,8 @@ class ConnectEngine:
             config = {} if status is None else status.config
             copies = part == "source" and status is not None
             wrong = (*unsound(config, _brokers(config)), *left_open(config)) if copies else ()
-            looks[part] = ConnectorLook(part, name, state, tasks, wrong, filters_of(config, _FILTERS[part]))
+            filters = () if status is None else filters_of(config, _FILTERS[part])
+            looks[part] = ConnectorLook(part, name, state, tasks, wrong, filters)
         return EngineLook(looks, copied_offsets(rest, looks["source"].name, source))
 
     def against(self, source: str, target: str) -> list[str]:

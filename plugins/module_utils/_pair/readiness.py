@@ -211,7 +211,10 @@ class _Look:
             engine="srm" if self._clusters[self.y].get("srm") else "connect",
             journal=state,
             journal_missing=missing,
-            topics={alias: self._part("topics", partial(self._topics, alias)) for alias in self.kafka},
+            topics={
+                alias: self._part("topics", partial(self._topics, alias, self._names(alias))) for alias in self.kafka
+            },
+            own={alias: self._part("own", partial(self._topics, alias, self._own(alias))) for alias in self.kafka},
             brokers={alias: kafka.brokers for alias, kafka in self.kafka.items()},
             rights=None if rights is None else rights[0],
             undeclared=() if rights is None else rights[1],
@@ -252,11 +255,15 @@ class _Look:
 
     def _remember(self, alias: str) -> None:
         """All topics that are looked at, in one question. Where that is refused, each part asks by itself."""
-        other, names = self._other(alias), self._naming
-        own = [self._params["topic"], self._params["state_topic"], names.heartbeats(other)]
-        own += [names.checkpoints(other), names.offset_syncs(other)]
+        beats = self._naming.heartbeats(self._other(alias))
         with suppress(DrError):
-            remember(self.kafka[alias], [*self._names(alias), *own], SETTINGS)
+            remember(self.kafka[alias], [*self._names(alias), *self._own(alias), beats], SETTINGS)
+
+    def _own(self, alias: str) -> list[str]:
+        """What a move rests on beside the topics of the pair."""
+        other, names = self._other(alias), self._naming
+        mine = [self._params["topic"], self._params["state_topic"]]
+        return [*mine, names.checkpoints(other), names.offset_syncs(other)]
 
     def _names(self, alias: str) -> list[str]:
         """Originals and replicas."""
@@ -295,8 +302,7 @@ class _Look:
         self.events = merge(copy for copy in copies.values() if copy is not None)
         return fold(self.events), missing
 
-    def _topics(self, alias: str) -> dict[str, TopicState | None]:
-        names = self._names(alias)
+    def _topics(self, alias: str, names: Sequence[str]) -> dict[str, TopicState | None]:
         return describe(self.kafka[alias], names, dict.fromkeys(names, SETTINGS))
 
     def _survey(self, state: Mapping[str, Any], sight: Sight | None) -> dict[str, Any]:
@@ -416,14 +422,14 @@ class _Look:
         names = {"topics": self._params["topics"], "groups": self._params["groups"]}
         missing = [text for part in look.connectors.values() for text in part.amiss]
         unknown: list[str] = []
+        filters: dict[str, Sequence[Filter]] = {part.name: part.filters for part in look.connectors.values()}
         if self._clusters[look.target].get("srm"):
-            sets = [("Streams Replication Manager", *self._lists(look))]
-        else:
-            sets = [(part.name, part.filters, []) for part in look.connectors.values() if part.state is not None]
-        for who, filters, unread in sets:
-            lacks, unclear = left_out(filters, names)
+            listed, unknown = self._lists(look)
+            filters = {"Streams Replication Manager": listed}
+        for who, takes in filters.items():
+            lacks, unclear = left_out(takes, names)
             missing += [f"{who} leaves out {text}" for text in lacks]
-            unknown += [*unread, *(f"whether {who} takes {text} is not known" for text in unclear)]
+            unknown += [f"whether {who} takes {text} is not known" for text in unclear]
         return list(dict.fromkeys(missing)), unknown
 
     def _lists(self, look: FlowLook) -> tuple[list[Filter], list[str]]:

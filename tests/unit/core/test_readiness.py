@@ -77,6 +77,7 @@ def healthy() -> Facts:
             "topic_ids": {"P": {"T": "id-T"}, "B": {"T": "id-T", "P.T": "id-P.T"}},
         },
         topics={"P": {name: topic(name) for name in ("T", "B.T")}, "B": {name: topic(name) for name in ("T", "P.T")}},
+        own={alias: {"syncs": settings(topic("syncs"), cleanup_policy="compact")} for alias in ("P", "B")},
         brokers={"P": 3, "B": 3},
         flows={"P->B": flow("P->B"), "B->P": flow("B->P")},
         unsound={"P->B": (), "B->P": ()},
@@ -98,6 +99,10 @@ def with_topic(facts: Facts, alias: str, state: TopicState | None, name: str = "
     found = dict(facts.topics[alias] or {})
     found[name or state.name] = state  # type: ignore[union-attr]
     return replace(facts, topics={**facts.topics, alias: found})
+
+
+def with_own(facts: Facts, state: TopicState) -> Facts:
+    return replace(facts, own={**facts.own, "B": {state.name: state}})
 
 
 def with_flow(facts: Facts, name: str, change: Callable[[dict[str, Any]], None]) -> Facts:
@@ -154,6 +159,26 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "journal lost": (replace(H(), journal_missing=["B"]), "journal", "NO", "no journal topic on B"),
     "not enabled": (journal(H(), enabled=False), "journal", "NO", "not enabled"),
     "lives there": (journal(H(), active="B"), "journal", "NO", "live on B"),
+    "own topics unseen": (replace(H(), own={"P": H().own["P"], "B": None}), "kept", "UNKNOWN", "own"),
+    "nobody looked at own topics": (replace(H(), own={}), "kept", "UNKNOWN", "own"),
+    "the journal expires": (
+        with_own(H(), topic("journal")),
+        "kept",
+        "NO",
+        '"journal" on B has delete with retention.ms',
+    ),
+    "syncs expire": (
+        with_own(H(), settings(topic("syncs"), cleanup_policy="compact,delete")),
+        "kept",
+        "NO",
+        "compact,delete with",
+    ),
+    "own retention unknown": (
+        with_own(H(), settings(topic("journal"), retention_ms=None)),
+        "kept",
+        "UNKNOWN",
+        "not known",
+    ),
     "unfinished run": (journal(H(), interrupted=True, run=RUN), "run", "NO", "r1"),
     "topic gone": (with_topic(H(), "P", None, "T"), "topics", "NO", '"T" on P'),
     "replica missing": (with_topic(H(), "B", None, "P.T"), "topics", "NO", '"P.T" on B'),
