@@ -67,6 +67,11 @@ options:
     type: list
     elements: dict
     default: []
+  lists_errors:
+    description: Why lists could not be read, in words.
+    type: list
+    elements: str
+    default: []
   accept:
     description: Names of checks whose C(NO) is known and accepted. They count as C(YES), and are told as C(ACCEPTED).
     type: list
@@ -168,6 +173,7 @@ SPEC = pair_options().merge(
             "endpoints": {"type": "dict", "default": {}},
             "unreachable": NAMES,
             "lists": {"type": "list", "elements": "dict", "default": []},
+            "lists_errors": NAMES,
             "accept": NAMES,
             "history": {"type": "bool", "default": True},
             "lag_limit": {"type": "float", "default": 60.0},

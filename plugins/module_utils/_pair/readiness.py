@@ -441,8 +441,9 @@ class _Look:
         }
         known = {kind: rows[kind] for kind in ("topics", "groups") if rows.get(kind, {}).get("known")}
         found = [Filter(kind, tuple(row["allowed"]), tuple(row["denied"])) for kind, row in known.items()]
+        why = "".join(f": {text}" for text in self._params["lists_errors"][:1])
         unread = [
-            f"srm-control did not show the list {kind} of {look.name}"
+            f"srm-control did not show the list {kind} of {look.name}{why}"
             for kind in ("topics", "groups")
             if kind not in known and self._params[kind]
         ]
