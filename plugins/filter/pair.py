@@ -18,6 +18,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import (
     metrics,
     preflight,
     report,
+    retention,
     srm,
     topic_ids,
 )
@@ -72,6 +73,7 @@ class FilterModule:
             preflight.phases_left,
             preflight.unfit,
             preflight.written_behind,
+            retention.retention_plan,
             report.checkpoint_lines,
             report.cutover_report,
             report.epoch_seconds,

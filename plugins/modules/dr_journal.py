@@ -47,7 +47,7 @@ options:
       - V(phase) notes that a phase of a run has finished, with its facts. V(pnr) notes the point of no return.
       - V(ended) closes a run.
     type: str
-    choices: [read, enabled, disabled, replaced, started, resumed, phase, pnr, ended]
+    choices: [read, enabled, disabled, replaced, held, started, resumed, phase, pnr, ended]
     default: read
   run:
     description: Id of the run for V(resumed), V(phase), V(pnr) and V(ended).
@@ -72,7 +72,7 @@ attributes:
     support: full
   idempotent:
     support: partial
-    details: V(enabled) and V(disabled) are appended only when they change the state; the events of a run always are.
+    details: V(enabled), V(disabled) and V(held) are appended only when they change the state; those of a run always.
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
@@ -138,6 +138,7 @@ missing_on:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import KINDS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal import note
 
@@ -150,7 +151,7 @@ SPEC = ArgumentSpec(
         "event": {
             "type": "str",
             "default": "read",
-            "choices": ["read", "enabled", "disabled", "replaced", "started", "resumed", "phase", "pnr", "ended"],
+            "choices": ["read", *KINDS],
         },
         "run": {"type": "str"},
         "take_over": {"type": "str"},

@@ -196,6 +196,50 @@ def test_what_is_left_goes_also_when_the_pair_was_disabled_since(enabled: Scenar
     enabled.playbook("enable", {"kafka_dr_confirm": "P"})
 
 
+def test_retention_is_held_survives_a_kill_and_a_drill_and_is_given_back(enabled: Scenario) -> None:
+    declared = read_inventory(enabled.inventory)["kafka_dr_topics"]
+    declared[0]["config"] = {"retention.ms": 3_600_000}
+    confirm = {"kafka_dr_confirm": "P", "kafka_dr_topics": declared}
+    hold = {**confirm, "kafka_dr_hold_retention": True}
+    enabled.playbook("enable", confirm)
+    before = kept(enabled)
+    assert before["P"]["Payments"] == {"retention.ms": "3600000"}
+
+    # What the topics had is written down before the first of them is changed.
+    kill_at(enabled, "hold.yml", "enable", hold)
+    outwait(enabled)
+    enabled.playbook("enable", hold)
+    endless = {
+        alias: {name: {"retention.bytes": "-1", "retention.ms": "-1"} for name in before[alias]} for alias in before
+    }
+    assert kept(enabled) == endless
+    assert enabled.playbook("enable", hold)["changed"] == 0
+    assert "retention is held" in enabled.playbook("readiness", hold)["output"]
+    enabled.playbook("rehearse", {**hold, **QUICK})
+    assert kept(enabled) == endless
+
+    enabled.playbook("enable", confirm)
+    after = kept(enabled)
+    assert {alias: after[alias]["Payments"] for alias in after} == {alias: before[alias]["Payments"] for alias in after}
+    # Replicas have what they had, or what MirrorMaker 2 has taken over from their originals since.
+    values = {value for topics in after.values() for settings in topics.values() for value in settings.values()}
+    assert values == {"3600000"}
+    assert enabled.playbook("enable", confirm)["changed"] == 0
+
+
+def kept(scenario: Scenario) -> dict[str, dict[str, dict[str, str]]]:
+    """What originals and replicas have set themselves."""
+    names = {"P": ("Payments", "B.Payments"), "B": ("Payments", "P.Payments")}
+    settings = {alias: one["settings"] for alias, one in snapshot(scenario.folder, []).items()}
+    return {
+        alias: {
+            name: {key: value for key, value in settings[alias][name].items() if key.startswith("retention.")}
+            for name in names[alias]
+        }
+        for alias in names
+    }
+
+
 @pytest.mark.soak
 @pytest.mark.timeout(3 * 3600)
 def test_many_drills_leave_equal_snapshots(enabled: Scenario) -> None:

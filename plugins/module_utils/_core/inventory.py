@@ -15,7 +15,8 @@ from typing import Any
 
 from .errors import DrError
 from .names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, is_internal
-from .schema import Key, check_mapping, nearest
+from .retention import without_retention
+from .schema import Key, check_mapping, is_set, nearest
 from .srm import own_settings
 
 __all__ = ["VARIABLES", "cutover_order", "derive_pair"]
@@ -36,6 +37,7 @@ VARIABLES: dict[str, Key] = {
     "groups": Key("list", default=[]),
     "clients": Key("list", default=[]),
     "journal_topic": Key(default=JOURNAL_TOPIC),
+    "hold_retention": Key("flag", default=False),
     "flow": Key("dict", default={}),
     "srm": Key("dict", default={}),
 }
@@ -386,7 +388,9 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
     home = pair["home"]
     away = next(alias for alias in pair["clusters"] if alias != home)
     moved = [group["name"] for group in pair["groups"] if group["mode"] == "moved"]
-    names = [topic["name"] for topic in pair["topics"]]
+    hold = is_set(pair["hold_retention"])
+    topics = [without_retention(topic) for topic in pair["topics"]] if hold else pair["topics"]
+    names = [topic["name"] for topic in topics]
     order = cutover_order(pair["clients"]) or []
     clients = sorted(pair["clients"], key=lambda client: order.index(client["name"]))
     for alias, cluster in pair["clusters"].items():
@@ -409,7 +413,8 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         "state": {**_journal(pair), "name": STATE_TOPIC, "config": {"cleanup.policy": "compact"}},
         "clusters": {alias: {"alias": alias, **cluster} for alias, cluster in pair["clusters"].items()},
         "srm": {alias: {"alias": alias, **site} for alias, site in pair["srm"].items()},
-        "topics": pair["topics"],
+        "topics": topics,
+        "hold_retention": hold,
         "groups": moved,
         "group_topics": _group_topics(pair, names),
         "local_groups": [group["name"] for group in pair["groups"] if group["mode"] == "local"],

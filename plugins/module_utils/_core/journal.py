@@ -36,11 +36,17 @@ __all__ = [
 SCHEMA = 1
 # The type of a run that needs one side only.
 DISASTER = "disaster"
-# enabled/disabled: the pair was set up / taken down; replaced: another cluster stands where one of its sides was.
-# The others are the life of a run: resumed, after an interruption, by the holder that it names; pnr, the point of no
-# return.
-KINDS = ("enabled", "disabled", "replaced", "started", "resumed", "phase", "pnr", "ended")
-_FACTS = {"enabled": ("active",), "replaced": ("alias",), "started": ("type", "from", "to"), "phase": ("phase",)}
+# enabled/disabled: the pair was set up / taken down; replaced: another cluster stands where one of its sides was; held:
+# what its topics kept before they were told to keep everything. The others are the life of a run: resumed, after an
+# interruption, by the holder that it names; pnr, the point of no return.
+KINDS = ("enabled", "disabled", "replaced", "held", "started", "resumed", "phase", "pnr", "ended")
+_FACTS = {
+    "enabled": ("active",),
+    "replaced": ("alias",),
+    "held": ("held",),
+    "started": ("type", "from", "to"),
+    "phase": ("phase",),
+}
 
 
 @dataclass(frozen=True, order=True)
@@ -69,6 +75,7 @@ class State:
     seams: list[dict[str, Any]] = field(default_factory=list)
     syncs_since: dict[str, dict[str, int]] = field(default_factory=dict)
     only_here: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
+    held: dict[str, dict[str, dict[str, str | None]]] = field(default_factory=dict)
     last: Event | None = None
 
     @property
@@ -82,7 +89,8 @@ class State:
         ``left``: per alias, the facts journaled when the applications last left it. ``seams``: the cuts between the
         stays of a pair with the policy identity, oldest first (see ``stays``). ``syncs_since``: flow -> topic -> first
         record of the offset-syncs topic that is about the present topics. ``only_here``: alias -> replica -> partition
-        -> offset below which its records came from a cluster that is gone: no other side has them.
+        -> offset below which its records came from a cluster that is gone: no other side has them. ``held``: alias ->
+        topic -> what it kept before it was told to keep everything (see ``retention``).
         """
         return {
             "active": self.active,
@@ -96,6 +104,7 @@ class State:
             "seams": self.seams,
             "syncs_since": self.syncs_since,
             "only_here": self.only_here,
+            "held": self.held,
         }
 
 
@@ -238,6 +247,10 @@ def _replaced(state: State, event: Event) -> None:
     state.only_here = event.data.get("only_here", {})
 
 
+def _held(state: State, event: Event) -> None:
+    state.held = event.data["held"]
+
+
 def _started(state: State, event: Event) -> None:
     state.run = {
         "id": event.run,
@@ -304,6 +317,7 @@ _APPLY = {
     "enabled": _enabled,
     "disabled": _disabled,
     "replaced": _replaced,
+    "held": _held,
     "started": _started,
     "resumed": _resumed,
     "phase": _phase,

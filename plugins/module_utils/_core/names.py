@@ -29,6 +29,7 @@ CONNECTORS = {
     "heartbeat": "MirrorHeartbeatConnector",
 }
 
+# Ends in "-internal": ReplicationPolicy.isInternalTopic keeps it out of every flow.
 JOURNAL_TOPIC = "kafka-dr-journal-internal"
 # Compacted: what matters only in its latest form, such as who is at work and how old prepared positions are.
 STATE_TOPIC = "kafka-dr-state-internal"

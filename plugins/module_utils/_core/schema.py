@@ -29,6 +29,11 @@ _TYPES: dict[str, tuple[type, ...]] = {
 _FLAGS = frozenset({"true", "false", "yes", "no", "on", "off", "1", "0"})
 
 
+def is_set(flag: bool | str) -> bool:
+    """The value of a key of type ``flag``, which was checked."""
+    return str(flag).lower() in ("true", "yes", "on", "1")
+
+
 @dataclass(frozen=True)
 class Key:
     """One known key: its type, whether it must be there, its default and its choices."""

@@ -114,7 +114,7 @@ def _next_event(params: Mapping[str, Any], state: State, events: list[Event], ex
     kind, data = params["event"], dict(params["data"])
     if kind == "read" or _already(kind, data, state):
         return None
-    if kind in ("enabled", "disabled", "replaced"):
+    if kind in ("enabled", "disabled", "replaced", "held"):
         return Event(state.epoch + 1, 0, "", kind, time.time(), data)
     if kind == "started":
         run_id, epoch, resumed = begin(state, data, time.strftime("%Y%m%dT%H%M%SZ-", time.gmtime()) + _short_id())
@@ -192,6 +192,8 @@ def _already(kind: str, data: Mapping[str, Any], state: State) -> bool:
     if kind == "enabled":
         here = not data.get("adopted") or state.active == data["active"]
         return here and state.enabled and state.topic_ids == data.get("topic_ids", {})
+    if kind == "held":
+        return state.held == data.get("held")
     return kind == "disabled" and not state.enabled
 
 

@@ -82,6 +82,8 @@ def readiness(params: Mapping[str, Any], check: bool) -> Result:
     found["not_carried"] = look.not_carried()
     history = keep_look(look.kafka, params, found, params["history"] and not check)
     found.update(at=history.at, looks=history.looks, trend=trend_lines(history.looks), drill=history.drill)
+    if facts.journal and facts.journal["held"]:
+        found["cost"].append("retention is held: the topics keep everything until enable is told otherwise")
     found["cost"] += [*drill_line(history.drill), *(f"not carried: {text}" for text in found["not_carried"] or ())]
     lines = readiness_lines(found)
     verdicts = {way: found[way] for way in WAYS}

@@ -180,7 +180,7 @@ def test_events_of_a_run_that_was_overtaken_change_nothing(kind: str) -> None:
 
 
 def test_every_kind_of_event_can_be_folded() -> None:
-    data = {"active": "P", **THERE, "phase": "x", "alias": "P"}
+    data = {"active": "P", **THERE, "phase": "x", "alias": "P", "held": {}}
     for kind in KINDS:
         fold([event(1, 0, kind, "r", **data)])
 

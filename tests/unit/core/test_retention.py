@@ -1,0 +1,85 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Retention is held without forgetting what it was, however often; and given back as it was, or as it is declared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.retention import (
+    RETENTION,
+    retention_plan,
+    without_retention,
+)
+
+VALUES = st.one_of(st.none(), st.sampled_from(["-1", "1000", "604800000"]))
+OWN = st.fixed_dictionaries(dict.fromkeys((*RETENTION, "cleanup.policy"), VALUES))
+CLUSTERS = st.dictionaries(
+    st.sampled_from(["P", "B"]), st.dictionaries(st.sampled_from(["T", "P.T", "B.T"]), OWN), min_size=1
+)
+Clusters = dict[str, dict[str, dict[str, str | None]]]
+
+
+def looked(clusters: Clusters) -> list[dict[str, Any]]:
+    """As kafka_topic_info tells it: what a topic has not set itself is not there."""
+    return [
+        {
+            "replication_alias": alias,
+            "topics": [
+                *(
+                    {"name": name, "exists": True, "config": {k: v for k, v in own.items() if v is not None}}
+                    for name, own in topics.items()
+                ),
+                {"name": "gone", "exists": False, "config": None},
+            ],
+        }
+        for alias, topics in clusters.items()
+    ]
+
+
+def done(clusters: Clusters, plan: dict[str, Any]) -> Clusters:
+    """What kafka_topic makes of it: settings that are not mentioned stay, None takes the topic's own away."""
+    sets = {alias: {row["name"]: row["config"] for row in rows} for alias, rows in plan["topics"].items()}
+    return {
+        alias: {name: {**own, **sets.get(alias, {}).get(name, {})} for name, own in topics.items()}
+        for alias, topics in clusters.items()
+    }
+
+
+@given(CLUSTERS)
+def test_holding_twice_and_letting_go_changes_nothing_in_the_end(before: Clusters) -> None:
+    first = retention_plan(looked(before), {}, [], hold=True)
+    during = done(before, first)
+    assert all(own[key] == "-1" for topics in during.values() for own in topics.values() for key in RETENTION)
+    again = retention_plan(looked(during), first["held"], [], hold=True)
+    assert again == first
+    last = retention_plan(looked(during), first["held"], [], hold=False)
+    assert last["held"] == {}
+    assert done(during, last) == before
+
+
+@given(CLUSTERS, CLUSTERS)
+def test_a_topic_that_comes_later_is_held_too(before: Clusters, more: Clusters) -> None:
+    first = retention_plan(looked(before), {}, [], hold=True)
+    joined = {alias: {**more.get(alias, {}), **done(before, first).get(alias, {})} for alias in {**before, **more}}
+    second = retention_plan(looked(joined), first["held"], [], hold=True)
+    last = retention_plan(looked(done(joined, second)), second["held"], [], hold=False)
+    assert done(done(joined, second), last) == {
+        alias: {**more.get(alias, {}), **before.get(alias, {})} for alias in {**before, **more}
+    }
+
+
+def test_what_the_inventory_says_now_counts_and_a_topic_that_is_gone_stays_away() -> None:
+    held = {"P": {"T": {"retention.ms": "5", "retention.bytes": None}, "gone": {"retention.ms": "5"}}}
+    declared = [{"name": "T", "config": {"retention.ms": 9}}]
+    plan = retention_plan(looked({"P": {"T": {"retention.ms": "-1"}}}), held, declared, hold=False)
+    assert plan["topics"] == {"P": [{"name": "T", "config": {"retention.ms": 9, "retention.bytes": None}}]}
+
+
+def test_a_declared_retention_waits() -> None:
+    topic = {"name": "T", "partitions": 3, "config": {"retention.ms": 9, "cleanup.policy": "delete"}}
+    assert without_retention(topic) == {"name": "T", "partitions": 3, "config": {"cleanup.policy": "delete"}}
