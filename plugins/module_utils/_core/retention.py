@@ -14,7 +14,7 @@ from typing import Any
 __all__ = ["RETENTION", "retention_plan", "without_retention"]
 
 RETENTION = ("retention.bytes", "retention.ms")
-Held = Mapping[str, Mapping[str, Mapping[str, str | None]]]
+Held = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
 def without_retention(topic: Mapping[str, Any]) -> dict[str, Any]:
