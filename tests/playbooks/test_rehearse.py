@@ -210,7 +210,7 @@ def test_retention_is_held_survives_a_kill_and_a_drill_and_is_given_back(enabled
     outwait(enabled)
     enabled.playbook("enable", hold)
     # Nothing bounds their bytes in any case: that is Kafka's own default.
-    endless = {alias: dict.fromkeys(topics, {"retention.ms": "-1"}) for alias, topics in before.items()}
+    endless = {alias: {name: {"retention.ms": "-1"} for name in topics} for alias, topics in before.items()}
     assert kept(enabled) == endless
     assert enabled.playbook("enable", hold)["changed"] == 0
     assert "retention is held" in enabled.playbook("readiness", hold)["output"]
