@@ -166,6 +166,12 @@ chaos: setup  ## cutovers that are killed, or whose clusters are hurt, and start
 	$(SAY) 'chaos: an hour or so; table in build/chaos/report.json'
 	@python tests/chaos $(if $(ONLY),'--only=$(ONLY)') $(if $(SEED),'--seed=$(SEED)')
 
+.PHONY: kerberos
+kerberos: setup  ## modules, Connect and Spark against a real KDC, with a confluent-kafka built for it
+	@bash tests/support/kerberos.sh
+	$(SAY) 'kerberos: pytest tests/kerberos'
+	@KAFKA_DR_WHEEL_PYTHON=$(ROOT)/.venv/bin/python build/kerberos/venv/bin/python -m pytest tests/kerberos
+
 .PHONY: changelog
 changelog: venv link  ## write CHANGELOG.md, CHANGELOG.rst and changelogs/changelog.yaml from the fragments
 	$(SAY) 'changelog: fragments and new modules into the release of galaxy.yml'

@@ -24,7 +24,14 @@ _LOGIN_MODULES = {
     "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
 }
 _SECRET_WORDS = ("password", "secret", "jaas", "token", "ssl.key.pem", "keytab.pem", "keystore.key", "user.info")
-_SAME_NAME = {"security.protocol", "client.id"}
+_SAME_NAME = {"security.protocol", "client.id", "sasl.kerberos.service.name"}
+# How librdkafka itself logs in. A Java client does it by its JAAS line, often on another machine with other files.
+_LOGIN = {
+    "sasl.kerberos.principal",
+    "sasl.kerberos.keytab",
+    "sasl.kerberos.kinit.cmd",
+    "sasl.kerberos.min.time.before.relogin",
+}
 _TRANSLATED = {"sasl.mechanism", "sasl.mechanisms", "sasl.username", "sasl.password", "ssl.ca.location"}
 
 
@@ -45,6 +52,13 @@ def java_properties(client: Mapping[str, Any]) -> dict[str, str]:
     plain = {key: str(value) for key, value in client.items() if not key.startswith("java.")}
     unknown = sorted(set(plain) - _SAME_NAME - _TRANSLATED)
     unknown = [key for key in unknown if key not in java]
+    if login := [key for key in unknown if key in _LOGIN and "sasl.jaas.config" not in java]:
+        raise DrError(
+            "client_not_translatable",
+            f'The client property "{login[0]}" cannot be translated: a Java client logs in by a JAAS line.',
+            'Give it as "java.sasl.jaas.config" in the same client dictionary, see docs/kerberos.md.',
+        )
+    unknown = [key for key in unknown if key not in _LOGIN]
     if unknown:
         raise DrError(
             "client_not_translatable",

@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -30,6 +31,8 @@ __all__ = ["Kafka", "connect", "kafka_error"]
 T = TypeVar("T")
 _FETCH_BYTES = 4_000_000
 _LOUD_ERRORS = ("_AUTHENTICATION", "_SSL", "_RESOLVE")
+# Of layers that each say that they failed, the innermost says why.
+_GSSAPI = re.compile(r"GSSAPI Error: [^(]*\((.+?)\)(?: \(after .*)?$", re.DOTALL)
 
 
 class Kafka:
@@ -158,17 +161,26 @@ def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "
         return DrError(
             "kerberos_missing",
             "This build of confluent-kafka has no Kerberos (GSSAPI) support.",
-            "Build confluent-kafka against a librdkafka with SASL/GSSAPI; see docs/ on execution environments.",
+            "Build confluent-kafka against a librdkafka with SASL/GSSAPI: docs/kerberos.md says how.",
             endpoint,
         )
     if name in ("_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE", "REQUEST_TIMED_OUT"):
-        because = f" ({cause})" if cause else ""
         hint = "Check that the brokers run, the address, and the client's security settings."
-        if "expired" in cause:
+        if gssapi := _GSSAPI.search(cause):
+            cause = f"Kerberos: {gssapi[1]}"
+            hint = "Check keytab, principal, service name, and the ticket (klist): docs/kerberos.md."
+        elif "expired" in cause:
             hint = "Renew the certificate of the brokers: no setting of a client cures it."
+        because = f" ({cause})" if cause else ""
         said = f'Kafka at "{endpoint}" did not answer: {doing}: {text}{because}.'
         return Unreachable("kafka_unreachable", said, hint, endpoint)
     if name in ("TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED", "CLUSTER_AUTHORIZATION_FAILED"):
         hint = "Give the principal of this run the missing right."
         return DrError("not_authorized", f'Kafka at "{endpoint}" refused: {doing}: {text}.', hint, endpoint)
-    return DrError("kafka_error", f'Kafka at "{endpoint}" refused: {doing}: {text}.', "", endpoint)
+    # librdkafka wants a keytab unless it is told not to log in by itself.
+    hint = (
+        'With a ticket that is there already: "sasl.kerberos.min.time.before.relogin: 0", see docs/kerberos.md.'
+        if "sasl.kerberos.kinit.cmd" in text
+        else ""
+    )
+    return DrError("kafka_error", f'Kafka at "{endpoint}" refused: {doing}: {text}.', hint, endpoint)

@@ -64,6 +64,16 @@ def test_properties_for_librdkafka(client: dict[str, Any], properties: dict[str,
             {"sasl.mechanisms": "OAUTHBEARER", "java.sasl.jaas.config": "mine;"},
             {"sasl.mechanism": "OAUTHBEARER", "sasl.jaas.config": "mine;"},
         ),
+        (
+            {
+                "sasl.mechanism": "GSSAPI",
+                "sasl.kerberos.service.name": "kafka",
+                "sasl.kerberos.keytab": "/k",
+                "sasl.kerberos.min.time.before.relogin": 0,
+                "java.sasl.jaas.config": "mine;",
+            },
+            {"sasl.mechanism": "GSSAPI", "sasl.kerberos.service.name": "kafka", "sasl.jaas.config": "mine;"},
+        ),
         # Every value of a Java property is a text.
         ({"java.request.timeout.ms": 5000}, {"request.timeout.ms": "5000"}),
         ({"ssl.key.location": "/k", "java.ssl.key.location": "/k"}, {"ssl.key.location": "/k"}),
@@ -79,6 +89,7 @@ def test_properties_for_java(client: dict[str, Any], properties: dict[str, str])
         ({"ssl.endpoint.identification.algorithm": "none"}, "ssl.endpoint.identification.algorithm"),
         ({"enable.ssl.certificate.verification": False}, "enable.ssl.certificate.verification"),
         ({"sasl.mechanism": "GSSAPI", "sasl.username": "u"}, "GSSAPI"),
+        ({"sasl.mechanism": "GSSAPI", "sasl.kerberos.keytab": "/k"}, "sasl.kerberos.keytab"),
     ],
 )
 def test_a_property_without_a_java_twin_is_refused_by_name(client: dict[str, Any], named: str) -> None:

@@ -1,0 +1,63 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What librdkafka says of Kerberos, in its own words (2.15.1 and 2.16.1), becomes one line that says what to do."""
+
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import Unreachable
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import kafka_error
+
+CREATING = "Failed to create admin client: "
+NO_PROVIDER = (
+    "No provider for SASL mechanism GSSAPI: recompile librdkafka with libsasl2 or openssl support. "
+    "Current build options: PLAIN SASL_SCRAM OAUTHBEARER"
+)
+NO_KEYTAB = 'Invalid sasl.kerberos.kinit.cmd value: Property not available: "sasl.kerberos.keytab"'
+FAILED = (
+    "sasl_plaintext://localhost:9092/bootstrap: Failed to initialize SASL authentication: SASL handshake failed "
+    "(start (-1)): SASL(-1): generic failure: GSSAPI Error: {} (after 0ms in state AUTH_REQ{})"
+)
+
+
+def raised(code: int, text: str) -> KafkaException:
+    return KafkaException(KafkaError(code, text))
+
+
+def test_a_build_without_kerberos_is_named() -> None:
+    found = kafka_error(raised(KafkaError._INVALID_ARG, CREATING + NO_PROVIDER), "create a Kafka client", "p:9092")
+    assert found.code == "kerberos_missing"
+    assert "docs/kerberos.md" in found.hint
+
+
+def test_a_client_without_a_keytab_is_told_how_to_take_a_ticket() -> None:
+    found = kafka_error(raised(KafkaError._INVALID_ARG, CREATING + NO_KEYTAB), "create a Kafka client", "p:9092")
+    assert found.code == "kafka_error"
+    assert "sasl.kerberos.min.time.before.relogin: 0" in found.hint
+
+
+@pytest.mark.parametrize("more", ["", ", 1 identical error(s) suppressed"])
+@pytest.mark.parametrize(
+    ("gssapi", "told"),
+    [
+        (
+            "No credentials were supplied, or the credentials were unavailable or inaccessible "
+            "(No Kerberos credentials available (default cache: FILE:/tmp/none))",
+            "Kerberos: No Kerberos credentials available (default cache: FILE:/tmp/none)",
+        ),
+        (
+            "Unspecified GSS failure.  Minor code may provide more information "
+            "(Server elsewhere/localhost@EXAMPLE.COM not found in Kerberos database)",
+            "Kerberos: Server elsewhere/localhost@EXAMPLE.COM not found in Kerberos database",
+        ),
+    ],
+)
+def test_only_the_innermost_reason_is_told(gssapi: str, told: str, more: str) -> None:
+    error = raised(KafkaError._TIMED_OUT, "Failed while waiting for controller: Local: Timed out")
+    found = kafka_error(error, "describe the cluster", "p:9092", FAILED.format(gssapi, more))
+    assert isinstance(found, Unreachable)
+    assert found.message.endswith(f"Local: Timed out ({told}).")
+    assert "klist" in found.hint
