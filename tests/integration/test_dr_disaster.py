@@ -262,3 +262,10 @@ def test_a_probe_is_bounded_and_says_what_it_found(side: Side) -> None:
     assert (empty["answers"], "no topic no-such-topic" in empty["reason"]) == (False, True)
     other = {"bootstrap_servers": side.servers, "topics": [side.topic], "expected_cluster_id": "another"}
     assert run_module(dr_probe_info, other)["error"]["code"] == "wrong_cluster"
+
+
+def test_what_is_missing_here_is_no_loss_there(side: Side) -> None:
+    """The wheel of confluent-kafka knows no Kerberos: nothing was asked, so nothing is known of the cluster."""
+    client = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "GSSAPI"}
+    asked = {"bootstrap_servers": side.servers, "client": client, "topics": [side.topic]}
+    assert run_module(dr_probe_info, asked)["error"]["code"] == "kerberos_missing"

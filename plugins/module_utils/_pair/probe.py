@@ -24,6 +24,8 @@ __all__ = ["Probe", "probe"]
 _LISTENS = 1.0
 # One that restarts is away for longer; the look before the point of no return comes seconds later.
 _REFUSED = 0.3
+# What is wrong here says nothing of the cluster.
+_HERE = ("wrong_cluster", "kerberos_missing", "library_missing")
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> 
     """Ask for the cluster's id and for every end of ``topics``, within ``timeout`` seconds altogether.
 
     ``cluster``: bootstrap_servers, client or admin_client, cluster_id. Raises ``wrong_cluster`` when another one
-    answers: that is a mistake in the inventory and no disaster.
+    answers, and what is wrong with the client here: mistakes in inventory or installation, and no disaster.
     """
     began = time.monotonic()
 
@@ -89,7 +91,7 @@ def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> 
         if mute:
             return ended(False, f"it answers, but {len(mute)} partitions have no leader: {', '.join(mute[:5])}")
     except DrError as error:
-        if error.code == "wrong_cluster":
+        if error.code in _HERE:
             raise
         return ended(False, error.message)
     return ended(True, f"it answers, and every partition of {len(topics)} topics has a leader")
