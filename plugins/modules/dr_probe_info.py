@@ -60,6 +60,10 @@ reachable:
   description: Whether the cluster named itself at least.
   returned: always
   type: bool
+locked_out:
+  description: Whether it is there, and certificate or login kept this task from asking. Nothing is known of its state.
+  returned: always
+  type: bool
 reason:
   description: What was found, in words.
   returned: always

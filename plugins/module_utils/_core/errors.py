@@ -35,3 +35,7 @@ class DrError(Exception):
 
 class Unreachable(DrError):  # noqa: N818 - reads as what happened
     """A cluster or worker did not answer: callers that only want to know may go on with UNKNOWN."""
+
+
+class LockedOut(Unreachable):
+    """It is there, and certificate or login kept this client from asking: nothing is known of its state."""

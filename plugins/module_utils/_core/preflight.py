@@ -102,9 +102,16 @@ def judge_disaster(
             return {**_judgement(True, [], f"{text} ({', '.join(busy)} at work): nothing is to be done.", PROVEN)}
         return _judgement(True, [], f"{text}, says the journal; no group has members there, so nothing proves it.")
     problems = []
-    if look["probes"] and all(probe["answers"] for probe in look["probes"]) and not anyway:
+    other = active if active != to else "The other side"
+    if any(probe["locked_out"] for probe in look["probes"]) and not anyway:
         problems.append(
-            f"{active if active != to else 'The other side'} answered {len(look['probes'])} times"
+            f"{other} is there and does not let this run ask, so that nobody knows whether it is lost:"
+            f" {look['probes'][-1]['reason']} Correct certificate or login and start again; or, if it is lost, start"
+            " again with -e kafka_dr_although_healthy=true."
+        )
+    elif look["probes"] and all(probe["answers"] for probe in look["probes"]) and not anyway:
+        problems.append(
+            f"{other} answered {len(look['probes'])} times"
             f" ({look['probes'][0]['reason']}): a planned failover is possible, and loses nothing. Start the playbook"
             f" switchback.kafka_dr.failover_cutoff with -e kafka_dr_to={to} -e kafka_dr_confirm={to}, or this one again"
             " with -e kafka_dr_although_healthy=true."

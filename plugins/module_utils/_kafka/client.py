@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from .._core.errors import DrError, Unreachable
+from .._core.errors import DrError, LockedOut, Unreachable
 from .._core.security import librdkafka_properties
 from .._core.topics import TopicState
 from .tls import why_not_trusted
@@ -32,6 +32,8 @@ T = TypeVar("T")
 _FETCH_BYTES = 4_000_000
 _LOUD_ERRORS = ("_AUTHENTICATION", "_SSL", "_RESOLVE")
 # Of layers that each say that they failed, the innermost says why.
+# A connection that breaks in the middle of a login is none of these: a broker that dies does that too.
+_LOCKED_OUT = re.compile("certificate|invalid credentials|Authentication failed|Kerberos: ")
 _GSSAPI = re.compile(r"GSSAPI Error: [^(]*\((.+?)\)(?: \(after .*)?$", re.DOTALL)
 
 
@@ -173,7 +175,8 @@ def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "
             hint = "Renew the certificate of the brokers: no setting of a client cures it."
         because = f" ({cause})" if cause else ""
         said = f'Kafka at "{endpoint}" did not answer: {doing}: {text}{because}.'
-        return Unreachable("kafka_unreachable", said, hint, endpoint)
+        kind = LockedOut if _LOCKED_OUT.search(cause) else Unreachable
+        return kind("kafka_unreachable", said, hint, endpoint)
     if name in ("TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED", "CLUSTER_AUTHORIZATION_FAILED"):
         hint = "Give the principal of this run the missing right."
         return DrError("not_authorized", f'Kafka at "{endpoint}" refused: {doing}: {text}.', hint, endpoint)

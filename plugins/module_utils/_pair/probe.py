@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .._core.errors import DrError
+from .._core.errors import DrError, LockedOut
 from .._core.waiting import Bounds, wait_until
 from .._kafka.client import Kafka
 from .._kafka.topics import describe, known_ranges
@@ -32,13 +32,15 @@ _HERE = ("wrong_cluster", "kerberos_missing", "library_missing")
 class Probe:
     """``answers``: the cluster named itself, and every partition of every topic has a leader that told its end.
 
-    ``reachable``: it named itself at least, so that some of its partitions may still be read.
+    ``reachable``: it named itself at least, so that some of its partitions may still be read. ``locked_out``: it is
+    there and did not let this client ask, so that nothing is known of its state.
     """
 
     answers: bool
     reason: str
     seconds: float
     reachable: bool = False
+    locked_out: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """For results and reports."""
@@ -58,8 +60,8 @@ def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> 
 
     named = False
 
-    def ended(answers: bool, reason: str) -> Probe:
-        return Probe(answers, reason, round(time.monotonic() - began, 3), named)
+    def ended(answers: bool, reason: str, locked_out: bool = False) -> Probe:
+        return Probe(answers, reason, round(time.monotonic() - began, 3), named, locked_out)
 
     addresses = cluster["bootstrap_servers"].split(",")
     # Kafka's client asks again until its time-out; where nobody listens that is known at once.
@@ -93,7 +95,7 @@ def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> 
     except DrError as error:
         if error.code in _HERE:
             raise
-        return ended(False, error.message)
+        return ended(False, error.message, isinstance(error, LockedOut))
     return ended(True, f"it answers, and every partition of {len(topics)} topics has a leader")
 
 

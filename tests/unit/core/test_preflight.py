@@ -255,8 +255,9 @@ def test_whoever_still_writes_on_the_side_that_was_left_is_seen(
 
 # ---- disasters
 
-DEAD = {"answers": False, "reason": "no answer within 3 s", "seconds": 3.0}
-ALIVE = {"answers": True, "reason": "it answers", "seconds": 0.1}
+DEAD = {"answers": False, "reason": "no answer within 3 s", "seconds": 3.0, "locked_out": False}
+ALIVE = {"answers": True, "reason": "it answers", "seconds": 0.1, "locked_out": False}
+CLOSED = {"answers": False, "reason": "(certificate has expired).", "seconds": 3.0, "locked_out": True}
 LOST = {**RUN, "type": "disaster"}
 
 
@@ -270,6 +271,8 @@ def look(*probes: dict[str, Any], busy: tuple[str, ...] = ()) -> dict[str, Any]:
         (look(DEAD), journal(), False, "", "lived on P and move to B"),
         (look(ALIVE, ALIVE), journal(), False, "a planned failover is possible", ""),
         (look(ALIVE, DEAD), journal(), False, "", "lived on P"),
+        (look(CLOSED), journal(), False, "nobody knows whether it is lost: (certificate has expired).", ""),
+        (look(ALIVE, CLOSED), journal(), False, "nobody knows whether it is lost", ""),
         (look(DEAD, busy=("g",)), journal(), False, "already have members on B", ""),
         (look(DEAD, busy=("g",)), journal("B"), True, "", "(g at work)"),
         (look(DEAD), journal("B"), True, "", "nothing proves it"),
@@ -290,6 +293,7 @@ def test_whether_a_disaster_may_begin(
 
 def test_a_healthy_side_is_left_only_if_that_is_said() -> None:
     assert judge_disaster(look(ALIVE, ALIVE), journal(), "B", anyway=True)["problems"] == []
+    assert judge_disaster(look(CLOSED), journal(), "B", anyway=True)["problems"] == []
 
 
 LOST_PHASES = ["stop_consumers", "survey", "positions", "start_consumers", "move_producers", "arrival", "flows"]
