@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
     cm_config_info,
     connect_mirror_info,
+    dr_probe_info,
     kafka_topic_info,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
@@ -70,6 +71,16 @@ def test_why_a_certificate_is_not_taken_is_told_in_one_line(bad: tuple[str, Serv
         remedy = "the client's security settings"
     assert remedy in result["error"]["hint"]
     assert "\n" not in result["msg"]
+
+
+def test_a_certificate_that_is_not_taken_is_no_loss_of_the_cluster(tmp_path: Path) -> None:
+    served = issue(tmp_path / "tls", until=-DAY)
+    with shown(served) as address:
+        client = {"security.protocol": "SSL", "ssl.ca.location": str(served.ca)}
+        found = run_module(
+            dr_probe_info, {"bootstrap_servers": address, "client": client, "topics": ["T"], "timeout": 3}
+        )
+    assert (found["answers"], found["locked_out"]) == (False, True), found["reason"]
 
 
 def test_a_good_one_is_taken(tmp_path: Path) -> None:

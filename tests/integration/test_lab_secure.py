@@ -19,6 +19,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting 
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
     connect_mirror,
     connect_mirror_info,
+    dr_probe_info,
     kafka_acl,
     kafka_topic_info,
 )
@@ -161,6 +162,11 @@ def test_a_wrong_password_is_one_clear_line(secure_lab: Lab) -> None:
     assert "invalid credentials with SASL mechanism SCRAM-SHA-512" in result["msg"]
     assert "\n" not in result["msg"]
     assert "not-the-password" not in json.dumps(result)
+    # Whoever is not let in knows nothing of the cluster: it may be as healthy as can be.
+    asked = {**module_params(secure_lab, **wrong), "topics": ["none"], "timeout": 5}
+    asked.pop("request_timeout")
+    probed = run_module(dr_probe_info, asked)
+    assert (probed["answers"], probed["reachable"], probed["locked_out"]) == (False, False, True), probed["reason"]
 
 
 def test_a_wrong_ca_is_one_clear_line(secure_lab: Lab, tmp_path: Path) -> None:

@@ -207,6 +207,14 @@ def test_the_playbook_rights_grants_what_the_clients_need_and_exact_takes_the_re
     assert secured.playbook("rights", {"kafka_dr_confirm": "P", "kafka_dr_rights": "exact"})["changed"] == 0
 
 
+def test_a_side_that_does_not_let_the_run_in_is_not_taken_for_lost(secured: Scenario) -> None:
+    clusters = read_inventory(secured.inventory)["kafka_dr_clusters"]
+    clusters["P"]["admin_client"]["sasl.password"] = "another-word"
+    done = secured.playbook("failover_disaster", {"kafka_dr_confirm": "B", "kafka_dr_clusters": clusters}, expect=2)
+    assert "nobody knows whether it is lost" in " ".join(done["output"].split())
+    assert done["changed"] <= 1  # the report
+
+
 # ---- rights that the playbooks do not have
 
 
