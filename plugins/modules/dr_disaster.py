@@ -163,8 +163,8 @@ active_groups:
   elements: str
 probes:
   description:
-    - Whether O(leave) answered, with C(answers), C(reachable), C(locked_out), C(reason) and C(seconds). A second row only
-      if the first did.
+    - Whether O(leave) answered, with C(answers), C(reachable), C(locked_out), C(reason) and C(seconds). A second row
+      only if the first did.
   returned: in check mode
   type: list
   elements: dict
