@@ -28,10 +28,10 @@ def retention_plan(
 ) -> dict[str, Any]:
     """What to write down, and what to set.
 
-    ``results``: of the loop of ``kafka_topic_info`` over the clusters, with the topics' own settings. ``held``: what
-    the journal says that they had before, by alias and topic; None: no value of their own. ``declared``: the topics of
-    the inventory. Returns ``held``, as the journal has to say it before anything is set (``hold``) or afterwards, and
-    ``topics`` by alias, as ``kafka_topic`` takes them.
+    ``results``: of the loop of ``kafka_topic_info`` over the clusters, with the own settings of the pair's topics and
+    of those in ``held``. ``held``: what the journal says that they had before, by alias and topic; None: no value of
+    their own. ``declared``: the topics of the inventory. Returns ``held``, as the journal has to say it before anything
+    is set (``hold``) or afterwards, and ``topics`` by alias, as ``kafka_topic`` takes them.
     """
     there = {
         result["replication_alias"]: {topic["name"]: topic["config"] for topic in result["topics"] if topic["exists"]}
@@ -48,16 +48,19 @@ def retention_plan(
             ]
             for alias, names in held.items()
         }
-        return {"held": {}, "topics": topics}
+        return {"held": {}, "topics": _some(topics)}
+    # A topic that left the inventory meanwhile is not forgotten: it is let go with the others.
     known = {
-        alias: {name: held.get(alias, {}).get(name) or _before(config) for name, config in names.items()}
+        alias: {**{name: _before(config) for name, config in names.items()}, **held.get(alias, {})}
         for alias, names in there.items()
     }
     endless = dict.fromkeys(RETENTION, "-1")
-    return {
-        "held": known,
-        "topics": {alias: [{"name": name, "config": endless} for name in names] for alias, names in known.items()},
-    }
+    topics = {alias: [{"name": name, "config": endless} for name in names] for alias, names in there.items()}
+    return {"held": known, "topics": _some(topics)}
+
+
+def _some(topics: Mapping[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    return {alias: rows for alias, rows in topics.items() if rows}
 
 
 def _before(config: Mapping[str, str]) -> dict[str, str | None]:

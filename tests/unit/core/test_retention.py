@@ -73,6 +73,20 @@ def test_a_topic_that_comes_later_is_held_too(before: Clusters, more: Clusters) 
     }
 
 
+def test_a_topic_that_left_the_inventory_is_let_go_with_the_others() -> None:
+    held = {"P": {"old": {"retention.ms": "5", "retention.bytes": None}}}
+    both = looked({"P": {"T": {}, "old": {"retention.ms": "-1"}}})
+    assert retention_plan(both, held, [], hold=True)["held"]["P"]["old"] == held["P"]["old"]
+    plan = retention_plan(both, held, [], hold=False)
+    assert plan["topics"] == {"P": [{"name": "old", "config": held["P"]["old"]}]}
+    # Also where the look does not have it, because it does not exist just now: it is not forgotten.
+    assert retention_plan(looked({"P": {"T": {}}}), held, [], hold=True)["held"]["P"]["old"] == held["P"]["old"]
+
+
+def test_where_nothing_is_there_nothing_is_set() -> None:
+    assert retention_plan(looked({"P": {}, "B": {}}), {}, [], hold=True)["topics"] == {}
+
+
 def test_what_the_inventory_says_now_counts_and_a_topic_that_is_gone_stays_away() -> None:
     held = {"P": {"T": {"retention.ms": "5", "retention.bytes": None}, "gone": {"retention.ms": "5"}}}
     declared = [{"name": "T", "config": {"retention.ms": 9}}]
