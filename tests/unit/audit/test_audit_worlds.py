@@ -190,8 +190,10 @@ def test_every_record_that_has_no_copy_is_lost(world: World, gone: set[int]) -> 
     lost = gone & set(world.left)
     world.right = [number for number in world.right if number not in gone]
     found = audited(world)
-    # Where the source has lost its head, nobody can tell whether what stands there was altered or is gone.
-    assert kinds(found).get("LOST", 0) + (kinds(found).get("CORRUPT", 0) if world.start else 0) == len(lost), world
+    # Where the source has lost its head, nobody can tell whether what stands there was altered or is gone; and the
+    # second copy of a far record, at the very place of one that is gone, passes for that one altered.
+    unclear = bool(world.start) or len(set(world.right)) < len(world.right)
+    assert kinds(found).get("LOST", 0) + (kinds(found).get("CORRUPT", 0) if unclear else 0) == len(lost), world
     assert found["verdict"] == ("REFUTED" if lost else "PROVEN")
 
 
