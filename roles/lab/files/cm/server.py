@@ -91,11 +91,11 @@ class Handler(BaseHTTPRequestHandler):
             switches = self._switches()
             fault = self._take_fault(path)
             if fault and not fault.after:
-                entry["status"] = self._go_wrong(fault)
+                self._go_wrong(fault, entry)
                 return
             status, answer = self._answer(path, query, body, user, switches)
             if fault:
-                entry["status"] = self._go_wrong(fault)
+                self._go_wrong(fault, entry)
                 return
         except ApiError as error:
             status, answer = error.status, {"message": str(error), "causes": None}
@@ -182,12 +182,14 @@ class Handler(BaseHTTPRequestHandler):
                 fault.times -= 1
             return fault
 
-    def _go_wrong(self, fault: Fault) -> int:
+    def _go_wrong(self, fault: Fault, entry: dict[str, Any]) -> None:
+        """The log has it before whoever asks sees it."""
         if fault.kind == "dropped":
+            entry["status"] = 0
             self.close_connection = True
             with contextlib.suppress(OSError):
                 self.connection.shutdown(socket.SHUT_RDWR)
-            return 0
+            return
         headers = {}
         if fault.kind == "redirect":
             headers["Location"] = fault.to.rstrip("/") + self.path
@@ -200,8 +202,8 @@ class Handler(BaseHTTPRequestHandler):
             "login_page": (200, HTML, LOGIN),
             "redirect": (302, HTML, b""),
         }[fault.kind]
+        entry["status"] = status
         self._write(status, kind, body, headers)
-        return status
 
     def _own(self, path: str, body: bytes) -> None:
         """Without a password, on the loopback address, and not in the log."""
