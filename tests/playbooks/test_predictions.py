@@ -20,11 +20,10 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_readiness
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
-from disasters import PARTS, give_back
+from disasters import PARTS, give_back, hold_back
 from lab.lab import Lab
 from scenario import Scenario
 from snapshot import read_inventory
-from workers import tell
 
 RATE = 1000
 CLIENTS = [
@@ -97,9 +96,7 @@ def lose_behind(pair: Scenario, unknown: float, uncopied: float) -> tuple[Lab, d
     """MirrorMaker 2 tells no positions for so long, then copies nothing; what readiness says of it; and P is gone."""
     lab = Lab(pair.folder, quiet=True)
     for part, seconds in (("Checkpoint", unknown), ("Source", uncopied)):
-        tell(lab, f"P->B.Mirror{part}Connector", "pause")
-        records = pair.count("acknowledged") + int(seconds * RATE)
-        pair.wait(lambda wanted=records: pair.count("acknowledged") >= wanted, 60, "records behind the pause")
+        hold_back(pair, lab, f"P->B.Mirror{part}Connector", seconds)
     params = {
         "clusters": read_inventory(pair.inventory)["kafka_dr_clusters"],
         "topics": ["Payments"],

@@ -205,8 +205,8 @@ def test_retention_is_held_survives_a_kill_and_a_drill_and_is_given_back(enabled
     before = kept(enabled)
     assert before["P"]["Payments"] == {"retention.ms": "3600000"}
 
-    # What the topics had is written down before the first of them is changed.
-    kill_at(enabled, "hold.yml", "enable", hold)
+    # What the topics had is written down before the first of them is changed: else -1 would pass for it afterwards.
+    kill_at(enabled, "Set what they keep", "enable", hold)
     outwait(enabled)
     enabled.playbook("enable", hold)
     # Nothing bounds their bytes in any case: that is Kafka's own default.

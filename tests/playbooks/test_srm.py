@@ -195,6 +195,9 @@ def test_readiness_reads_the_lists_and_sees_what_is_off_or_stale(pair: Scenario)
     assert found["flow_carries"][0] == found["flow_settings"][0] == "NO"
     assert 'reverse checkpointing ("cloudera.reverse.checkpointing.enabled") is off on B' in found["flow_carries"][1]
     assert "was changed and not restarted since" in found["flow_settings"][1]
+    unwanted = read_inventory(pair.inventory)["kafka_dr_srm"]
+    unwanted["B"]["reverse_checkpointing"] = "off"
+    assert "reverse checkpointing" not in readiness(pair, kafka_dr_srm=unwanted)["flow_carries"][1]
     pair.playbook("enable", {"kafka_dr_confirm": "P"})
     found = readiness(pair)
     assert {found[name][0] for name in ("flow_carries", "back_carries", "flow_settings")} == {"YES"}, found

@@ -21,12 +21,17 @@ FLOW = "P->B.MirrorSourceConnector"
 def pause(pair: Scenario, seconds: float, meanwhile: Callable[[Lab], None] = lambda lab: None) -> Lab:
     """MirrorMaker 2 falls behind by what is written on P in ``seconds`` (at 1,000 records/s), and goes on."""
     lab = Lab(pair.folder)
-    tell(lab, FLOW, "pause")
-    records = pair.count("acknowledged") + int(seconds * 1000)
-    pair.wait(lambda: pair.count("acknowledged") >= records, 60, "records that B will not have")
+    hold_back(pair, lab, FLOW, seconds)
     meanwhile(lab)
     tell(lab, FLOW, "resume")
     return lab
+
+
+def hold_back(pair: Scenario, lab: Lab, connector: str, seconds: float) -> None:
+    """A connector is paused until so much has been written on P, at 1,000 records/s; it stays so."""
+    tell(lab, connector, "pause")
+    records = pair.count("acknowledged") + int(seconds * 1000)
+    pair.wait(lambda: pair.count("acknowledged") >= records, 60, "records behind the pause")
 
 
 def lose(pair: Scenario, behind: float) -> Lab:

@@ -356,8 +356,8 @@ def _group_topics(pair: dict[str, Any], names: list[str]) -> dict[str, list[str]
 
 
 def _manager(site: Mapping[str, Any]) -> dict[str, Any]:
-    """Where Cloudera Manager is: what a module needs to see and to stop a site's Streams Replication Manager."""
-    return {key: site[key] for key in ("url", "client", "api_version", "cluster", "service")}
+    """Where Cloudera Manager is, and what is wanted of it: for modules that look at a site's service, or stop it."""
+    return {key: site[key] for key in ("url", "client", "api_version", "cluster", "service", "reverse_checkpointing")}
 
 
 def _syncs(pair: dict[str, Any], naming: Naming, source: str, target: str) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class SrmEngine:
         self._offsets: dict[str, ConnectOffsets] = {}
         self._lines: dict[str, dict[str, str]] = {}
         self._reverse: dict[str, str | None] = {}
-        self._clusters = clusters
+        self._unwanted = {alias for alias, cluster in clusters.items() if _is_off(cluster["srm"])}
         self._seen: dict[str, Reader[_Seen]] = {}
 
     @property
@@ -177,8 +177,8 @@ class SrmEngine:
     def _amiss(self, alias: str) -> tuple[str, ...]:
         """Reverse checkpointing is off where it is there and wanted."""
         self._lines_of(alias)
-        wanted, found = self._clusters[alias]["srm"].get("reverse_checkpointing"), self._reverse.get(alias)
-        if wanted == "off" or found is None or found.strip().lower() == "true":
+        found = self._reverse[alias]
+        if alias in self._unwanted or found is None or found.strip().lower() == "true":
             return ()
         return (f'reverse checkpointing ("{REVERSE}") is off on {alias}',)
 
@@ -188,6 +188,10 @@ class SrmEngine:
             topic, connector = offsets_topic(source), CONNECTORS["source"]
             self._offsets[flow] = ConnectOffsets(self._kafka[target], topic, connector, source)
         return self._offsets[flow].copied()
+
+
+def _is_off(site: Mapping[str, Any] | None) -> bool:
+    return site is not None and site.get("reverse_checkpointing") == "off"
 
 
 def _service(site: Mapping[str, Any], timeout: float) -> CmService:

@@ -182,7 +182,7 @@ def test_with_streams_replication_manager_the_workers_need_no_address_and_offset
         "B->P": ("B", "mm2-offset-syncs.P.internal"),
     }
     manager = {"url": "https://cm-P:7183", "client": {}, "api_version": None, "cluster": "Cluster 1", "service": None}
-    assert pair["clusters"]["P"]["srm"] == manager
+    assert pair["clusters"]["P"]["srm"] == {**manager, "reverse_checkpointing": "auto"}
     assert pair["srm"]["B"]["command"] == ["srm-control"]
     assert derive_pair(GOOD)["clusters"]["P"]["srm"] is None
 
