@@ -26,7 +26,7 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "roles" / "lab" / "files")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "roles/lab/files", "build/collections")]
 
 from disasters import PARTS, give_back, lose  # noqa: E402 - beside the path above
 from hurts import delete_topic, hold_copies  # noqa: E402 - beside the path above
