@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -248,6 +249,63 @@ def test_continuous_loses_and_repeats_nothing(enabled: Scenario) -> None:
     assert harm == dict.fromkeys(harm, 0)
     # Order across an original and its replica is not kept by this type.
     assert out["rereads"] == home["rereads"] == 0
+
+
+def test_a_hook_that_fails_before_the_point_of_no_return_takes_the_run_back(enabled: Scenario, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    tasks = tmp_path / "tasks.yml"
+    tasks.write_text(json.dumps([{"name": "Take too long", "ansible.builtin.command": {"argv": ["sleep", "30"]}}]))
+    tell = ["sh", "-c", f'env | grep ^KAFKA_DR_ | sort | tr "\\n" " " >> {said}; echo >> {said}']
+    hooks = [
+        {"name": "tell", "when": "before", "phase": "run", "command": tell},
+        {"name": "busy", "when": "after", "phase": "barrier", "command": ["false"], "on_error": "go_on"},
+        {"name": "slow", "when": "before", "phase": "start", "tasks_file": str(tasks), "timeout": 2},
+        {"name": "not reached", "when": "after", "phase": "start", "command": tell},
+        {"name": "lenient", "when": "before", "phase": "undo", "command": ["false"]},
+        {"name": "outcome", "when": "after", "phase": "run", "command": tell},
+        {"name": "another type", "when": "before", "phase": "run", "types": ["disaster"], "command": tell},
+    ]
+    variables = {"kafka_dr_confirm": "B", "kafka_dr_hooks": hooks}
+    checked = enabled.playbook("failover_cutoff", variables, ("--check",))
+    assert "hook before start: slow, at most 2 s" in checked["output"]
+    assert not said.exists()
+
+    enabled.traffic(500)
+    done = enabled.playbook("failover_cutoff", variables, expect=2)
+    report = json.loads((enabled.reports / "cutoff-B.json").read_text())
+    assert report["outcome"] == "undone"
+    assert "The hook slow before start failed" in report["failure"]["message"]
+    assert "back on P" in done["output"]
+    ran = [(hook["name"], hook["failure"] is None) for hook in report["hooks"]]
+    assert ran == [("tell", True), ("busy", False), ("slow", False), ("lenient", False)]
+    assert 2 <= report["hooks"][2]["seconds"] < 15
+    assert '"false" ended with 1' in report["hooks"][1]["failure"]
+    first, last = said.read_text().splitlines()
+    assert "KAFKA_DR_FROM=P" in first
+    assert "KAFKA_DR_OUTCOME= " in first
+    assert "KAFKA_DR_HOOK=outcome" in last
+    assert "KAFKA_DR_OUTCOME=undone" in last
+    assert f"KAFKA_DR_RUN={report['run']} " in last
+    enabled.traffic(500)
+
+
+def test_hooks_around_a_move_that_goes_well(enabled: Scenario, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    tasks = tmp_path / "tasks.yml"
+    moment = "{{ cutover_hook_facts.KAFKA_DR_WHEN }} {{ cutover_hook_facts.KAFKA_DR_PHASE }}"
+    line = {"path": str(said), "line": moment, "create": True, "mode": "0600"}
+    tasks.write_text(json.dumps([{"name": "Say so", "ansible.builtin.lineinfile": line}]))
+    around = [
+        {"name": f"{when} {phase}", "when": when, "phase": phase, "tasks_file": str(tasks)}
+        for phase in ("run", "start")
+        for when in ("before", "after")
+    ]
+    out = enabled.move("failover_cutoff", "B", kafka_dr_hooks=around)
+    assert said.read_text().split("\n") == ["before run", "before start", "after start", "after run", ""]
+    assert [hook["name"] for hook in out["hooks"]] == ["before run", "before start", "after start"]
+    assert enabled.playbook("failover_cutoff", {"kafka_dr_confirm": "B", "kafka_dr_hooks": around})["changed"] == 0
+    enabled.move("failback", "P")
+    harmless(enabled)
 
 
 def test_disable_takes_the_flows_down_and_nothing_else(enabled: Scenario) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .errors import DrError
+from .hooks import HOOK_KEYS, check_hook
 from .names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, is_internal
 from .retention import without_retention
 from .schema import Key, check_mapping, is_set, nearest
@@ -36,6 +37,7 @@ VARIABLES: dict[str, Key] = {
     "topics": Key("list", required=True),
     "groups": Key("list", default=[]),
     "clients": Key("list", default=[]),
+    "hooks": Key("list", default=[]),
     "journal_topic": Key(default=JOURNAL_TOPIC),
     "hold_retention": Key("flag", default=False),
     "flow": Key("dict", default={}),
@@ -164,6 +166,8 @@ _CLIENT_KEYS = {
     "after": Key("list", default=[]),
 }
 
+_LISTS = {"topics": _TOPIC_KEYS, "groups": _GROUP_KEYS, "clients": _CLIENT_KEYS, "hooks": HOOK_KEYS}
+
 
 def derive_pair(variables: Mapping[str, Any], known: Mapping[str, Key] | None = None) -> dict[str, Any]:
     """The checked and derived pair from the ``kafka_dr_*`` variables (given without that prefix).
@@ -203,7 +207,7 @@ def _check_parts(pair: dict[str, Any]) -> list[str]:
         sites[str(alias)], found = check_mapping(f"kafka_dr_srm.{alias}", site, _SRM_KEYS)
         problems += found
     pair["srm"] = sites
-    for name, keys in (("topics", _TOPIC_KEYS), ("groups", _GROUP_KEYS), ("clients", _CLIENT_KEYS)):
+    for name, keys in _LISTS.items():
         items = [{"name": item} if name == "groups" and isinstance(item, str) else item for item in pair[name]]
         checked = [check_mapping(f"kafka_dr_{name}[{index}]", item, keys) for index, item in enumerate(items)]
         pair[name] = [value for value, found in checked if not found]
@@ -212,7 +216,8 @@ def _check_parts(pair: dict[str, Any]) -> list[str]:
     problems += found
     if problems:
         return problems
-    return _check_clusters(pair) + _check_topics(pair) + _check_clients(pair)
+    hooks = [problem for hook in pair["hooks"] for problem in check_hook(hook)]
+    return _check_clusters(pair) + _check_topics(pair) + _check_clients(pair) + hooks
 
 
 def _check_clusters(pair: dict[str, Any]) -> list[str]:
@@ -419,6 +424,7 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         "group_topics": _group_topics(pair, names),
         "local_groups": [group["name"] for group in pair["groups"] if group["mode"] == "local"],
         "clients": clients,
+        "hooks": pair["hooks"],
         "flow": pair["flow"],
         "flows": {
             flow_name(source, target): {

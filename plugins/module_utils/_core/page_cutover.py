@@ -69,6 +69,7 @@ def cutover_page(document: Document) -> str:
         section("What stopped it", *_failure(document)),
         section("Warnings", bullets(_warnings(document))),
         section("Times", *_times(document)),
+        section("Hooks", _hooks(document)),
         section("Checks", checks_table(document.get("checks"))),
         section("Not known or not checked", bullets(_open(document))),
         section("What may be lost", *_loss(document)),
@@ -178,6 +179,19 @@ def _bar(span: Span | None, drawn: Iterable[Span], kind: str) -> Html:
     left = 100 * (span.began - begin).total_seconds() / length
     style = f"margin-left:{left:.2f}%;width:{100 * span.seconds / length:.2f}%"
     return tag("div", class_=f"bar {kind}".rstrip(), style=style)
+
+
+def _hooks(document: Document) -> Html:
+    lines: list[list[object]] = [
+        [
+            row.get("name"),
+            f"{row.get('when')} {row.get('phase')}",
+            duration(row.get("seconds")),
+            f"failed: {row['failure']}" if row.get("failure") is not None else "ended well",
+        ]
+        for row in rows(document.get("hooks"))
+    ]
+    return table(["hook", "moment", "took", "result"], lines, (2,))
 
 
 # ---- loss and positions ----------------------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "ended": stamp(facts["ended"]),
         "seconds": round(float(facts["ended"]) - float(facts["began"]), 3),
         "phases": [phase_row(phase) for phase in facts["times"]],
+        "hooks": [_hook_row(hook) for hook in facts["hooks"]],
         "rereads": facts["rereads"],
         "checkpoint_rereads": _checkpoint_rereads(facts["details"]),
         "found_positions": _found_positions(facts["details"]),
@@ -217,6 +218,13 @@ def phase_row(phase: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _hook_row(hook: Mapping[str, Any]) -> dict[str, Any]:
+    """A hook that was run: what it says of itself is in ``failure``, null for one that ended well."""
+    began, ended = float(hook["began"]), float(hook["ended"])
+    named = {key: hook[key] for key in ("name", "when", "phase", "failure")}
+    return {**named, "began": stamp(began), "seconds": round(ended - began, 3)}
+
+
 def epoch_seconds(moment: datetime) -> float:
     """Of Ansible's ``now(utc=true)``, which does not say that it is in UTC: its own timestamp() takes it for local."""
     return moment.replace(tzinfo=UTC).timestamp()
@@ -232,6 +240,11 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
     head = f"{report['type']} {report['from']} -> {report['to']}: {report['outcome']}, {report['verdict']}"
     lines = [f"{head} ({report['seconds']:.1f} s)"]
     lines += [f"  {phase['phase']:<16}{phase['seconds']:>8.1f} s" for phase in report["phases"]]
+    lines += [
+        f"  hook {hook['name']} {hook['when']} {hook['phase']} failed: {hook['failure']}"
+        for hook in report["hooks"]
+        if hook["failure"] is not None
+    ]
     lines += [f"  {check['verdict']:<8} {check['name']}: {check['reason']}" for check in report["checks"]]
     found = report["found_positions"]
     if found["equal"] or found["lower"] or found["higher"]:

@@ -84,6 +84,7 @@ def cutover(**parts: Any) -> Document:
         "ended": 1795416800,
         "judgement": {"verdict": "PROVEN", "text": "lives there"},
         "times": times,
+        "hooks": [],
         "rereads": 0,
         "details": [position()],
         "survey": None,

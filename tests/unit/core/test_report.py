@@ -48,6 +48,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "ended": "1700000004.25",
         "judgement": {"verdict": "PROVEN", "text": "lives there"},
         "times": [{"phase": "drain", "began": "1700000001", "ended": "1700000002.5", "result": "ok"}],
+        "hooks": [],
         "rereads": 0,
         "details": [],
         "survey": None,

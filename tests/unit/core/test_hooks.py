@@ -1,0 +1,97 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an owner wants done around a phase: checked before anything runs, chosen by moment, told beforehand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.hooks import (
+    HOOK_KEYS,
+    MOMENTS,
+    check_hook,
+    hook_lines,
+    hooks_at,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import check_mapping
+
+ROLE = Path(__file__).resolve().parents[3] / "roles" / "cutover"
+
+
+def hook(**parts: Any) -> dict[str, Any]:
+    given = {"name": "dns", "when": "before", "phase": "start", "command": ["/opt/dns", "B"], **parts}
+    filled, problems = check_mapping("kafka_dr_hooks[0]", given, HOOK_KEYS)
+    assert problems == []
+    return filled
+
+
+def test_the_moments_are_the_phases_of_the_role_and_two_around_them() -> None:
+    phases = yaml.safe_load((ROLE / "vars" / "main.yml").read_text())["cutover_phases"]
+    assert {name: [*rows, "run", "undo"] for name, rows in phases.items()} == {
+        name: list(moments) for name, moments in MOMENTS.items()
+    }
+
+
+def test_each_phase_and_each_moment_around_them_has_its_hooks() -> None:
+    """Every moment that an inventory may name is one at which the role looks for hooks."""
+    text = "".join(path.read_text() for path in (ROLE / "tasks").glob("*.yml"))
+    for moment in ("run", "undo", '"{{ cutover_phase }}"'):
+        for when in ("before", "after"):
+            assert any(
+                f"{pad}cutover_when: {when}\n{pad}cutover_moment: {moment}\n" in text for pad in (" " * 4, " " * 8)
+            ), (when, moment)
+
+
+def test_a_good_hook_has_no_problem() -> None:
+    assert check_hook(hook()) == []
+    assert check_hook(hook(command=None, tasks_file="/etc/kafka-dr/dns.yml", phase="run", when="after")) == []
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ({"phase": "strat"}, 'unknown phase "strat". Did you mean "start"?'),
+        ({"types": ["cutof"]}, 'unknown type "cutof"'),
+        ({"types": ["continuous"]}, "would never run: no continuous has the phase"),
+        ({"types": []}, "would never run"),
+        ({"tasks_file": "/etc/x.yml"}, "needs one of the keys"),
+        ({"command": None}, "needs one of the keys"),
+        ({"command": None, "tasks_file": "x.yml"}, "must be an absolute path"),
+        ({"command": []}, "a list of words"),
+        ({"command": ["/opt/dns", 1]}, "a list of words"),
+        ({"timeout": 0}, "at least 1 s, found 0"),
+    ],
+)
+def test_what_is_wrong_is_named(parts: dict[str, Any], text: str) -> None:
+    problems = check_hook(hook(**parts))
+    assert len(problems) == 1
+    assert problems[0].startswith('The hook "dns" ')
+    assert text in problems[0]
+
+
+def test_hooks_of_a_moment_in_the_order_of_the_inventory() -> None:
+    rows = [
+        hook(name="second", phase="barrier"),
+        hook(name="a"),
+        hook(name="after", when="after"),
+        hook(name="other", types=["continuous", "disaster"], phase="arrival"),
+        hook(name="b"),
+    ]
+    assert [row["name"] for row in hooks_at(rows, "before", "start", "cutoff")] == ["a", "b"]
+    assert [row["name"] for row in hooks_at(rows, "before", "arrival", "cutoff")] == []
+    assert [row["name"] for row in hooks_at(rows, "before", "arrival", "disaster")] == ["other"]
+
+
+def test_lines_come_in_the_order_of_the_phases() -> None:
+    rows = [hook(name="page", phase="run", when="after", timeout=5), hook(name="dns"), hook(name="lb", phase="drain")]
+    assert hook_lines(rows, "cutoff") == [
+        "hook before drain: lb, at most 60 s",
+        "hook before start: dns, at most 60 s",
+        "hook after run: page, at most 5 s",
+    ]
+    assert hook_lines(rows, "continuous") == ["hook after run: page, at most 5 s"]
