@@ -70,6 +70,7 @@ class FilterModule:
             layout.salvage_topics,
             layout.unequal_partitions,
             metrics.readiness_metrics,
+            preflight.copied_again,
             preflight.first_positions,
             preflight.judge_cutover,
             preflight.judge_disaster,

@@ -72,6 +72,11 @@ options:
     description: What stands between the alias and the topic in the names of replicas and internal topics.
     type: str
     default: .
+  application:
+    description:
+      - The application out of many whose flow this is. Its connectors have names of their own, for example
+        C(P->B.payments.MirrorSourceConnector); the heartbeat connector is everybody's.
+    type: str
   replication_factor:
     description:
       - Number of replicas of the topics that MirrorMaker 2 creates, its internal topics included.

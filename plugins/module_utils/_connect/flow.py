@@ -44,6 +44,7 @@ def flow_options() -> dict[str, Any]:
         "groups": names,
         "policy": {"type": "str", "choices": ["default", "identity"], "default": "default"},
         "separator": {"type": "str", "default": "."},
+        "application": {"type": "str"},
         "replication_factor": {"type": "int"},
         "offset_syncs_location": {"type": "str", "choices": ["source", "target"], "default": "target"},
         "tasks_max": {"type": "int", "default": 4},
@@ -67,6 +68,7 @@ def flow_spec(params: Mapping[str, Any]) -> FlowSpec:
         offset_syncs_location=params["offset_syncs_location"],
         tasks_max=params["tasks_max"],
         settings={"common": params["settings"] or {}, **settings},
+        application=params["application"],
     )
 
 

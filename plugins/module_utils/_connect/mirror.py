@@ -59,10 +59,11 @@ class FlowSpec:
     offset_syncs_location: str = "target"
     tasks_max: int = 4
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    application: str | None = None
 
     def name(self, part: str) -> str:
         """Name of the connector of ``part``."""
-        return connector_name(self.source.alias, self.target.alias, part)
+        return connector_name(self.source.alias, self.target.alias, part, self.application)
 
     def given(self, part: str) -> dict[str, str | None]:
         """The user's own settings for ``part``, as Kafka Connect would store them."""

@@ -8,10 +8,11 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .._core.changes import Change, Differences
+from .._core.filters import takes_any
 from .._core.security import is_secret
 from .rest import Connector
 
@@ -75,8 +76,11 @@ def masked(config: Mapping[str, str | None]) -> dict[str, str | None]:
     return {key: _HIDDEN if value and is_secret(key) else value for key, value in config.items()}
 
 
-def rivals(wish: Wish, connectors: Mapping[str, Connector]) -> list[str]:
-    """Other connectors that do the same work and are not stopped: two of them copy every record twice."""
+def rivals(wish: Wish, topics: Iterable[str], connectors: Mapping[str, Connector]) -> list[str]:
+    """Other connectors that do the same work and are not stopped: two of them copy every record twice.
+
+    One that is known to take none of ``topics`` is another application's.
+    """
     same = ("source.cluster.alias", "target.cluster.alias")
     return sorted(
         other.name
@@ -85,6 +89,7 @@ def rivals(wish: Wish, connectors: Mapping[str, Connector]) -> list[str]:
         and other.part == wish.part
         and not other.stopped
         and all(other.config.get(key) == wish.config.get(key) for key in same)
+        and (wish.part == "heartbeat" or takes_any(other.config, topics))
     )
 
 

@@ -45,7 +45,7 @@ def _redirected(spec: FlowSpec) -> bool:
 def check_existing(spec: FlowSpec, wishes: Iterable[Wish], connectors: Mapping[str, Connector]) -> None:
     """Refuse to work beside a second connector of the same flow, or on top of settings that make it unsound."""
     for wish in wishes:
-        others = rivals(wish, connectors) if wish.state == "running" else []
+        others = rivals(wish, spec.topics, connectors) if wish.state == "running" else []
         if others:
             raise DrError(
                 "flow_runs_twice",

@@ -174,7 +174,7 @@ def loss_lines(loss: Mapping[str, Any] | None, only_there: Iterable[str] = ()) -
     if loss is None:
         return ["it was not looked at"]
     seconds = "an unknown time" if loss["seconds_at_most"] is None else f"{loss['seconds_at_most']:.1f} s"
-    beat = "none arrived" if loss["heartbeat_age"] is None else f"the last one is {loss['heartbeat_age']:.1f} s old"
+    beat = "none known" if loss["heartbeat_age"] is None else f"the last one is {loss['heartbeat_age']:.1f} s old"
     return [
         f"at least {loss['offsets_at_least']} offsets, how many at most only the old side knows;"
         f" written within the last {seconds} (heartbeats: {beat}). The playbook salvage counts and fetches them",

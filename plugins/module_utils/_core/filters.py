@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Filter", "filters_of", "left_out"]
+__all__ = ["Filter", "filters_of", "left_out", "takes_any"]
 
 # Where the setting is missing.
 _EXCLUDED = {
@@ -41,9 +41,15 @@ class Filter:
 def filters_of(config: Mapping[str, str | None], kinds: Iterable[str]) -> tuple[Filter, ...]:
     """The filters of a connector's configuration."""
     return tuple(
-        Filter(kind, _listed(config.get(kind) or ""), _listed(config.get(f"{kind}.exclude") or _EXCLUDED[kind]))
+        Filter(kind, _setting(config, kind, ".*"), _setting(config, f"{kind}.exclude", _EXCLUDED[kind]))
         for kind in kinds
     )
+
+
+def takes_any(config: Mapping[str, str | None], topics: Iterable[str]) -> bool:
+    """Whether a connector may take one of ``topics``, or anything if none is named: yes too where that is not known."""
+    (own,), names = filters_of(config, ("topics",)), list(topics)
+    return not names or any(own.takes(name) is not False for name in names)
 
 
 def left_out(filters: Iterable[Filter], names: Mapping[str, Sequence[str]]) -> tuple[list[str], list[str]]:
@@ -58,8 +64,9 @@ def left_out(filters: Iterable[Filter], names: Mapping[str, Sequence[str]]) -> t
     return missing, unknown
 
 
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(entry.strip() for entry in text.split(",") if entry.strip())
+def _setting(config: Mapping[str, str | None], key: str, default: str) -> tuple[str, ...]:
+    text = config.get(key)
+    return tuple(entry.strip() for entry in (default if text is None else text).split(",") if entry.strip())
 
 
 def _matches(patterns: Sequence[str], name: str) -> bool | None:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from .applications import part_of
 from .errors import DrError
 from .hooks import HOOK_KEYS, check_hook
 from .names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, is_internal
@@ -45,6 +46,7 @@ VARIABLES: dict[str, Key] = {
 }
 # Variables of a run, not of the pair: known here so that a misspelt one is named.
 RUN_VARIABLES = {
+    "application": Key(),
     "to": Key(),
     "confirm": Key(),
     "type": Key(choices=("cutoff", "continuous")),
@@ -127,6 +129,7 @@ _SRM_KEYS = {
 }
 _TOPIC_KEYS = {
     "name": Key(required=True),
+    "application": Key(),
     "partitions": Key("int", required=True),
     "replication_factor": Key("int"),
     "config": Key("dict", default={}),
@@ -186,6 +189,8 @@ def derive_pair(variables: Mapping[str, Any], known: Mapping[str, Key] | None = 
         problems.append(text.replace(*(('"', '"kafka_dr_') if wrong_key else ("kafka_dr.", "kafka_dr_")), 1))
     if not found:
         problems += _check_parts(pair)
+    if not problems:
+        problems += part_of(pair, variables.get("application") or None, exact=variables.get("rights") == "exact")
     if problems:
         raise DrError(
             "inventory_invalid",
@@ -398,13 +403,16 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
     names = [topic["name"] for topic in topics]
     order = cutover_order(pair["clients"]) or []
     clients = sorted(pair["clients"], key=lambda client: order.index(client["name"]))
+    application = pair["application"]
     for alias, cluster in pair["clusters"].items():
+        cluster["application"] = application
         cluster["srm"] = _manager(pair["srm"][alias]) if pair["engine"] == "srm" else None
         cluster["admin_client"] = cluster["client"] if cluster["admin_client"] is None else cluster["admin_client"]
     for client in clients:
         client["topics"] = list(client["topics"] or names)
     return {
-        "name": "-".join(sorted(pair["clusters"])),
+        "name": "-".join(sorted(pair["clusters"])) + (f".{application}" if application else ""),
+        "application": application,
         "engine": pair["engine"],
         "policy": pair["policy"],
         "separator": pair["separator"],

@@ -104,7 +104,9 @@ def _absent_steps(pair: Mapping[str, Any]) -> list[list[Any]]:
     """Nothing copies any more."""
     if pair["engine"] == "srm":
         return [[alias, {"lines": site_lines(pair, None), "service": "present"}] for alias in pair["clusters"]]
-    return [[name, {"parts": pair["parts"], "state": "absent"}] for name in pair["flows"]]
+    # Heartbeats are those of all applications.
+    parts = [part for part in pair["parts"] if part != "heartbeat" or not pair["application"]]
+    return [[name, {"parts": parts, "state": "absent"}] for name in pair["flows"]]
 
 
 def _copy_steps(pair: Mapping[str, Any], flow: str) -> list[list[Any]]:
@@ -131,14 +133,14 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     """The pair with what roles need ready-made, so that no playbook computes.
 
     ``live_flows``: by active alias, source and target of each flow that copies then. ``flow_clusters``: by alias, one
-    end of a flow as ``connect_mirror`` takes it. ``flow_steps``: by active alias, and under ``absent`` the steps that
-    take everything down. ``copy_steps``: by flow. ``arm_steps``: by active alias, what comes before the flow away from
-    it is armed; ``hold_steps``: what comes before that where the flow may run already; ``rebuild_steps``: what comes
-    before the other side is made again. ``survive_steps``: by the alias that is left in a disaster; ``undo_steps``:
-    what takes them back. ``lists``: of srm-control.
-    ``rights``: by alias, what declared clients need, as ``kafka_acl`` takes it, and what it is to ``keep``: the fence.
-    ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by alias, originals and replicas.
-    ``syncs``: by alias, the offset-syncs topics that lie there.
+    end of a flow as ``connect_mirror`` takes it. ``flow_steps``: by active alias, and under ``absent`` the steps
+    that take everything down. ``copy_steps``: by flow; ``present_steps``: of both, with what they have copied to be
+    seen. ``arm_steps``: by active alias, what comes before the flow away from it is armed; ``hold_steps``: what
+    comes before that where the flow may run already; ``rebuild_steps``: what comes before the other side is made
+    again. ``survive_steps``: by the alias that is left in a disaster; ``undo_steps``: what takes them back.
+    ``lists``: of srm-control. ``rights``: by alias, what declared clients need, as ``kafka_acl`` takes it, and what
+    it is to ``keep``: the fence. ``endpoints``: by alias and client, what an endpoint template may use. ``names``:
+    by alias, originals and replicas. ``syncs``: by alias, the offset-syncs topics that lie there.
     """
     ends = ("alias", "bootstrap_servers", "client")
     endpoints = {
@@ -161,6 +163,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
             **{alias: flow_steps(pair, alias) for alias in pair["clusters"]},
             "absent": _absent_steps(pair),
         },
+        "present_steps": [[name, _PRESENT] for name in pair["flows"]],
         "copy_steps": {flow: _copy_steps(pair, flow) for flow in pair["flows"]},
         "lists": list_rows(pair),
         "syncs": {flow["syncs"]["on"]: [flow["syncs"]["topic"]] for flow in pair["flows"].values()},

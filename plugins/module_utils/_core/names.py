@@ -64,9 +64,13 @@ def flow_name(source: str, target: str) -> str:
     return f"{source}->{target}"
 
 
-def connector_name(source: str, target: str, part: str) -> str:
-    """Connector of a flow, named as Strimzi names it: ``P->B.MirrorSourceConnector``."""
-    return f"{flow_name(source, target)}.{CONNECTORS[part]}"
+def connector_name(source: str, target: str, part: str, application: str | None = None) -> str:
+    """Connector of a flow, named as Strimzi names it: ``P->B.MirrorSourceConnector``.
+
+    Of one application out of many: ``P->B.payments.MirrorSourceConnector``. Heartbeats are everybody's.
+    """
+    own = f".{application}" if application and part != "heartbeat" else ""
+    return f"{flow_name(source, target)}{own}.{CONNECTORS[part]}"
 
 
 def offsets_topic(source: str) -> str:

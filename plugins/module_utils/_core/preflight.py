@@ -13,7 +13,15 @@ from typing import Any
 
 from .verdict import PROVEN, UNKNOWN
 
-__all__ = ["first_positions", "judge_cutover", "judge_disaster", "phases_left", "unfit", "written_behind"]
+__all__ = [
+    "copied_again",
+    "first_positions",
+    "judge_cutover",
+    "judge_disaster",
+    "phases_left",
+    "unfit",
+    "written_behind",
+]
 
 # The phase that begins with the point of no return; an interrupted run behind it goes on there.
 _FORWARD_FROM = ("start", "move_producers")
@@ -151,6 +159,23 @@ def unfit(status: Mapping[str, Any]) -> list[str]:
         for row in flow["partitions"]
         if row["fits"] != PROVEN
     ]
+
+
+def copied_again(status: Mapping[str, Any]) -> list[str]:
+    """Partitions of which a flow that does not run knows nothing, while their replicas hold records.
+
+    Its connector is new: somebody else has filled them, and it would copy all of them once more.
+    """
+    return [
+        f"{flow['name']} {row['topic']}-{row['partition']}: the replica ends at {row['replica_end']}"
+        for flow in status["flows"]
+        for row in flow["partitions"]
+        if row["copied"] is None and row["replica_end"] and not _runs(flow)
+    ]
+
+
+def _runs(flow: Mapping[str, Any]) -> bool:
+    return any(one["part"] == "source" and one["state"] == "RUNNING" for one in flow["connectors"])
 
 
 def first_positions(status: Mapping[str, Any], alias: str) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from typing import Any
 from .._connect.offsets import copied_offsets, set_offsets
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
-from .._core.names import connector_name, flow_name
+from .._core.names import flow_name
 from .._core.stays import flat, nested
 from .._core.topic_ids import joined, recreated
 from .._core.verdict import PROVEN, REFUTED
@@ -83,7 +83,7 @@ class _Arming:
         if not isinstance(self.pair.engine, ConnectEngine):
             raise DrError("no_offsets", f"The offsets of {self.flow} cannot be set: only Kafka Connect lets us.")
         self._rest = self.pair.engine.rest(self.source, self.target)
-        self._name = connector_name(self.source, self.target, "source")
+        self._name = self.pair.engine.name(self.source, self.target)
         on_each(self.pair.kafka, self.pair.partitions)
         self._logs = {
             alias: self.pair.ranges(alias, self.pair.topics, "read_uncommitted") for alias in (self.source, self.target)

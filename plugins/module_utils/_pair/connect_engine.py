@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._connect.flow import reconcile_flow
@@ -18,7 +18,7 @@ from .._connect.rest import ConnectClient
 from .._connect.soundness import left_open, unsound
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
-from .._core.filters import filters_of
+from .._core.filters import filters_of, takes_any
 from .._core.names import CONNECTORS, Naming, connector_name, flow_name
 from .._core.stays import nested
 from .._core.waiting import Bounds
@@ -37,6 +37,7 @@ class ConnectEngine:
 
     def __init__(self, clusters: Mapping[str, Mapping[str, Any]], naming: Naming, timeout: float) -> None:
         self._naming = naming
+        self.application = next((cluster.get("application") for cluster in clusters.values()), None)
         self._rest = {
             alias: ConnectClient(cluster["connect_url"], cluster.get("connect_client") or {}, timeout)
             for alias, cluster in clusters.items()
@@ -57,13 +58,17 @@ class ConnectEngine:
             )
         return found
 
+    def name(self, source: str, target: str, part: str = "source") -> str:
+        """Name of a connector of a flow."""
+        return connector_name(source, target, part, self.application)
+
     def look(self, source: str, target: str) -> EngineLook:
         """The three connectors as the worker lists them, and the source connector's stored offsets."""
         rest = self.rest(source, target)
         looks = {}
         listed = rest.connectors()
         for part in CONNECTORS:
-            name = connector_name(source, target, part)
+            name = self.name(source, target, part)
             status = listed.get(name)
             state = None if status is None else status.state
             tasks = () if status is None else tuple(task.state for task in status.tasks)
@@ -74,8 +79,8 @@ class ConnectEngine:
             looks[part] = ConnectorLook(part, name, state, tasks, wrong, filters)
         return EngineLook(looks, copied_offsets(rest, looks["source"].name, source))
 
-    def against(self, source: str, target: str) -> list[str]:
-        """Connectors of whatever name, on either side's workers, that copy ``target`` -> ``source`` and run."""
+    def against(self, source: str, target: str, topics: Iterable[str]) -> list[str]:
+        """Connectors of whatever name, on either side's workers, that copy ``topics`` back and run."""
         ends = {"source.cluster.alias": target, "target.cluster.alias": source}
         return sorted(
             connector.name
@@ -84,6 +89,7 @@ class ConnectEngine:
             if connector.part == "source"
             and not connector.stopped
             and all(connector.config.get(key) == alias for key, alias in ends.items())
+            and takes_any(connector.config, topics)
         )
 
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
@@ -92,7 +98,8 @@ class ConnectEngine:
         Not ``awaited``: until the checkpoint connector has none. The other one's stop takes seconds on a dead source.
         """
         # Stopping needs the names of the connectors, not their settings.
-        spec = FlowSpec(Cluster(source, "", {}, None), Cluster(target, "", {}, None), naming=self._naming)
+        ends = Cluster(source, "", {}, None), Cluster(target, "", {}, None)
+        spec = FlowSpec(*ends, naming=self._naming, application=self.application)
         parts = ("source", "checkpoint") if final else ("checkpoint",)
         awaits = parts if awaited else ("checkpoint",)
         return reconcile_flow(self.rest(source, target), spec, parts, "stopped", bounds, check, awaits)
@@ -101,7 +108,7 @@ class ConnectEngine:
         """Reset the offsets of both source connectors, which must be STOPPED, and see that none is left."""
         outcomes = []
         for source, target in ((gone, here), (here, gone)):
-            rest, name = self.rest(source, target), connector_name(source, target, "source")
+            rest, name = self.rest(source, target), self.name(source, target)
             connector = rest.connectors().get(name)
             if connector is None and check:
                 continue

@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -52,9 +53,13 @@ class EngineLook:
 
 
 class Engine(Protocol):
-    """What a pair asks of its engine. ``syncs_on_source``: where its offset-syncs lie, else on the target."""
+    """What a pair asks of its engine. ``syncs_on_source``: where its offset-syncs lie, else on the target.
+
+    ``application``: the one out of many whose flows these are, if they are not those of the whole pair.
+    """
 
     syncs_on_source: bool
+    application: str | None
 
     @property
     def requests(self) -> list[dict[str, Any]]:
@@ -63,8 +68,8 @@ class Engine(Protocol):
     def look(self, source: str, target: str) -> EngineLook:
         """One look at one flow."""
 
-    def against(self, source: str, target: str) -> list[str]:
-        """What copies ``target`` -> ``source`` and runs, whatever it is called."""
+    def against(self, source: str, target: str, topics: Iterable[str]) -> list[str]:
+        """What copies one of ``topics`` ``target`` -> ``source`` and runs, whatever it is called."""
 
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
         """End the flow's group sync; ``final``: the copying too, so that its progress is final.

@@ -42,6 +42,7 @@ __all__ = [
 ]
 
 ISOLATION = "read_committed"
+_BEATS = ("heartbeats", 0)
 Partition = tuple[str, int]
 Range = tuple[int, int]
 Ranges = Mapping[Partition, Range]
@@ -61,6 +62,8 @@ class FlowLook:
     problems: tuple[str, ...] = ()
     source_log: Ranges = field(default_factory=dict)
     replica_log: Ranges = field(default_factory=dict)
+    # Seconds; of an application it is as old as its stored offset, which Kafka Connect writes once a minute by default.
+    heartbeat_limit: float = 10.0
 
     @property
     def name(self) -> str:
@@ -246,7 +249,8 @@ class Pair:
         source_log = sight.ranges(source, self.existing(source, self.topics))
         replica_log = sight.ranges(target, self.existing(target, self._replicas(source)))
         high = sight.ranges(source, source_log, high=True) if source in sight.high else {}
-        beat = sight.heartbeat_age(target, self.naming.heartbeats(source))
+        own, topic = self.engine.application is not None, self.naming.heartbeats(source)
+        beat = self._own_beat(source, seen, sight.last) if own else sight.heartbeat_age(target, topic)
         return self._flow_look((source, target), seen, beat, source_log, replica_log, high, sight.last)
 
     def groups_of(self, sight: Sight, alias: str) -> dict[str, GroupLook]:
@@ -286,10 +290,12 @@ class Pair:
 
         ``only``: no other source partitions than these.
         """
+        own, topic = self.engine.application is not None, self.naming.heartbeats(source)
         seen, beat = both(
             lambda: self.engine.look(source, target),
-            lambda: heartbeat_age(self.kafka[target], self.naming.heartbeats(source)),
+            lambda: None if own else heartbeat_age(self.kafka[target], topic),
         )
+        beat = self._own_beat(source, seen, LastRecords(self.kafka)) if own else beat
         keys, copies = self.existing(source, self.topics), self.existing(target, self._replicas(source))
         if only is not None:
             keys &= set(only)
@@ -347,7 +353,18 @@ class Pair:
                 high=high[key][1] if key in high else None,
             )
         problems = tuple(f'The topic "{topic}" does not exist on {source}.' for topic in self._missing(source))
-        return FlowLook(source, target, seen.connectors, facts, beat, problems, source_log, replica_log)
+        limit = {"heartbeat_limit": 75.0} if self.engine.application else {}
+        return FlowLook(source, target, seen.connectors, facts, beat, problems, source_log, replica_log, **limit)
+
+    def _own_beat(self, source: str, seen: EngineLook, last: LastRecords) -> float | None:
+        """Seconds since the newest heartbeat that this flow itself has brought, by its stored offset; None: not known.
+
+        The flows of all applications copy heartbeats into the same topic: what lies there tells nothing of this one.
+        """
+        if _BEATS not in seen.copied:
+            return None
+        at = seen.copied[_BEATS]
+        return _age(last.of(source, {_BEATS: (at, at + 1)})[_BEATS])
 
     def _missing(self, alias: str) -> list[str]:
         counts = self.partitions(alias)
@@ -355,7 +372,7 @@ class Pair:
 
     def against(self, source: str, target: str) -> list[str]:
         """What copies ``target`` -> ``source`` and runs, whatever it is called."""
-        return self.engine.against(source, target)
+        return self.engine.against(source, target, self.topics)
 
     def _any_data(self, alias: str, spans: Mapping[Partition, tuple[int, int]]) -> dict[Partition, bool | None]:
         return has_data(self.kafka[alias], spans, ISOLATION) if spans else {}

@@ -19,7 +19,6 @@ from typing import Any
 from .._connect.offsets import change_offsets, copied_offsets
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
-from .._core.names import connector_name
 from .._core.salvage import PROVENANCE, Progress, already_copied, first_offset, line
 from .._core.stays import flat
 from .._core.topic_ids import recreated
@@ -420,7 +419,7 @@ class _Salvage:
                 "Streams Replication Manager's offsets cannot be set, so the flow would bring the tail over again.",
                 "Let the flow bring it over: enable the pair. Nothing was written.",
             )
-        rest, name = engine.rest(self.p, self.b), connector_name(self.p, self.b, "source")
+        rest, name = engine.rest(self.p, self.b), engine.name(self.p, self.b)
         change_offsets(rest, name, self.p, wanted)
         found = copied_offsets(rest, name, self.p)
         if any(found.get(key, -1) != at for key, at in wanted.items()):

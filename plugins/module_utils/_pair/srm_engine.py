@@ -13,7 +13,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -46,6 +46,7 @@ class SrmEngine:
     """``clusters``: alias -> {srm: {url, client, api_version, cluster, service}}; ``kafka``: the same aliases."""
 
     syncs_on_source = True
+    application: str | None = None
 
     def __init__(
         self,
@@ -91,7 +92,7 @@ class SrmEngine:
         looks["checkpoint"] = replace(looks["checkpoint"], amiss=self._amiss(target))
         return EngineLook(looks, self._copied(source, target))
 
-    def against(self, source: str, target: str) -> list[str]:
+    def against(self, source: str, target: str, topics: Iterable[str]) -> list[str]:
         """The opposite flow, if it is enabled and its site runs."""
         back = self.look(source=target, target=source).connectors["source"]
         return [back.name] if back.state not in (None, "STOPPED") else []

@@ -23,7 +23,6 @@ from .observe import FlowLook, GroupLook, Pair, Partition
 
 __all__ = ["flow_row", "group_rows", "judged_flows", "status"]
 
-_HEARTBEAT_LIMIT = 10.0
 # Movement is evidence that needs two looks; a flow over a slow line gets this long to show it.
 _MOVING_LIMIT = 3.0
 _STEP = 0.25
@@ -227,7 +226,7 @@ def _flow_finding(before: FlowLook, after: FlowLook, moved: Collection[Partition
         return Finding(PROVEN, "records arrive on the target")
     if after.heartbeat_age is None:
         return Finding(UNKNOWN, "nothing waits to be copied and no heartbeat has arrived: it may be dead or idle")
-    if after.heartbeat_age > _HEARTBEAT_LIMIT:
+    if after.heartbeat_age > after.heartbeat_limit:
         return Finding(
             UNKNOWN, f"nothing waits to be copied and the newest heartbeat is {after.heartbeat_age:.0f} s old"
         )

@@ -227,7 +227,9 @@ class Survivor:
         return list(self._declared.get(group) or self.topics)
 
     def heartbeat_age(self) -> float | None:
-        """Seconds since the newest heartbeat from X; None: there is none."""
+        """Seconds since the newest heartbeat from X; None: there is none, or it may have come by another's flow."""
+        if self.engine.application:
+            return None
         topic = self.naming.heartbeats(self.x)
         return heartbeat_age(self.kafka, topic) if self._sight is None else self._sight.heartbeat_age(self.y, topic)
 

@@ -128,16 +128,19 @@ def test_applying_an_update_leaves_nothing_to_update(wanted: dict[str, Any], had
 def test_a_second_connector_of_the_same_flow_is_a_rival_until_it_is_stopped() -> None:
     aliases = {"source.cluster.alias": "P", "target.cluster.alias": "B"}
     wanted = Wish(NAME, "source", "running", {**CONFIG, **aliases})
-    twin = {**aliases, "connector.class": CLASS}
+    twin = {**aliases, "connector.class": CLASS, "topics": "Payments"}
     other_way = {"source.cluster.alias": "B", "target.cluster.alias": "P", "connector.class": CLASS}
     found = {
         NAME: connector("RUNNING", **twin),
         "mine": connector("RUNNING", name="mine", **twin),
+        "all": connector("RUNNING", name="all", **{**twin, "topics": ".*"}),
+        "other": connector("RUNNING", name="other", **{**twin, "topics": r"Orders,orders\..*"}),
         "old": connector("STOPPED", name="old", **twin),
         "back": connector("RUNNING", name="back", **other_way),
         "sink": connector("RUNNING", name="sink"),
     }
-    assert rivals(wanted, found) == ["mine"]
+    assert rivals(wanted, ["Payments"], found) == ["all", "mine"]
+    assert rivals(wanted, ["Payments", "orders.eu"], found) == ["all", "mine", "other"]
 
 
 def test_errors_of_a_validation_are_told_by_field_and_secrets_are_not_quoted() -> None:

@@ -24,7 +24,9 @@ NAMES = st.text("abzAZ09._-", min_size=1, max_size=12)
         ({"topics": "Pay.*, Refunds", "groups": "a,settlement"}, []),
         ({"topics": "Pay", "groups": "settlement"}, ['the topic "Payments"']),
         ({"topics": "payments", "groups": "settlement"}, ['the topic "Payments"']),
-        ({"topics": "Payments"}, ['the group "settlement"']),
+        ({"topics": "Payments", "groups": ""}, ['the group "settlement"']),
+        # Both are .* by default.
+        ({}, []),
         ({"topics": ".*", "topics.exclude": "P.*", "groups": ".*"}, ['the topic "Payments"']),
         ({"topics": ".*", "groups": ".*", "groups.exclude": "settlement"}, ['the group "settlement"']),
     ],

@@ -1,0 +1,151 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One application out of many moves as a pair of its own; whatever is shared with another one is refused."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.filters import takes_any
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.layout import laid_out
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import connector_name
+
+RUN = {"start": ["up"], "stop": ["down"]}
+MANY: dict[str, Any] = {
+    "home": "P",
+    "application": "payments",
+    "clusters": {
+        "P": {"bootstrap_servers": "p:9092", "connect_url": "http://p:8083"},
+        "B": {"bootstrap_servers": "b:9092", "connect_url": "http://b:8083"},
+    },
+    "topics": [
+        {"name": "Payments", "partitions": 6, "application": "payments"},
+        {"name": "Refunds", "partitions": 1, "application": "payments"},
+        {"name": "Orders", "partitions": 2, "application": "orders"},
+    ],
+    "groups": [
+        "settlement",
+        {"name": "warehouse", "topics": ["Orders"]},
+        {"name": "probe", "mode": "local"},
+    ],
+    "clients": [
+        {"name": "till", "role": "producer", "topics": ["Payments", "Refunds"], "principal": "User:till", **RUN},
+        {"name": "settle", "role": "consumer", "group": "settlement", "topics": ["Payments"], **RUN},
+        {"name": "shop", "role": "producer", "topics": ["Orders"], "principal": "User:shop", **RUN},
+        {"name": "ship", "role": "consumer", "group": "warehouse", "topics": ["Orders"], "after": ["shop"], **RUN},
+    ],
+}
+
+
+def many(**parts: Any) -> dict[str, Any]:
+    return {**copy.deepcopy(MANY), **parts}
+
+
+def with_client(name: str, **parts: Any) -> dict[str, Any]:
+    clients = [{**client, **(parts if client["name"] == name else {})} for client in MANY["clients"]]
+    return {"clients": [{key: value for key, value in client.items() if value is not None} for client in clients]}
+
+
+def test_an_application_is_a_pair_of_its_own() -> None:
+    pair = laid_out(derive_pair(many()))
+    assert (pair["name"], pair["application"]) == ("B-P.payments", "payments")
+    assert [topic["name"] for topic in pair["topics"]] == ["Payments", "Refunds"]
+    assert all("application" not in topic for topic in pair["topics"]), "modules do not know the key"
+    assert (pair["groups"], pair["local_groups"]) == (["settlement"], ["probe"])
+    assert [client["name"] for client in pair["clients"]] == ["till", "settle"]
+    assert {cluster["application"] for cluster in pair["clusters"].values()} == {"payments"}
+    assert pair["flows"]["P->B"]["replicas"] == {"Payments": "P.Payments", "Refunds": "P.Refunds"}
+
+
+def test_heartbeats_stay_when_an_application_is_taken_down() -> None:
+    assert laid_out(derive_pair(many()))["flow_steps"]["absent"] == [
+        ["P->B", {"parts": ["source", "checkpoint"], "state": "absent"}],
+        ["B->P", {"parts": ["source", "checkpoint"], "state": "absent"}],
+    ]
+
+
+def test_connectors_of_applications_have_names_of_their_own_but_for_heartbeats() -> None:
+    assert connector_name("P", "B", "source", "payments") == "P->B.payments.MirrorSourceConnector"
+    assert connector_name("P", "B", "checkpoint", "payments") == "P->B.payments.MirrorCheckpointConnector"
+    assert connector_name("P", "B", "heartbeat", "payments") == connector_name("P", "B", "heartbeat")
+
+
+def test_a_pair_without_applications_is_as_it_was() -> None:
+    topics = [{key: value for key, value in topic.items() if key != "application"} for topic in MANY["topics"]]
+    pair = derive_pair(many(topics=topics, application=""))
+    assert (pair["name"], pair["application"], len(pair["topics"])) == ("B-P", None, 3)
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ({"application": None}, "kafka_dr_application says which one moves, wanted one of: orders, payments."),
+        ({"application": "payment"}, 'is "payment", wanted one of: orders, payments. Did you mean "payments"?'),
+        ({"topics": [{"name": "Payments", "partitions": 6}], "groups": [], "clients": []}, "no topic names an applic"),
+        (
+            {"topics": [*MANY["topics"], {"name": "Audit", "partitions": 1}]},
+            'The topic "Audit" names no application, as the others do',
+        ),
+        (
+            {"topics": [*MANY["topics"][:2], {**MANY["topics"][2], "application": "a b"}]},
+            'The application "a b" must consist of',
+        ),
+        (with_client("till", topics=["Payments", "Orders"]), 'The client "till" works with topics of the applications'),
+        (with_client("till", topics=None), 'The client "till" needs the key "topics"'),
+        (with_client("settle", after=["shop"]), 'to start after "shop", which is of another application'),
+        (
+            {"groups": ["settlement", {"name": "warehouse", "topics": ["Payments"]}]},
+            'The group "warehouse" works with topics of the applications orders, payments',
+        ),
+        ({"groups": [*MANY["groups"], "lonely"]}, 'The group "lonely" needs the key "topics"'),
+        (
+            {"rights": "exact", **with_client("shop", principal="User:till")},
+            'The principal "User:till" works for the applications orders, payments',
+        ),
+    ],
+)
+def test_what_is_shared_or_unclear_is_refused(parts: dict[str, Any], text: str) -> None:
+    with pytest.raises(DrError) as refused:
+        derive_pair(many(**parts))
+    assert refused.value.code == "inventory_invalid"
+    assert text in refused.value.message
+
+
+def test_what_is_shared_is_refused_whichever_application_moves() -> None:
+    shared = with_client("ship", topics=["Orders", "Payments"])
+    for application in ("payments", "orders"):
+        with pytest.raises(DrError, match='client "ship" works with topics'):
+            derive_pair(many(application=application, **shared))
+
+
+def test_streams_replication_manager_switches_group_sync_for_the_whole_flow() -> None:
+    site = {"url": "https://cm", "cluster": "C", "host": "h"}
+    with pytest.raises(DrError, match="cannot move one by one"):
+        derive_pair(many(engine="srm", srm={"P": site, "B": {**site, "url": "https://cm2"}}))
+
+
+@pytest.mark.parametrize(
+    ("topics", "excluded", "takes"),
+    [
+        ("Payments,Refunds", None, True),
+        ("Orders", None, False),
+        ("Pay.*", None, True),
+        (".*", "Payments, Refunds", False),
+        ("(?<unknown>Pay.*)", None, True),
+    ],
+)
+def test_another_connector_of_the_flow_is_a_rival_where_it_may_take_the_same_topics(
+    topics: str, excluded: str | None, takes: bool
+) -> None:
+    config = {"topics": topics, **({"topics.exclude": excluded} if excluded else {})}
+    assert takes_any(config, ["Payments", "Refunds"]) is takes
+
+
+def test_whoever_names_no_topic_may_take_them_all() -> None:
+    assert takes_any({"topics": "Orders"}, [])
