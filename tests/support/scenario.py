@@ -35,6 +35,8 @@ class Scenario:
     folder: Path
     partitions: int = 12
     clients: list[dict[str, Any]] = field(default_factory=list)
+    # As in the inventory; one topic, Payments, if there is none.
+    topics: list[dict[str, Any]] = field(default_factory=list)
     policy: str = "default"
     engine: str = "connect"
     exactly_once: bool = False
@@ -99,7 +101,7 @@ class Scenario:
 
     def lab_up(self) -> None:
         """Start two clusters and two Connect workers, and write the inventory."""
-        topics = [{"name": "Payments", "partitions": self.partitions, "replication_factor": 1}]
+        topics = self.topics or [{"name": "Payments", "partitions": self.partitions, "replication_factor": 1}]
         old = (self.folder / "lab.json").exists()
         variables = {"lab_dir": str(self.folder), "lab_topics": topics, "lab_fresh": old, "lab_policy": self.policy}
         variables["lab_engine"] = self.engine

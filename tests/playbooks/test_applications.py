@@ -1,0 +1,146 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two applications on one pair of clusters: each moves on its own, with connectors and a journal of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from scenario import Scenario, totals
+from snapshot import read_inventory, snapshot
+
+TOPICS = [
+    {"name": name, "partitions": 3, "replication_factor": 1, "application": application}
+    for name, application in (("Payments", "payments"), ("Orders", "orders"))
+]
+CLIENTS = [
+    {"name": "payments-api", "role": "producer", "rate": 300, "topics": ["Payments"]},
+    {"name": "settlement", "role": "consumer", "group": "settlement", "topics": ["Payments"]},
+    {"name": "shop", "role": "producer", "rate": 300, "topics": ["Orders"]},
+    {"name": "warehouse", "role": "consumer", "group": "warehouse", "topics": ["Orders"]},
+]
+PAYMENTS = {"kafka_dr_application": "payments"}
+ORDERS = {"kafka_dr_application": "orders"}
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+    """Both applications at work on P, each with its flows."""
+    made = Scenario(tmp_path_factory.mktemp("pair"), clients=[dict(one) for one in CLIENTS], topics=TOPICS)
+    try:
+        made.lab_up()
+        for application in (PAYMENTS, ORDERS):
+            made.playbook("enable", {"kafka_dr_confirm": "P", **application})
+        made.start()
+        made.traffic(500)
+        yield made
+    finally:
+        made.lab_down()
+
+
+def active(pair: Scenario, application: dict[str, str]) -> str:
+    """Where an application lives, on proven flows."""
+    assert pair.playbook("status", application)["changed"] == 0
+    status: dict[str, Any] = json.loads((pair.reports / "status.json").read_text())
+    assert {flow["name"]: flow["verdict"] for flow in status["flows"]} == {"P->B": "PROVEN", "B->P": "PROVEN"}
+    return str(status["journal"]["active"])
+
+
+def connectors(pair: Scenario) -> dict[str, str]:
+    seen = snapshot(pair.folder, ["settlement", "warehouse"])
+    return {name: told[0] for alias in "PB" for name, told in seen[alias]["connectors"].items()}
+
+
+def endpoints(pair: Scenario, *names: str) -> list[str]:
+    found = [(pair.folder / "ledger" / f"{name}.env").read_text() for name in names]
+    return [line.removeprefix("KAFKA_ALIAS=") for text in found for line in text.splitlines() if "KAFKA_ALIAS=" in line]
+
+
+def test_an_inventory_with_applications_asks_which_one(pair: Scenario) -> None:
+    done = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, expect=2)
+    assert "kafka_dr_application says which one moves, wanted one of: orders, payments." in done["output"]
+    assert done["changed"] == 0
+
+
+def test_enabling_again_changes_nothing(pair: Scenario) -> None:
+    assert pair.playbook("enable", {"kafka_dr_confirm": "P", **PAYMENTS})["changed"] == 0
+
+
+def test_one_moves_and_the_other_stays(pair: Scenario) -> None:
+    others = {name: state for name, state in connectors(pair).items() if ".orders." in name}
+    assert set(others.values()) == {"RUNNING", "STOPPED"} or set(others.values()) == {"RUNNING"}
+    report = pair.move("failover_cutoff", "B", **PAYMENTS)
+    assert (report["outcome"], report["pair"]) == ("completed", "B-P.payments")
+    assert {row["topic"] for row in report["positions"]} == {"Payments", "P.Payments"}
+    pair.traffic(500)
+    assert endpoints(pair, "payments-api", "settlement", "shop", "warehouse") == ["B", "B", "P", "P"]
+    assert {name: state for name, state in connectors(pair).items() if ".orders." in name} == others
+    assert connectors(pair)["B->P.payments.MirrorCheckpointConnector"] == "RUNNING"
+    assert connectors(pair)["P->B.payments.MirrorCheckpointConnector"] == "STOPPED"
+    assert (active(pair, PAYMENTS), active(pair, ORDERS)) == ("B", "P")
+
+
+def test_both_move_at_the_same_time_each_its_own_way(pair: Scenario, tmp_path: Path) -> None:
+    moves = [
+        ("failback", {"kafka_dr_confirm": "P", "kafka_dr_report_dir": str(tmp_path / "payments"), **PAYMENTS}),
+        ("failover_cutoff", {"kafka_dr_confirm": "B", "kafka_dr_report_dir": str(tmp_path / "orders"), **ORDERS}),
+    ]
+    with ThreadPoolExecutor() as pool:
+        for done in list(pool.map(lambda move: pair.playbook(*move), moves)):
+            assert done["rc"] == 0
+    pair.traffic(500)
+    assert (active(pair, PAYMENTS), active(pair, ORDERS)) == ("P", "B")
+    pair.stop()
+    counted = totals(pair.check())
+    assert counted["acknowledged"] > 0
+    harm = {key: counted[key] for key in ("lost", "phantom", "processed_twice", "out_of_order", "unknown")}
+    assert harm == dict.fromkeys(harm, 0)
+
+
+def test_an_idle_flow_is_alive_by_its_own_heartbeats(pair: Scenario) -> None:
+    """Nobody writes now, and what lies in the topic of all heartbeats says nothing of one flow."""
+    assert (active(pair, PAYMENTS), active(pair, ORDERS)) == ("P", "B")
+
+
+def test_a_group_of_two_applications_stays(pair: Scenario) -> None:
+    cluster = read_inventory(pair.inventory)["kafka_dr_clusters"]["P"]
+    admin = AdminClient({"bootstrap.servers": cluster["bootstrap_servers"]})
+    also = ConsumerGroupTopicPartitions("settlement", [TopicPartition("Orders", 0, 0)])
+    for done in admin.alter_consumer_group_offsets([also]).values():
+        done.result(15)
+    refused = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B", **PAYMENTS}, expect=2)
+    assert "settlement" in refused["output"]
+    assert "Orders" in refused["output"]
+    assert refused["changed"] == 0
+
+
+def test_a_topic_does_not_change_its_application(pair: Scenario) -> None:
+    """Its records would be copied once more: what was copied is stored under the name of the connector."""
+    moved = {
+        "kafka_dr_confirm": "P",
+        "kafka_dr_application": "bank",
+        "kafka_dr_topics": [{**topic, "application": "bank"} for topic in TOPICS if topic["name"] == "Payments"],
+        "kafka_dr_clients": [],
+        "kafka_dr_groups": [{"name": "settlement", "topics": ["Payments"]}],
+    }
+    running = pair.playbook("enable", moved, expect=2)
+    assert "already runs the source part" in running["output"]
+    pair.playbook("disable", {"kafka_dr_confirm": "P", **PAYMENTS})
+    left = connectors(pair)
+    assert not [name for name in left if ".payments." in name]
+    assert left["P->B.MirrorHeartbeatConnector"] == "RUNNING", "that of all applications"
+    stopped = pair.playbook("enable", moved, expect=2)
+    assert "They would copy every record once more" in " ".join(stopped["output"].split())
+    assert connectors(pair)["P->B.bank.MirrorSourceConnector"] == "STOPPED"
+    # Under its own name it goes on where it was.
+    pair.playbook("enable", {"kafka_dr_confirm": "P", **PAYMENTS})
+    assert active(pair, PAYMENTS) == "P"
