@@ -55,6 +55,12 @@ def active(pair: Scenario, application: dict[str, str]) -> str:
     return str(status["journal"]["active"])
 
 
+def probe(pair: Scenario, alias: str, topic: str) -> tuple[AdminClient, ConsumerGroupTopicPartitions]:
+    cluster = read_inventory(pair.inventory)["kafka_dr_clusters"][alias]
+    admin = AdminClient({"bootstrap.servers": cluster["bootstrap_servers"]})
+    return admin, ConsumerGroupTopicPartitions("probe", [TopicPartition(topic, 0, 3)])
+
+
 def connectors(pair: Scenario) -> dict[str, str]:
     seen = snapshot(pair.folder, ["settlement", "warehouse"])
     return {name: told[0] for alias in "PB" for name, told in seen[alias]["connectors"].items()}
@@ -78,7 +84,17 @@ def test_enabling_again_changes_nothing(pair: Scenario) -> None:
 def test_one_moves_and_the_other_stays(pair: Scenario) -> None:
     others = {name: state for name, state in connectors(pair).items() if ".orders." in name}
     assert others["P->B.orders.MirrorSourceConnector"] == "RUNNING"
-    report = pair.move("failover_cutoff", "B", **PAYMENTS)
+    # A group of both sides (mode: local) has positions on both, and keeps them (SOUNDNESS 8).
+    local = {"P": probe(pair, "P", "Payments"), "B": probe(pair, "B", "P.Payments")}
+    for admin, wanted in local.values():
+        for done in admin.alter_consumer_group_offsets([wanted]).values():
+            done.result(15)
+    groups = [{"name": "settlement"}, {"name": "warehouse"}, {"name": "probe", "mode": "local"}]
+    report = pair.move("failover_cutoff", "B", kafka_dr_groups=groups, **PAYMENTS)
+    for admin, wanted in local.values():
+        (found,) = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions("probe")]).values()
+        assert found.result(15).topic_partitions == wanted.topic_partitions
+    assert {row["group"] for row in report["positions"]} == {"settlement"}
     assert (report["outcome"], report["pair"]) == ("completed", "B-P.payments")
     assert {row["topic"] for row in report["positions"]} == {"Payments", "P.Payments"}
     pair.traffic(500)

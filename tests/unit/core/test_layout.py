@@ -62,18 +62,8 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
     }
     assert {alias: list(laid["endpoints"][alias]) for alias in laid["endpoints"]} == {"P": ["settle"], "B": ["settle"]}
     assert laid["endpoints"]["B"]["settle"] == layout.endpoint(derived, derived["clients"][0], "B")
-    new = {
-        "live_flows",
-        "arm_steps",
-        "hold_steps",
-        "copy_steps",
-        "present_steps",
-        "flow_clusters",
-        "flow_steps",
-        "endpoints",
-        "names",
-    }
-    new |= {"syncs", "lists", "survive_steps", "undo_steps", "rebuild_steps", "rights"}
+    new = {"live_flows", "arm_steps", "hold_steps", "copy_steps", "flow_clusters", "flow_steps", "endpoints", "names"}
+    new |= {"present_steps", "syncs", "lists", "survive_steps", "undo_steps", "rebuild_steps", "rights"}
     assert set(laid) - set(derived) == new
     assert laid["copy_steps"]["P->B"] == [["P->B", {"parts": ["source"], "state": "running"}]]
 
