@@ -128,6 +128,7 @@ def test_an_idle_flow_is_alive_by_its_own_heartbeats(pair: Scenario) -> None:
 
 
 def test_a_group_of_two_applications_stays(pair: Scenario) -> None:
+    pair.stop()
     cluster = read_inventory(pair.inventory)["kafka_dr_clusters"]["P"]
     admin = AdminClient({"bootstrap.servers": cluster["bootstrap_servers"]})
     also = ConsumerGroupTopicPartitions("settlement", [TopicPartition("Orders", 0, 0)])
