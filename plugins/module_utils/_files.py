@@ -1,18 +1,22 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Text files that are written whole or not at all.
+"""Files that are written whole or not at all.
 
 Private to this collection: may change in any release.
 """
 
 from __future__ import annotations
 
+import io
 import os
+import tarfile
 import tempfile
+import time
+from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["is_as_wanted", "write_whole"]
+__all__ = ["is_as_wanted", "write_archive", "write_whole"]
 
 
 def is_as_wanted(path: Path, content: str, mode: int) -> bool:
@@ -22,9 +26,25 @@ def is_as_wanted(path: Path, content: str, mode: int) -> bool:
 
 def write_whole(path: Path, content: str, mode: int) -> None:
     """Write beside its place and rename: who reads now sees the old file or the new one. Keeps owner and group."""
+    _write(path, content.encode(), mode)
+
+
+def write_archive(path: Path, texts: Mapping[str, str], mode: int) -> None:
+    """The same for a ``tar.gz`` of texts by name, each readable by its owner only once it is unpacked."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, text in sorted(texts.items()):
+            content = text.encode("utf-8", "replace")
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode, entry.mtime = len(content), 0o600, int(time.time())
+            archive.addfile(entry, io.BytesIO(content))
+    _write(path, packed.getvalue(), mode)
+
+
+def _write(path: Path, content: bytes, mode: int) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w") as file:
+        with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: client_control
 short_description: Point, stop or start the applications of one host by their own commands
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Writes the endpoint file of each application, if one is given, and then runs its command, if one is given.
   - All applications of one task are handled at the same time, because every second of a cutover counts; put those

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: cm_config
 short_description: Set properties of Streams Replication Manager in Cloudera Manager
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Makes properties of one service, and of its role groups, be as declared, and reads them again to prove it.
   - Properties may be named as the API, the underlying project or the UI names them.

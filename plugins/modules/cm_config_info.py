@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: cm_config_info
 short_description: Read properties of Streams Replication Manager from Cloudera Manager
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Returns properties of one service and of its role groups with value, default, level and Cloudera Manager's own
     judgement, and the Runtime version of the cluster.

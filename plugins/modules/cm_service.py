@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: cm_service
 short_description: Run, stop and restart Streams Replication Manager through Cloudera Manager
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Makes one service run, or stand still, with its present configuration, and waits until Cloudera Manager shows it.
   - Where something is stale, client configuration is deployed first, then the service is restarted. What is fresh and

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: connect_mirror
 short_description: Run, stop and configure the MirrorMaker 2 connectors of one flow
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Makes the source, checkpoint and heartbeat connector of one flow be as declared, through the REST interface of Kafka
     Connect, and waits until the worker shows it.

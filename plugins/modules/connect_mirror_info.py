@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: connect_mirror_info
 short_description: Read MirrorMaker 2 connectors and what they have copied
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Returns the MirrorMaker 2 connectors of a Kafka Connect worker group with states, tasks, settings and, for source
     connectors, the last copied offset of each source partition.

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_arm
 short_description: Set where a flow begins to copy, with the policy identity
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - With the policy C(identity) the two sides hold the same topics, and one flow copies at a time. After a cutover the
     flow back must begin at the cut. Earlier, it would copy records to where they came from; later, it would leave out

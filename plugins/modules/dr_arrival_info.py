@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_arrival_info
 short_description: Prove the first writes and the positions after a cutover
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Waits, with a bound, until a record was written behind the cut of every topic and reads it back, and until every
     group has members. A quiet topic gives UNKNOWN, never a hang.

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_audit
 short_description: Prove or refute, record by record, that both sides of a pair hold the same
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Writes a plan, runs the Spark program C(spark/kafka_dr_audit) of this collection with it, and returns what it found.
   - The program reads both clusters itself. It compares keys, values, headers, timestamps and the order of all records,

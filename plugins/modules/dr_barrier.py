@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_barrier
 short_description: Put up the barrier of a cutover
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Stops the checkpoint connector and, if O(final), the source connector of the flow from O(leave) to O(enter), and
     waits until they are STOPPED without tasks.

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_checkpoint
 short_description: Keep positions ready on the other side, in both directions
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Translates the positions of all groups from O(leave), where the applications live and go on working, to O(enter),
     as M(switchback.kafka_dr.dr_translation_info) does, and commits them there. Exact, where MirrorMaker 2's own

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_disaster
 short_description: Put up the barrier of a disaster, on the surviving side alone
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Needs nothing from O(leave). Stops the flow from O(leave) to O(enter) on the workers of O(enter), finds a position
     for every group and partition from what lies on O(enter), and appends it to the journal there.

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_drill
 short_description: Take away what a drill has made, or keep what it showed
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - With O(state=absent) deletes connectors with their offsets, groups with their positions, topics and rights of a
     drill on both clusters, whatever of them exists, and looks again whether anything is left.

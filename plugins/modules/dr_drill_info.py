@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_drill_info
 short_description: Look at what drills have left on a pair, and at everything else
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Finds what bears the names of a drill on both clusters and on the Kafka Connect workers beside them, and takes a
     digest of everything else, so that two looks tell whether anything was changed between them.

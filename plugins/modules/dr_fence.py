@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_fence
 short_description: Keep applications from writing on the side that they have left
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Denies WRITE on O(topics) to O(principals), or takes exactly these bans away, and reads back what the broker says.
   - A ban outranks every right of its principal, but not that of a super user. So each principal of O(logins) is asked

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_journal
 short_description: Keep the record of a pair's runs in Kafka
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Reads the journal of a pair from every given cluster, merges the copies, and appends one event to each of them.
   - The journal tells where the applications live, what a run has finished, and what cannot be read again later,

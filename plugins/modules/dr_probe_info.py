@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_probe_info
 short_description: Ask a cluster within a bound whether it could still work
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Asks for the id of the cluster and for the end of every partition of O(topics), within O(timeout) seconds
     altogether. It answers only if all of that was told.

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_readiness
 short_description: Tell whether the applications of a pair could move now, and what it would cost
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Two verdicts, for a controlled cutover and for a disaster, C(YES), C(NO) or C(UNKNOWN) each, for the direction that
     would be used; every check with its answer, what it was answered from, and what to do.

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_rebuild
 short_description: Take an empty cluster for a side of the pair that is lost for good
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Refuses a cluster that holds records or topics of before. Then resets the offsets of both flows, copies the rights
     of the applications from the surviving side, forgets prepared positions, and journals that the side is another

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_report
 short_description: Write a report as JSON and as a page, whole or not at all
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Makes the folder and writes the same report under each name.
   - The reports of a cutover, of a drill and of readiness are also written as one HTML page each, which needs neither

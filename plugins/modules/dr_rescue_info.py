@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_rescue_info
 short_description: Wait until a flow has brought over what a side that is given up still serves
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Compares, again and again, the ends of O(topics) on O(leave) with what the flow to O(enter) has copied, until
     nothing that can be read is missing, nothing moves any more for O(stall_timeout) seconds, or O(wait_timeout) is

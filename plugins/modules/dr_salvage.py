@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_salvage
 short_description: List, export or replay the tail of a side that was lost
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - The tail is what O(source) holds and O(target) has not. It begins behind the last copied record, and behind what an
     earlier replay has brought over. What a worker had copied and not noted before it died is left out, by comparing

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_status_info
 short_description: Tell what the flows of a pair have copied and where its groups stand
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - For each flow, topic and partition, tells the source end, the last copied offset, the lag and the replica's end;
     for each group its positions on both sides; and a verdict with its reason.

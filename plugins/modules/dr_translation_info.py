@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: dr_translation_info
 short_description: Find the positions of groups on the side that they enter
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - For every group, topic and partition, finds the start on the side being entered, on the replica topic (from the
     position on the original) and on the original topic (from the position on its replica).

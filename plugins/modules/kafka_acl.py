@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: kafka_acl
 short_description: Give and take away rights on a Kafka cluster
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Makes a list of access control entries (ACLs) exist, or not exist, over one connection and in a few requests.
   - Only the principals that are named are looked at. Rights of others are never touched.

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: kafka_group
 short_description: Commit given positions of consumer groups
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Writes the positions (offset of the next record to read) of consumer groups, partition by partition, and reads them
     back.

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: kafka_group_info
 short_description: Look at Kafka consumer groups
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Returns state, members, positions and distance to the log end of consumer groups; the unknown is null, never 0.
   - Can tell whether a group has read to the end, which the distance alone cannot, because transaction markers take

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: kafka_topic
 short_description: Create, extend, configure and delete Kafka topics
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Makes a list of topics exist as described, or not exist, over one connection and in a few batched requests.
   - Partitions are added, never removed. Replicas are never moved. Settings that are not mentioned are left alone unless

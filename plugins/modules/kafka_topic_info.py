@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: kafka_topic_info
 short_description: Look at Kafka topics
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Returns identity, shape, settings and, if wanted, offsets of topics, in a few batched requests.
   - A topic that does not exist is not created by asking for it. What is not known is null, never 0.

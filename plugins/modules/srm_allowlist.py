@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: srm_allowlist
 short_description: Add and remove topics, groups and reverse checkpointed topics of a Streams Replication Manager flow
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Makes lists of flows be as declared, with C(srm-control), and believes it only when C(--list) shows it.
   - All missing entries of a list go into one call, all surplus ones into another, and none is made if nothing

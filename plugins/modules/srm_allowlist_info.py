@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: srm_allowlist_info
 short_description: Read the lists and translated positions of Streams Replication Manager flows
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Returns the lists of O(kinds) of each of O(flows) as C(srm-control --list) shows them, one row each.
   - Can also return the positions of consumer groups as C(srm-control offsets --export) translates them.

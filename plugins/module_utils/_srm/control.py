@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._core.errors import DrError
+from .._core.redaction import without_secrets
 from .exports import parse_export
 from .listing import KINDS, FlowList, Listing, parse_listing
-from .process import Ended, last_lines, masked, run_bounded
+from .process import Ended, last_lines, run_bounded
 
 __all__ = ["RETRIED", "UNSUPPORTED", "SrmControl", "Tool", "export_offsets"]
 
@@ -138,7 +139,7 @@ class SrmControl:
         )
 
     def _said(self, ended: Ended) -> str:
-        return last_lines(*(masked(text, self._tool.secret) for text in (ended.stdout, ended.stderr)))
+        return last_lines(*(without_secrets(text, [self._tool.secret or ""]) for text in (ended.stdout, ended.stderr)))
 
 
 def export_offsets(control: SrmControl, source: str, target: str, group: str) -> list[dict[str, Any]]:

@@ -16,16 +16,13 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .._core.security import is_secret
-
-__all__ = ["Ended", "last_lines", "masked", "run_bounded"]
+__all__ = ["Ended", "last_lines", "run_bounded"]
 
 _GRACE = 3.0
 _SHOWN_LINES = 6
 _SHOWN_LETTERS = 300
 # Its first line and those that are indented below it.
 _USAGE = re.compile(r"^\s*usage:.*(?:\n[ \t]+.*)*", re.IGNORECASE | re.MULTILINE)
-_ASSIGNED = re.compile(r"""(?P<key>[\w.-]+)(?P<middle>"?\s*[=:]\s*)(?P<value>"[^"]*"|'[^']*'|[^\s,;]+)""")
 
 
 @dataclass(frozen=True)
@@ -78,15 +75,6 @@ def _end(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
             pipe.close()
     process.wait()
     return printed
-
-
-def masked(text: str, secret: str | None) -> str:
-    """``text`` without the secret, and without the value of any key that looks like one."""
-    if secret:
-        text = text.replace(secret, "********")
-    return _ASSIGNED.sub(
-        lambda found: f"{found['key']}{found['middle']}********" if is_secret(found["key"]) else found[0], text
-    )
 
 
 def last_lines(*outputs: str) -> str:

@@ -19,7 +19,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.control i
     export_offsets,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.listing import FlowList
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.process import last_lines, masked
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.process import last_lines
 from ansible_collections.switchback.kafka_dr.tests.unit.srm.tool import program
 
 TOPICS = FlowList("topics", "P", "B")
@@ -216,22 +216,6 @@ def test_offsets_are_exported_and_read(tmp_path: Path) -> None:
 
 
 # ---- texts
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (
-            "sasl.jaas.config = org.x required username=u password='a b';",
-            "sasl.jaas.config = ******** required username=u password=********;",
-        ),
-        ('{"keystore_password": "abc", "alias": "P"}', '{"keystore_password": ********, "alias": "P"}'),
-        ("ssl.truststore.location=/x", "ssl.truststore.location=/x"),
-        ("Secure store password not set", "Secure store password not set"),
-    ],
-)
-def test_values_of_secret_keys_are_masked(text: str, shown: str) -> None:
-    assert masked(text, None) == shown
 
 
 def test_the_last_lines_leave_out_what_says_nothing() -> None:

@@ -83,7 +83,7 @@ class Reader:
         while self._at.offset < high:
             # ``consume`` waits its whole time unless all 500 come: wait for one, take what lies behind it.
             first = self._consumer.poll(1.0)
-            messages = [] if first is None else [first, *self._consumer.consume(500, 0)]
+            messages: list[Any] = [] if first is None else [first, *self._consumer.consume(500, 0)]
             for message in messages:
                 if message.error():
                     raise KafkaException(message.error())

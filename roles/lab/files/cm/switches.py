@@ -92,7 +92,8 @@ class Switches:
                 values["faults"] = [item if isinstance(item, Fault) else Fault(**item) for item in values["faults"]]
             if "control" in values:
                 values["control"] = _replace(self.control, dict(values["control"]))
-            return _replace(self, values)
+            changed: Switches = _replace(self, values)
+            return changed
         except (TypeError, ValueError, re.error) as error:
             raise ApiError(400, f"Switches: {error}.") from error
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import secure
@@ -66,7 +66,7 @@ class Cluster:
     # 0 where the engine is not srm.
     cm_port: int = 0
     # As in Settings.
-    secure: bool = False
+    secure: bool = field(default=False, kw_only=True)
 
     @property
     def bootstrap_servers(self) -> str:

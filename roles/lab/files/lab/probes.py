@@ -30,7 +30,11 @@ def broker_is_ready(cluster: Cluster, security: Security | None) -> bool:
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
-    own = {"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0, "socket.timeout.ms": 2000}
+    own: dict[str, str | int | float] = {
+        "bootstrap.servers": cluster.bootstrap_servers,
+        "log_level": 0,
+        "socket.timeout.ms": 2000,
+    }
     admin = AdminClient({**(security.client("admin") if security else {}), **own})
     try:
         found = admin.describe_cluster(request_timeout=2).result(3)

@@ -75,8 +75,9 @@ def grant(alias: str, other: str, bootstrap_servers: str, client: Mapping[str, A
         )
         for kind, pattern, name, operation in table(alias, other)
     ]
+    any_text: Any = None  # the library's types do not know that it may be left out
     every = AclBindingFilter(
-        ResourceType.ANY, None, ResourcePatternType.ANY, FLOW, None, AclOperation.ANY, AclPermissionType.ANY
+        ResourceType.ANY, any_text, ResourcePatternType.ANY, FLOW, any_text, AclOperation.ANY, AclPermissionType.ANY
     )
     admin = AdminClient({**client, "bootstrap.servers": bootstrap_servers, "log_level": 0})
     try:

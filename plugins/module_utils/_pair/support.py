@@ -1,0 +1,114 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a report of a problem needs of both sides: each part by itself, so that a dead side hides no other part.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+
+from .._connect.look import Filter, look
+from .._connect.rest import ConnectClient
+from .._core.errors import DrError
+from .._core.names import CONNECTORS
+from .._core.version import VERSION
+from .._core.waiting import Bounds
+from .._kafka.brokers import brokers
+from .._module import Result
+from .clusters import connect_one, on_each
+from .journal import read_copy
+
+__all__ = ["support"]
+
+_JAVA_SECONDS = 10.0
+
+
+def support(params: Mapping[str, Any], ansible_core: str) -> Result:
+    """Brokers, journal and connectors by side, and the versions of what runs here."""
+    clusters, requests = params["clusters"], []
+
+    def of_side(alias: str) -> dict[str, Any]:
+        cluster = clusters[alias]
+        timeout = float(params["request_timeout"])
+        kafka = _told(lambda: connect_one(alias, cluster, timeout))
+        parts = {"brokers": kafka, "journal": kafka}
+        if "found" in kafka:
+            connected = kafka["found"]
+            parts["brokers"] = _told(lambda: brokers(connected))
+            parts["journal"] = _told(lambda: _events(read_copy(connected, params["topic"], params["pair"])))
+            requests.extend(connected.requests)
+        if cluster.get("connect_url"):
+            rest = ConnectClient(cluster["connect_url"], cluster.get("connect_client") or {}, timeout)
+            parts["connectors"] = _told(lambda: _workers(rest))
+            # By itself: a worker whose own cluster is dead tells states and settings, but no offsets.
+            parts["offsets"] = _told(lambda: _copied(rest))
+            requests.extend(rest.requests)
+        return parts
+
+    found = on_each(clusters, of_side)
+    return Result(extra={"sides": found, "versions": _versions(ansible_core)}, requests=requests)
+
+
+def _told(work: Callable[[], Any]) -> dict[str, Any]:
+    """``found``, or ``error`` in words."""
+    try:
+        return {"found": work()}
+    except DrError as error:
+        return {"error": error.sentence()}
+
+
+def _events(copy: list[Any] | None) -> list[dict[str, Any]]:
+    if copy is None:
+        raise DrError("journal_missing", "The journal topic does not exist there.")
+    return [asdict(event) for event in copy]
+
+
+def _workers(rest: ConnectClient) -> dict[str, Any]:
+    return {"kafka": rest.about()[1], "connectors": _connectors(rest, tuple(CONNECTORS), False)}
+
+
+def _copied(rest: ConnectClient) -> dict[str, Any]:
+    return {row["name"]: row["offsets"] for row in _connectors(rest, ("source",), True)}
+
+
+def _connectors(rest: ConnectClient, kinds: tuple[str, ...], offsets: bool) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = look(rest, Filter(None, None, kinds), "none", offsets, Bounds(0.0)).extra[
+        "connectors"
+    ]
+    return found
+
+
+def _versions(ansible_core: str) -> dict[str, str | None]:
+    client: dict[str, str | None] = {"confluent_kafka": None, "librdkafka": None}
+    with suppress(ImportError):
+        import confluent_kafka
+
+        found = confluent_kafka.__version__, confluent_kafka.libversion()[0]
+        client = {"confluent_kafka": str(found[0]), "librdkafka": str(found[1])}
+    return {
+        "collection": VERSION,
+        "ansible_core": ansible_core,
+        "python": platform.python_version(),
+        **client,
+        "java": _java(),
+        "system": platform.platform(),
+    }
+
+
+def _java() -> str | None:
+    """The one that would run the comparison of both sides here; None: there is none that answers."""
+    try:
+        told = subprocess.run(
+            ["java", "-version"], capture_output=True, text=True, timeout=_JAVA_SECONDS, check=False
+        ).stderr
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return next(iter(told.splitlines()), None)
