@@ -117,6 +117,8 @@ lint: venv link  ## ruff, yamllint, mypy, changelog, docs, ansible-lint
 	$(SAY) 'lint: mypy'
 	@mypy -p $(PACKAGE)
 	@MYPYPATH=spark mypy -p kafka_dr_audit
+	@MYPYPATH=roles/lab/files mypy -p cm -p lab -p ledger
+	@MYPYPATH=roles/lab/files:spark:tests/support mypy tests/support
 	$(SAY) 'lint: changelog fragments'
 	@antsibull-changelog lint
 	@antsibull-changelog lint-changelog-yaml changelogs/changelog.yaml

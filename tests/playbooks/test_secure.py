@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import json
+import tarfile
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,8 +26,9 @@ from confluent_kafka.admin import (
 
 from lab.lab import Lab
 from scenario import Scenario, totals
+from schemas import faults
 from secured import command_lines, leaking_files, leaks
-from snapshot import read_inventory
+from snapshot import at_rest, end, read_inventory, snapshot
 from workers import worker
 
 CLIENTS = [
@@ -156,6 +159,12 @@ def test_no_password_lies_anywhere_but_in_its_own_file(secured: Scenario, lab: L
     """
     metrics = secured.reports / "kafka_dr.prom"
     secured.playbook("readiness", {"kafka_dr_metrics_file": str(metrics)})
+    before = at_rest(lambda: snapshot(secured.folder, ["settlement"])), looks(lab)
+    about = bundle(secured)
+    assert (snapshot(secured.folder, ["settlement"]), looks(lab)) == before
+    assert about["missing"] == {}
+    packed = {"P/journal.json", "B/connectors.json", "B/offsets.json", "status.json", "reports/cutoff-B.json"}
+    assert packed <= set(about["files"])
     assert leaking_files(lab) == []
     names = {path.name for path in secured.folder.rglob("*") if path.is_file()}
     written = {"cutoff-B.json", "cutoff-B.html", "audit.json", "drill.json", "readiness.html", "kafka_dr.prom"}
@@ -171,6 +180,29 @@ def test_no_password_lies_anywhere_but_in_its_own_file(secured: Scenario, lab: L
     }
     assert seen["leaks"] == set()
     assert json.loads((secured.folder / "ledger" / "clients.json").read_text())["clients"]["settlement"]["user"]
+
+
+def looks(lab: Lab) -> dict[str, int]:
+    """Where the state topics end, in which readiness keeps its looks."""
+    servers = {alias: cluster["bootstrap_servers"] for alias, cluster in lab.info()["clusters"].items()}
+    client = lab.client()
+    return {alias: end({**client, "bootstrap.servers": servers[alias]}, "kafka-dr-state-internal") for alias in servers}
+
+
+def bundle(secured: Scenario) -> dict[str, Any]:
+    """``about.json`` of a new support bundle, which is unpacked below the lab: packed it would show no password."""
+    before = set(secured.reports.iterdir())
+    secured.playbook("support_bundle", options=("--check",))
+    assert set(secured.reports.iterdir()) == before
+    assert secured.playbook("support_bundle")["changed"] == 0
+    (path,) = set(secured.reports.iterdir()) - before
+    target = secured.folder / "unpacked" / path.name
+    with tarfile.open(path) as archive:
+        archive.extractall(target, filter="data")
+    (found,) = target.glob("*/about.json")
+    about: dict[str, Any] = json.loads(found.read_text())
+    assert faults(about) == []
+    return about
 
 
 def test_readiness_names_the_right_that_is_missing(secured: Scenario, lab: Lab) -> None:
@@ -310,3 +342,16 @@ def _admin(lab: Lab, alias: str) -> AdminClient:
     """To be held until its answers are there."""
     servers = lab.info()["clusters"][alias]["bootstrap_servers"]
     return AdminClient({**lab.client(), "bootstrap.servers": servers, "log_level": 0})
+
+
+def test_a_support_bundle_of_a_pair_with_a_dead_side_says_what_is_missing(secured: Scenario, lab: Lab) -> None:
+    """The last one: P stays away."""
+    for part in ("connect", "broker"):
+        lab.stop("P", part)
+    began = time.monotonic()
+    about = bundle(secured)
+    # Two runs of the playbook; each asks for some time-outs of 10 and 15 seconds.
+    assert time.monotonic() - began < 240
+    assert set(about["missing"]) == {"status", "P/brokers", "P/journal", "P/connectors", "P/offsets"}
+    assert {"readiness.json", "B/journal.json", "B/connectors.json"} <= set(about["files"])
+    assert leaking_files(lab) == []

@@ -45,7 +45,8 @@ def read_log(servers: str, topic: str, partition: int, client: Mapping[str, str]
     try:
         consumer.assign([TopicPartition(topic, partition, 0)])
         while True:
-            for message in consumer.consume(2000, 0.5):
+            messages: list[Any] = consumer.consume(2000, 0.5)
+            for message in messages:
                 if message.error() is not None:
                     if message.error().name() == "_PARTITION_EOF":
                         return found

@@ -59,7 +59,7 @@ class Cm:
             connection.close()
 
     def get(self, path: str, **headers: str) -> Any:
-        answer = self.call("GET", path, **headers)
+        answer = self.call("GET", path, None, False, **headers)
         assert answer.status == 200, answer.data
         return answer.json
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -93,7 +94,7 @@ class Scenario:
         with log.open("w") as output:
             rc = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, env=self.environment(), check=False)
         seconds = time.monotonic() - began
-        self.inspect(self.reports, time.time() - seconds)
+        Scenario.inspect(self.reports, time.time() - seconds)
         text = log.read_text()
         if expect is not None and rc.returncode != expect:
             raise ScenarioError(f"{name} ended with {rc.returncode}, wanted {expect}; see {log}\n{_tail(text)}")
@@ -158,13 +159,13 @@ class Scenario:
 
     def count(self, what: str) -> int:
         """Sum of one count over all clients that have it."""
-        clients = json.loads(self.ledger("status"))["clients"].values()
+        clients: list[dict[str, Any]] = list(json.loads(self.ledger("status"))["clients"].values())
         return sum(client["counts"].get(what, 0) for client in clients)
 
     def slowest_reader(self) -> int:
         """Records that the slowest consumer has processed; one that has only just started has not counted yet."""
         clients = json.loads(self.ledger("status"))["clients"]
-        return min(clients[name]["counts"].get("processed", 0) for name in self.names("consumer"))
+        return min(int(clients[name]["counts"].get("processed", 0)) for name in self.names("consumer"))
 
     def wait(self, done: Callable[[], bool], seconds: float, what: str, fail: bool = True) -> None:
         """Watch a condition, bounded."""
@@ -196,11 +197,11 @@ class Scenario:
         """The longest silences within a run: of acknowledgements, and of each group's processing (the worst)."""
         began, ended = (_epoch(report[key]) for key in ("began", "ended"))
         gaps = self.check(began, ended)["gaps"]
-        read = [gap["seconds"] if gap else None for gap in gaps["groups"].values()]
+        read = [gap["seconds"] if gap else math.nan for gap in gaps["groups"].values()]
         write = gaps["acknowledged"]
         return {
             "write_downtime_s": round(write["seconds"], 3) if write else None,
-            "read_downtime_s": None if not read or None in read else round(max(read), 3),
+            "read_downtime_s": None if not read or any(map(math.isnan, read)) else round(max(read), 3),
         }
 
 

@@ -62,7 +62,7 @@ def _one(lab: Lab, alias: str, groups: list[str]) -> dict[str, Any]:
         "topics": {name: len(listed[name].partitions) for name in names},
         "settings": settings,
         "positions": {group: _positions(admin, group) for group in groups},
-        "journal": _end(client, JOURNAL) if JOURNAL in names else None,
+        "journal": end(client, JOURNAL) if JOURNAL in names else None,
         "connectors": None if "cm_url" in cluster else _connectors(worker(lab, alias)),
     }
 
@@ -72,7 +72,8 @@ def _positions(admin: AdminClient, group: str) -> list[tuple[str, int, int]]:
     return sorted((one.topic, one.partition, one.offset) for one in answer.topic_partitions)
 
 
-def _end(client: dict[str, str], topic: str) -> int:
+def end(client: dict[str, str], topic: str) -> int:
+    """Where the only partition of a topic ends."""
     consumer = Consumer({**client, "group.id": "snapshot"})
     try:
         return int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=15)[1])

@@ -34,7 +34,7 @@ def flip(segment: Path) -> int:
     at, length = starts[len(starts) // 2]
     end = at + 12 + length
     data[_value(data, at + _RECORDS)] ^= 1
-    struct.pack_into(">I", data, at + 17, crc32c(data[at + _CHECKED : end]))
+    struct.pack_into(">I", data, at + 17, crc32c(bytes(data[at + _CHECKED : end])))
     with segment.open("r+b") as file:
         file.seek(at)
         file.write(data[at:end])

@@ -1,0 +1,120 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Prometheus evaluates the alert rules over what readiness really writes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.metrics import readiness_metrics
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.readiness_checks import CHECKS
+
+ROOT = Path(__file__).resolve().parents[2]
+RULES = ROOT / "extensions" / "monitoring" / "prometheus-rules.yml"
+PAIR = {"pair": "B-P", "from": "P", "to": "B"}
+READY: dict[str, Any] = {**PAIR, "controlled": "YES", "disaster": "YES", "lag_s": 0.2}
+READY["checks"] = [{"name": check.name, "answer": "YES"} for check in CHECKS]
+NEVER_AGAIN, AGAIN = "+0x120", "+60x120"
+NAME = "kafka_dr_readiness_timestamp_seconds"
+
+
+@pytest.fixture(scope="module")
+def promtool() -> str:
+    done = subprocess.run(
+        ["bash", str(ROOT / "tests" / "support" / "promtool.sh")], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"The alert rules were NOT checked and evaluated by promtool. {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+def test_the_rules_are_valid(promtool: str) -> None:
+    done = subprocess.run([promtool, "check", "rules", "--lint-fatal", str(RULES)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "SUCCESS" in done.stdout
+
+
+def answered(**answers: str) -> dict[str, Any]:
+    """A report in which some checks answer so."""
+    return {**READY, "checks": [{**row, "answer": answers.get(row["name"], row["answer"])} for row in READY["checks"]]}
+
+
+NO = {"controlled": "NO", "disaster": "NO"}
+NOT_READY = [("KafkaDrNotReady", "way", way) for way in ("controlled", "disaster")]
+UNKNOWN = [("KafkaDrUnknown", "way", way) for way in ("controlled", "disaster")]
+LAG = [("KafkaDrLag", "", "")]
+
+
+@pytest.mark.parametrize(
+    ("report", "looks", "firing"),
+    [
+        (READY, AGAIN, {"5m": [], "110m": []}),
+        ({**READY, "lag_s": 60.0}, AGAIN, {"5m": []}),
+        ({**READY, "lag_s": 61.0}, AGAIN, {"0m": [], "5m": LAG}),
+        # What is not known is no lag, and no 0 either: it is the verdict that says so.
+        ({**READY, "lag_s": None, "controlled": "UNKNOWN", "disaster": None}, AGAIN, {"5m": [], "45m": UNKNOWN}),
+        (
+            {**answered(flow_moves="NO", flow_lag="SKIPPED"), **NO},
+            AGAIN,
+            {"5m": [("KafkaDrFlowStalled", "check", "flow_moves")]},
+        ),
+        (
+            {**answered(back="NO", rights="NO"), **NO},
+            AGAIN,
+            {"45m": [("KafkaDrFlowStalled", "check", "back"), *NOT_READY]},
+        ),
+        (READY, NEVER_AGAIN, {"50m": [], "70m": [("KafkaDrNobodyLooks", "", "")]}),
+        (None, "", {"10m": [], "20m": [("KafkaDrNoMetrics", "", "")]}),
+    ],
+    ids=["ready", "lag in bounds", "lag", "unknown", "stalled", "stalled back", "nobody looks", "no metrics"],
+)
+def test_each_alert_fires_when_it_should_and_no_other(
+    promtool: str, tmp_path: Path, report: dict[str, Any] | None, looks: str, firing: dict[str, list[Any]]
+) -> None:
+    lines = readiness_metrics(report, 0.0).splitlines() if report else []
+    series = [re.fullmatch(r"(\w+)(\{.*\}) (\S+)", line) for line in lines if not line.startswith("#")]
+    given = [
+        {"series": one[1] + one[2], "values": one[3] + (looks if one[1] == NAME else NEVER_AGAIN)}
+        for one in series
+        if one
+    ]
+    severities = {rule["alert"]: rule["labels"]["severity"] for rule in rules()}
+    expected = [
+        {
+            "expr": 'ALERTS{alertstate="firing"}',
+            "eval_time": time,
+            "exp_samples": [{"labels": alert(severities, *one), "value": 1} for one in ones],
+        }
+        for time, ones in firing.items()
+    ]
+    test = {
+        "rule_files": [str(RULES)],
+        "evaluation_interval": "1m",
+        "tests": [{"interval": "1m", "input_series": given, "promql_expr_test": expected}],
+    }
+    path = tmp_path / "test.yml"
+    path.write_text(yaml.safe_dump(test))
+    done = subprocess.run([promtool, "test", "rules", str(path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def rules() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = yaml.safe_load(RULES.read_text())["groups"][0]["rules"]
+    return found
+
+
+def alert(severities: dict[str, str], name: str, label: str, value: str) -> str:
+    """An alert as the series ALERTS shows it."""
+    own = {"KafkaDrFlowStalled": {"answer": "NO"}, "KafkaDrNotReady": {"answer": "NO"}}
+    own["KafkaDrUnknown"] = {"answer": "UNKNOWN"}
+    pair = {} if name == "KafkaDrNoMetrics" else PAIR
+    labels = {"alertname": name, "alertstate": "firing", "severity": severities[name], **pair, **own.get(name, {})}
+    labels |= {label: value} if label else {}
+    return "ALERTS{" + ",".join(f'{key}="{text}"' for key, text in labels.items()) + "}"
