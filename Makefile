@@ -81,7 +81,7 @@ demo: run-setup  ## from nothing to a proven failover and failback, with a short
 
 .PHONY: test
 test: lint setup  ## everything that must pass
-	$(SAY) 'test: unit and sanity tests beside those of modules on the lab: 20 minutes or so, shown when they end'
+	$(SAY) 'test: unit tests, sanity and the tarball beside the tests of modules on the lab: 20 minutes or so, shown when they end'
 	@$(MAKE) --no-print-directory classes
 	@$(MAKE) --no-print-directory -j2 --output-sync=target quick modules
 	@$(MAKE) --no-print-directory playbooks molecule
@@ -97,6 +97,7 @@ classes: setup
 quick:
 	@$(MAKE) --no-print-directory unit
 	@$(MAKE) --no-print-directory sanity
+	@$(MAKE) --no-print-directory artifact
 
 .PHONY: check
 check: setup  ## lint and unit tests only, side by side: under a minute
@@ -114,16 +115,24 @@ lint: venv link  ## ruff, yamllint, mypy, changelog, docs, ansible-lint
 	@ruff format --check --quiet . || { ruff format --check .; exit 1; }
 	$(SAY) 'lint: yamllint'
 	@yamllint --strict .
-	$(SAY) 'lint: mypy'
-	@mypy -p $(PACKAGE)
-	@MYPYPATH=spark mypy -p kafka_dr_audit
-	@MYPYPATH=roles/lab/files mypy -p cm -p lab -p ledger
-	@MYPYPATH=roles/lab/files:spark:tests/support mypy tests/support
+	@$(MAKE) --no-print-directory mypy
 	$(SAY) 'lint: changelog fragments'
 	@antsibull-changelog lint
 	@antsibull-changelog lint-changelog-yaml changelogs/changelog.yaml
 	$(SAY) 'lint: collection docs'
 	@antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs=all .
+	@$(MAKE) --no-print-directory ansible-lint
+
+.PHONY: mypy
+mypy: venv link
+	$(SAY) 'lint: mypy'
+	@mypy -p $(PACKAGE)
+	@MYPYPATH=spark mypy -p kafka_dr_audit
+	@MYPYPATH=roles/lab/files mypy -p cm -p lab -p ledger
+	@MYPYPATH=roles/lab/files:spark:tests/support mypy tests/support
+
+.PHONY: ansible-lint
+ansible-lint: venv link
 	$(SAY) 'lint: ansible-lint'
 	@ansible-lint --offline
 
@@ -135,6 +144,11 @@ unit: venv link  ## unit tests: no network, no processes
 .PHONY: sanity
 sanity: venv  ## ansible-test sanity, all tests, no ignore file
 	@bash tests/support/sanity.sh
+
+.PHONY: artifact
+artifact: setup  ## the tarball in build/dist: its contents, Galaxy's importer, a pair enabled from it alone; alert rules
+	$(SAY) 'artifact: pytest tests/artifact (builds build/dist)'
+	@pytest tests/artifact
 
 .PHONY: integration
 integration: modules playbooks  ## each module and playbook on real clusters

@@ -51,3 +51,13 @@ apt_install() {
     with_progress "build/logs/apt.log" bash -c "apt-get update && DEBIAN_FRONTEND=noninteractive \
         apt-get install --yes --no-install-recommends $1"
 }
+
+# copy_checkout FOLDER: tracked and new files, without what is ignored.
+copy_checkout() {
+    rm -rf "$1"
+    mkdir -p "$1"
+    # A file deleted but not yet committed is still listed: leave out what is not there.
+    git ls-files -z --cached --others --exclude-standard |
+        while IFS= read -r -d '' file; do [[ -e "$file" ]] && printf '%s\0' "$file"; done |
+        tar --create --null --files-from=- | tar --extract --directory="$1"
+}

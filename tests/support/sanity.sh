@@ -20,12 +20,8 @@ TEST_HOME=$(cache_dir)/ansible-test-home
 PYTHON_VERSION=$(.venv/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 say "sanity: copying the checkout"
-rm -rf "$COPY"
-mkdir -p "$COPY" "$TEST_HOME"
-# A file deleted but not yet committed is still listed: leave out what is not there.
-git ls-files -z --cached --others --exclude-standard |
-    while IFS= read -r -d '' file; do [[ -e "$file" ]] && printf '%s\0' "$file"; done |
-    tar --create --null --files-from=- | tar --extract --directory="$COPY"
+copy_checkout "$COPY"
+mkdir -p "$TEST_HOME"
 git -C "$COPY" init --quiet
 git -C "$COPY" add --all
 

@@ -1,0 +1,128 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tarball, as a user gets it: what is in it, what Galaxy says of it, and that it works where no checkout is."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+WATCH = Path(__file__).resolve().parent / "watch"
+BIN = Path(sys.executable).parent
+# Folders and files at the top; whatever git knows below them is in the tarball, and nothing else.
+SHIPPED = {
+    "CHANGELOG.md",
+    "CHANGELOG.rst",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "README.md",
+    "SECURITY.md",
+    "changelogs",
+    "docs",
+    "extensions",
+    "meta",
+    "playbooks",
+    "plugins",
+    "roles",
+    "spark",
+}
+# Made by ansible-galaxy out of galaxy.yml.
+MADE = {"FILES.json", "MANIFEST.json"}
+pytestmark = pytest.mark.timeout(900)
+
+
+@pytest.fixture(scope="module")
+def tarball() -> Path:
+    script = ROOT / "tests" / "support" / "artifact.sh"
+    env = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", str(script)], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Path(done.stdout.strip())
+
+
+def held(tarball: Path) -> set[str]:
+    with tarfile.open(tarball) as archive:
+        return {entry.name for entry in archive if not entry.isdir()}
+
+
+def test_it_is_named_after_the_version(tarball: Path) -> None:
+    galaxy = yaml.safe_load((ROOT / "galaxy.yml").read_text())
+    assert tarball.name == "{namespace}-{name}-{version}.tar.gz".format(**galaxy)
+
+
+def test_it_holds_what_a_user_runs_and_reads_and_nothing_else(tarball: Path) -> None:
+    copy = tarball.parent / "copy"
+    known = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
+    wanted = {name for name in known if name.split("/")[0] in SHIPPED and not name.startswith("changelogs/fragments/")}
+    assert {name.split("/")[0] for name in wanted} == SHIPPED
+    assert held(tarball) == wanted | MADE
+
+
+def test_galaxy_would_take_it(tarball: Path, tmp_path: Path) -> None:
+    """Its own importer, with ansible-lint and ansible-doc over the unpacked tarball, without a network."""
+    dead = "http://127.0.0.1:9"
+    env = {**clean(tmp_path), "http_proxy": dead, "https_proxy": dead}
+    command = [sys.executable, "-m", "galaxy_importer.main", str(tarball)]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert "Importer processing completed successfully" in said
+    assert re.findall(r"^(?:WARNING|ERROR|CRITICAL).*", said, re.MULTILINE) == [], said
+
+
+def clean(home: Path, **more: str) -> dict[str, str]:
+    """Nothing of the caller's settings; ``home`` is empty but for what the tools put there."""
+    return {"HOME": str(home), "PATH": f"{BIN}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", **more}
+
+
+def test_installed_into_an_empty_path_it_enables_a_pair_without_the_checkout(tarball: Path, tmp_path: Path) -> None:
+    home, collections, work = (tmp_path / name for name in ("home", "collections", "work"))
+    home.mkdir()
+    work.mkdir()
+    lab = work / "lab"
+    used = tmp_path / "used.txt"
+    cache = os.environ.get("KAFKA_DR_CACHE") or str(
+        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "switchback.kafka_dr"
+    )
+    env = clean(
+        home,
+        ANSIBLE_COLLECTIONS_PATH=str(collections),
+        KAFKA_DR_CACHE=cache,
+        PYTHONPATH=str(WATCH),
+        KAFKA_DR_WATCHED=os.pathsep.join([str(ROOT), str(collections)]),
+        KAFKA_DR_WATCH_LOG=str(used),
+    )
+
+    def run(program: str, *words: str) -> str:
+        command = [str(BIN / program), *words]
+        done = subprocess.run(command, cwd=work, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    run("ansible-galaxy", "collection", "install", str(tarball), "-p", str(collections))
+    installed = collections / "ansible_collections" / "switchback" / "kafka_dr"
+    assert {path.relative_to(installed).as_posix() for path in installed.rglob("*") if path.is_file()} == held(tarball)
+    used.write_text("")
+    # The demo's first plays.
+    try:
+        run("ansible-playbook", "switchback.kafka_dr.lab_up", "-e", f"lab_dir={lab}")
+        options = ["-i", str(lab / "inventory"), "-e", "kafka_dr_confirm=P"]
+        assert "PROVEN: applications live on P" in run("ansible-playbook", "switchback.kafka_dr.enable", *options)
+    finally:
+        run("ansible-playbook", "switchback.kafka_dr.lab_down", "-e", f"lab_dir={lab}")
+    paths = used.read_text().splitlines()
+    # Also of the programs that a play starts.
+    for part in ("playbooks/enable.yml", "plugins/modules/dr_status_info.py", "roles/lab/files/lab/cli.py"):
+        assert [path for path in paths if part in path and path.startswith(str(installed))], part
+    tools = (f"{Path(sys.prefix)}/", f"{WATCH}")
+    checkout = [path for path in paths if path.startswith(str(ROOT)) and not path.startswith(tools)]
+    assert checkout == []

@@ -1,0 +1,75 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One version everywhere, a changelog that ends with it, and hooks that run what the Makefile runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pre_commit.clientlib import load_config
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.version import VERSION
+
+ROOT = Path(__file__).resolve().parents[2]
+# As a page says it: the tarball, or the release that it is about.
+TOLD = re.compile(r"switchback-kafka_dr-(\d+\.\d+\.\d+)\.tar\.gz|\brelease (\d+\.\d+\.\d+)\b", re.IGNORECASE)
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").rglob("*.md")])
+SHORT = re.compile(r"^version_added: *\"?([0-9.]+)\"?$", re.MULTILINE)
+
+
+def load(path: str) -> Any:
+    return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
+
+
+def number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def releases() -> list[str]:
+    return sorted(load("changelogs/changelog.yaml")["releases"], key=number)
+
+
+def test_galaxy_and_modules_and_the_newest_release_of_the_changelog_have_one_version() -> None:
+    assert load("galaxy.yml")["version"] == VERSION == releases()[-1]
+    assert f"\nv{VERSION}\n" in (ROOT / "CHANGELOG.rst").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_page_tells_no_other_version(path: Path) -> None:
+    told = {one or other for one, other in TOLD.findall(path.read_text(encoding="utf-8"))}
+    assert told <= {VERSION}
+
+
+def test_plugins_came_with_releases_that_there_are() -> None:
+    files = [*(ROOT / "plugins" / "modules").glob("*.py"), *(ROOT / "plugins" / "filter").glob("*.yml")]
+    told = {
+        path.name: SHORT.findall(path.read_text(encoding="utf-8").replace("  version_added", "version_added"))
+        for path in files
+    }
+    assert {name: versions for name, versions in told.items() if not set(versions) & set(releases())} == {}
+
+
+def test_every_fragment_is_in_a_release() -> None:
+    released = {name for one in load("changelogs/changelog.yaml")["releases"].values() for name in one["fragments"]}
+    assert {path.name for path in (ROOT / "changelogs" / "fragments").glob("*.yml")} <= released
+
+
+def test_hooks_are_local_and_run_tools_of_the_environment_or_targets_of_the_makefile() -> None:
+    """`load_config` is what `pre-commit validate-config` calls."""
+    pinned = {line.split("==")[0] for line in (ROOT / "requirements.in").read_text().splitlines() if "==" in line}
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    config = load_config(str(ROOT / ".pre-commit-config.yaml"))
+    assert {repo["repo"] for repo in config["repos"]} == {"local"}
+    hooks = [hook for repo in config["repos"] for hook in repo["hooks"]]
+    run = {hook["id"]: hook["entry"].split() for hook in hooks}
+    assert {"ruff", "ruff-format", "yamllint", "ansible-lint", "mypy"} == set(run)
+    for words in run.values():
+        if words[0] == "make":
+            assert words[-1] in targets & pinned
+        else:
+            assert words[0].removeprefix(".venv/bin/") in pinned
