@@ -168,7 +168,7 @@ molecule: setup  ## Molecule scenarios on the lab
 	@bash tests/support/molecule.sh
 
 .PHONY: bench
-bench: setup  ## benchmarks, results in build/bench/results.json; ONLY=<prefix> runs a part
+bench: setup  ## benchmarks, results with machine and date in build/bench/results.md; ONLY=<prefix> runs a part
 	$(SAY) 'bench: $(or $(ONLY),all)'
 	@python tests/bench $(if $(ONLY),'--only=$(ONLY)')
 

@@ -1,13 +1,18 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""make bench: measures, prints a table, and writes build/bench/results.json. ``--only=<prefix>`` runs a part."""
+"""make bench: measures, prints a table, writes results.json and results.md in build/bench. ``--only=<prefix>``: a part.
+
+Each figure has the machine, the date and the load at which it was measured: parts may be run one by one.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import platform
+import re
 import sys
 import time
 from pathlib import Path
@@ -25,7 +30,8 @@ import srm  # noqa: E402
 import topics  # noqa: E402
 import translate  # noqa: E402
 
-from lab.jars import default_cache  # noqa: E402 - the lab is a program of its role
+from lab.ivy import KAFKA_VERSION  # noqa: E402 - the lab is a program of its role
+from lab.jars import default_cache  # noqa: E402
 from lab.lab import Lab  # noqa: E402
 
 FOLDER = ROOT / "build" / "bench"
@@ -123,12 +129,49 @@ def main() -> int:
     kept = json.loads(target.read_text()) if target.exists() else []
     rows: list[dict[str, Any]] = []
     for part in wanted:
-        say(f"{part}: begins, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-        rows += PARTS[part]()
+        load = round(os.getloadavg()[0], 1)
+        say(f"{part}: begins, load {load} on {os.cpu_count()} cores")
+        where = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "load": load, "machine": machine()}
+        rows += [{**row, **where} for row in PARTS[part]()]
     kept = [row for row in kept if row["name"].split(".")[0] not in wanted]
     target.write_text(json.dumps(kept + rows, indent=2) + "\n")
+    target.with_suffix(".md").write_text(page(kept + rows))
     show(rows)
     return 0
+
+
+def machine() -> dict[str, Any]:
+    """What a figure depends on, beside the code."""
+    named = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "cores": os.cpu_count(),
+        "cpu": named[1].strip() if named else platform.machine(),
+        "memory_gib": round(memory / 2**30, 1),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "kafka": KAFKA_VERSION,
+    }
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    """A page for people: a table for each machine and day."""
+    days: dict[str, list[str]] = {}
+    for row in rows:
+        value, baseline, ratio = (_cell(row[key]) for key in ("value", "baseline", "ratio"))
+        line = f"| `{row['name']}` | {value} | {row['unit']} | {baseline} | {ratio} | {row.get('load', 'not known')} |"
+        days.setdefault(_where(row), []).append(line)
+    head = ["| name | value | unit | baseline | ratio | load before |", "|---|---|---|---|---|---|"]
+    parts = [text for where, lines in days.items() for text in (f"## {where}", "", *head, *lines, "")]
+    return "\n".join(["# Results of make bench", "", *parts])
+
+
+def _where(row: dict[str, Any]) -> str:
+    if "machine" not in row:
+        return "Machine and date not known"
+    one = row["machine"]
+    what = f"{one['cores']} cores of {one['cpu']}, {one['memory_gib']} GiB, {one['kernel']}"
+    return f"{row['at'][:10]}: {what}, Python {one['python']}, Kafka {one['kafka']}"
 
 
 def show(rows: list[dict[str, Any]]) -> None:
