@@ -24,7 +24,7 @@ options:
     description:
       - Folder of the reports, into which the archive is written. It is made, readable by owner and group only, if it
         does not exist.
-      - Of the reports the newest 100 are packed. Folders below it are not looked at: one may hold exported records.
+      - Of the reports the newest 100 are packed. Folders below it are not looked at, for one may hold exported records.
     type: path
     required: true
   pair:
