@@ -14,7 +14,7 @@ description:
   - Writes one C(tar.gz) with the inventory's variables, what other modules have just seen, and the reports in
     O(folder).
   - Every secret is masked. It is known by the name of its key, by being a secret of the inventory (wherever it
-    stands), or by how a text writes one. Of the applications' commands only the program is kept.
+    stands), or by how a text writes one. Of commands only the program is kept.
   - C(about.json) in the archive names its files, and what is missing with the reason.
   - An archive never counts as a change. In check mode none is written.
 extends_documentation_fragment:

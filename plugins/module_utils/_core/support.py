@@ -20,6 +20,7 @@ SCHEMA = "switchback.kafka_dr/support/1"
 # The newest ones: each run writes one of its own, and none is taken away.
 REPORTS = 100
 _OURS = "switchback.kafka_dr/"
+_COMMANDS = ("command", "start", "stop")
 
 
 def bundle(
@@ -84,15 +85,13 @@ def _why(result: Any) -> str:
     return str(told or "it was not looked at")
 
 
-def _commands_hidden(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of the applications' own commands may be anything, such as ``-p`` and a password: only the program."""
-
-    def shown(client: Any) -> Any:
-        if not isinstance(client, Mapping):
-            return client
-        told = {verb: client[verb] for verb in ("start", "stop") if isinstance(client.get(verb), list)}
-        return {**client, **{verb: words[:1] + [HIDDEN] * (len(words) - 1) for verb, words in told.items()}}
-
-    clients = variables.get("kafka_dr_clients")
-    shortened = [shown(one) for one in clients] if isinstance(clients, list) else clients
-    return {**variables, "kafka_dr_clients": shortened}
+def _commands_hidden(value: Any) -> Any:
+    """Arguments of clients' and hooks' commands may be anything, such as ``-p`` and a password: only the program."""
+    if isinstance(value, Mapping):
+        return {
+            key: inner[:1] + [HIDDEN] * (len(inner) - 1)
+            if key in _COMMANDS and isinstance(inner, list)
+            else _commands_hidden(inner)
+            for key, inner in value.items()
+        }
+    return [_commands_hidden(inner) for inner in value] if isinstance(value, list) else value

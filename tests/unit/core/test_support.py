@@ -22,6 +22,7 @@ VARIABLES: dict[str, Any] = {
     "kafka_dr_home": "P",
     "kafka_dr_clusters": {"P": {"client": {"sasl.username": "dr", "sasl.password": "hunter2"}}},
     "kafka_dr_clients": [{"name": "api", "start": ["/ctl", "-p", "qwerty", "start"], "stop": ["/ctl"]}],
+    "kafka_dr_hooks": [{"name": "page", "command": ["/page", "asdfgh"], "timeout": 10}],
 }
 SIDES = {
     "sides": {
@@ -62,6 +63,7 @@ def test_the_inventory_is_there_without_passwords_and_without_arguments_of_comma
     shown = made()[1]["inventory.json"]
     assert shown["kafka_dr_clusters"]["P"]["client"] == {"sasl.username": "dr", "sasl.password": HIDDEN}
     assert shown["kafka_dr_clients"] == [{"name": "api", "start": ["/ctl", HIDDEN, HIDDEN, HIDDEN], "stop": ["/ctl"]}]
+    assert shown["kafka_dr_hooks"] == [{"name": "page", "command": ["/page", HIDDEN], "timeout": 10}]
 
 
 @pytest.mark.parametrize("result", [{}, None, "text", {"status": None}])
