@@ -84,34 +84,57 @@ def clean(home: Path, **more: str) -> dict[str, str]:
     return {"HOME": str(home), "PATH": f"{BIN}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", **more}
 
 
-def test_installed_into_an_empty_path_it_enables_a_pair_without_the_checkout(tarball: Path, tmp_path: Path) -> None:
-    home, collections, work = (tmp_path / name for name in ("home", "collections", "work"))
-    home.mkdir()
-    work.mkdir()
-    lab = work / "lab"
-    used = tmp_path / "used.txt"
-    cache = os.environ.get("KAFKA_DR_CACHE") or str(
-        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "switchback.kafka_dr"
-    )
-    env = clean(
-        home,
-        ANSIBLE_COLLECTIONS_PATH=str(collections),
-        KAFKA_DR_CACHE=cache,
+@pytest.fixture
+def watched(tmp_path: Path) -> dict[str, str]:
+    """A clean environment in which Python writes down what it uses of the checkout, and of what is installed."""
+    for name in ("home", "work"):
+        (tmp_path / name).mkdir()
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "switchback.kafka_dr"
+    return clean(
+        tmp_path / "home",
+        ANSIBLE_COLLECTIONS_PATH=str(tmp_path / "collections"),
+        KAFKA_DR_CACHE=os.environ.get("KAFKA_DR_CACHE") or str(cache),
         PYTHONPATH=str(WATCH),
-        KAFKA_DR_WATCHED=os.pathsep.join([str(ROOT), str(collections)]),
-        KAFKA_DR_WATCH_LOG=str(used),
+        KAFKA_DR_WATCHED=os.pathsep.join([str(ROOT), str(tmp_path / "collections")]),
+        KAFKA_DR_WATCH_LOG=str(tmp_path / "used.txt"),
     )
+
+
+def used(watched: dict[str, str]) -> tuple[list[str], list[str]]:
+    """Paths of what is installed, and of the checkout but for the tools that it holds."""
+    paths = Path(watched["KAFKA_DR_WATCH_LOG"]).read_text().splitlines()
+    tools = (f"{Path(sys.prefix)}/", f"{WATCH}")
+    return (
+        [path for path in paths if path.startswith(watched["ANSIBLE_COLLECTIONS_PATH"])],
+        [path for path in paths if path.startswith(str(ROOT)) and not path.startswith(tools)],
+    )
+
+
+def test_what_is_used_of_the_checkout_is_seen(tmp_path: Path, watched: dict[str, str]) -> None:
+    """Also by a program that is started, and by a process that began another one."""
+    read = f"open({str(ROOT / 'galaxy.yml')!r})"
+    program = str(ROOT / "roles" / "lab" / "files" / "lab" / "java.py")
+    code = f"import subprocess as s, sys; s.run([sys.executable, '-c', {read!r}]); s.run(['true', {program!r}])"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "work", env=watched, check=True)
+    assert set(used(watched)[1]) == {str(ROOT / "galaxy.yml"), program}
+
+
+def test_installed_into_an_empty_path_it_enables_a_pair_without_the_checkout(
+    tarball: Path, tmp_path: Path, watched: dict[str, str]
+) -> None:
+    collections, work = tmp_path / "collections", tmp_path / "work"
+    lab = work / "lab"
 
     def run(program: str, *words: str) -> str:
         command = [str(BIN / program), *words]
-        done = subprocess.run(command, cwd=work, env=env, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=work, env=watched, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         return done.stdout
 
     run("ansible-galaxy", "collection", "install", str(tarball), "-p", str(collections))
     installed = collections / "ansible_collections" / "switchback" / "kafka_dr"
     assert {path.relative_to(installed).as_posix() for path in installed.rglob("*") if path.is_file()} == held(tarball)
-    used.write_text("")
+    Path(watched["KAFKA_DR_WATCH_LOG"]).unlink()
     # The demo's first plays.
     try:
         run("ansible-playbook", "switchback.kafka_dr.lab_up", "-e", f"lab_dir={lab}")
@@ -119,10 +142,8 @@ def test_installed_into_an_empty_path_it_enables_a_pair_without_the_checkout(tar
         assert "PROVEN: applications live on P" in run("ansible-playbook", "switchback.kafka_dr.enable", *options)
     finally:
         run("ansible-playbook", "switchback.kafka_dr.lab_down", "-e", f"lab_dir={lab}")
-    paths = used.read_text().splitlines()
+    ours, checkout = used(watched)
     # Also of the programs that a play starts.
     for part in ("playbooks/enable.yml", "plugins/modules/dr_status_info.py", "roles/lab/files/lab/cli.py"):
-        assert [path for path in paths if part in path and path.startswith(str(installed))], part
-    tools = (f"{Path(sys.prefix)}/", f"{WATCH}")
-    checkout = [path for path in paths if path.startswith(str(ROOT)) and not path.startswith(tools)]
+        assert str(installed / part) in ours
     assert checkout == []
