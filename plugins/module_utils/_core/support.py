@@ -69,8 +69,10 @@ def bundle(
         "files": sorted(f"{name}.json" for name in parts),
         "missing": missing,
     }
-    shown = redacted({"about": about, **parts}, secrets)
-    return {f"{name}.json": json.dumps(part, indent=2, sort_keys=True) + "\n" for name, part in shown.items()}
+    return {
+        f"{name}.json": json.dumps(redacted(part, secrets), indent=2, sort_keys=True) + "\n"
+        for name, part in {"about": about, **parts}.items()
+    }
 
 
 def lines(texts: Mapping[str, str]) -> list[str]:
