@@ -85,13 +85,13 @@ def test_one_moves_and_the_other_stays(pair: Scenario) -> None:
     others = {name: state for name, state in connectors(pair).items() if ".orders." in name}
     assert others["P->B.orders.MirrorSourceConnector"] == "RUNNING"
     # A group of both sides (mode: local) has positions on both, and keeps them (SOUNDNESS 8).
-    local = {"P": probe(pair, "P", "Payments"), "B": probe(pair, "B", "P.Payments")}
-    for admin, wanted in local.values():
+    local = [probe(pair, "P", "Payments"), probe(pair, "B", "P.Payments")]
+    for admin, wanted in local:
         for done in admin.alter_consumer_group_offsets([wanted]).values():
             done.result(15)
     groups = [{"name": "settlement"}, {"name": "warehouse"}, {"name": "probe", "mode": "local"}]
     report = pair.move("failover_cutoff", "B", kafka_dr_groups=groups, **PAYMENTS)
-    for admin, wanted in local.values():
+    for admin, wanted in local:
         (found,) = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions("probe")]).values()
         assert found.result(15).topic_partitions == wanted.topic_partitions
     assert {row["group"] for row in report["positions"]} == {"settlement"}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -162,7 +163,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> tuple[Pair, Sight]:
     kafka: Any = {"P": Remembers("T", "B.T"), "B": Remembers("T", "P.T", "P.heartbeats")}
     for cluster, missing in (("P", "B.heartbeats"), ("B", "x")):
         kafka[cluster].seen_topics[missing] = None
-    engine: Any = None
+    engine: Any = SimpleNamespace(application=None)
     flows = [{"source": "P", "target": "B"}]
     params = {"topics": ["T"], "groups": ["g"], "policy": "default", "separator": ".", "flows": flows}
     pair = Pair({**params, "clusters": {"P": {}, "B": {}}, "request_timeout": 1}, Opened(kafka, engine))
