@@ -19,6 +19,7 @@ export ANSIBLE_LOCALHOST_WARNING := false
 export ANSIBLE_INVENTORY_UNPARSED_WARNING := false
 export KAFKA_DR_LAB_DIR ?= $(ROOT)/build/lab
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export NO_MKDOCS_2_WARNING := 1
 export MOLECULE_GLOB := molecule/*/molecule.yml
 
 PACKAGE := ansible_collections.switchback.kafka_dr.plugins.module_utils
@@ -27,7 +28,7 @@ SAY := @printf '==> %s\n'
 .PHONY: help
 help:  ## show this list
 	@echo 'switchback.kafka_dr: make <target>'
-	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "  %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
 
 # ---- what the other targets need ----------------------------------------------------------------------------
 
@@ -81,10 +82,10 @@ demo: run-setup  ## from nothing to a proven failover and failback, with a short
 
 .PHONY: test
 test: lint setup  ## everything that must pass
-	$(SAY) 'test: unit tests, sanity and the tarball beside the tests of modules on the lab: 20 minutes or so, shown when they end'
+	$(SAY) 'test: unit tests, sanity, the tarball and the pages beside the tests of modules on the lab: 20 minutes or so, shown when they end'
 	@$(MAKE) --no-print-directory classes
 	@$(MAKE) --no-print-directory -j2 --output-sync=target quick modules
-	@$(MAKE) --no-print-directory playbooks molecule
+	@$(MAKE) --no-print-directory playbooks docs-commands molecule
 	$(SAY) 'test: all passed'
 
 # Saves each audit of the tests a third of its start; half a minute, once for a virtual environment.
@@ -98,6 +99,7 @@ quick:
 	@$(MAKE) --no-print-directory unit
 	@$(MAKE) --no-print-directory sanity
 	@$(MAKE) --no-print-directory artifact
+	@$(MAKE) --no-print-directory docs
 
 .PHONY: check
 check: setup  ## lint and unit tests only, side by side: under a minute
@@ -166,6 +168,24 @@ playbooks: setup
 .PHONY: molecule
 molecule: setup  ## Molecule scenarios on the lab
 	@bash tests/support/molecule.sh
+
+# In `make test` too: a link breaks with any change of a heading, and it takes a minute or so.
+.PHONY: docs
+docs: setup chromium  ## the documentation as a site in build/site, then every page in a real browser
+	$(SAY) 'docs: mkdocs build, into build/site'
+	@mkdocs build --quiet
+	$(SAY) 'docs: links, anchors, narrow screens, requests to elsewhere (Chromium)'
+	@pytest tests/docs/test_site.py
+
+.PHONY: chromium
+chromium:
+	@bash tests/support/chromium.sh
+
+# In a copy of this checkout, so that a lab in build/lab is left alone.
+.PHONY: docs-commands
+docs-commands: setup  ## run or check every command of README and docs
+	$(SAY) 'docs-commands: pytest tests/docs/test_commands.py (README word for word, on a lab of its own)'
+	@pytest tests/docs/test_commands.py
 
 .PHONY: bench
 bench: setup  ## benchmarks, results with machine and date in build/bench/results.md; ONLY=<prefix> runs a part

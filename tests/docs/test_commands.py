@@ -1,0 +1,307 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every command that README and the guides tell a reader to type.
+
+A command is a line of a fenced ``sh`` block, or a code span that begins with a program. Each is in one of two tables
+below: it is run here for real, or checked only, with the reason. One that is in neither table fails, and so does an
+entry of a table that no page has any more. All commands are checked: playbooks, variables and targets exist and parse.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import RUN_VARIABLES, VARIABLES
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("roles/*/README.md"))]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PROGRAM = re.compile(r"(ansible(-[a-z]+)?|make|python|pip|apt-get|bash|npm|ps|molecule|pre-commit) [^|]")
+PLAYBOOK = re.compile(r"switchback\.kafka_dr\.([a-z_]+)")
+
+# README's "look around yourself", by its first line: run word for word on a lab of its own, and before its last line:
+LOOK_AROUND = "make lab-up"
+RUN = [
+    "make help",
+    "ansible-doc -l switchback.kafka_dr",
+    "python roles/lab/files/lab status --dir build/lab",
+    "ansible-playbook switchback.kafka_dr.enable -i INVENTORY -e kafka_dr_confirm=P --check --diff",
+    "ansible-playbook switchback.kafka_dr.enable -i INVENTORY -e kafka_dr_confirm=P",
+    "ansible-playbook switchback.kafka_dr.status -i INVENTORY",
+    "ansible-playbook switchback.kafka_dr.readiness -i INVENTORY",
+    "ansible-playbook switchback.kafka_dr.reverse_checkpoint -i INVENTORY -e kafka_dr_confirm=B",
+    "ansible-playbook switchback.kafka_dr.failover_cutoff -i INVENTORY -e kafka_dr_confirm=B --check",
+    "ansible-playbook switchback.kafka_dr.abandon -i INVENTORY -e kafka_dr_confirm=P",
+    "ansible-playbook switchback.kafka_dr.support_bundle -i INVENTORY",
+    "ansible-playbook switchback.kafka_dr.disable -i INVENTORY -e kafka_dr_confirm=P",
+    "ansible-galaxy collection build",
+    "ansible-galaxy collection install switchback-kafka_dr-1.0.0.tar.gz",
+]
+IN_THE_BLOCK = "a playbook of README's block, run there with its own options"
+ELSEWHERE = "tests/playbooks runs it"
+ITSELF = "a target of its own, minutes to hours"
+# Checked only: how the command begins, and why it is not run.
+CHECKED = {
+    "ansible-playbook switchback.kafka_dr.enable": IN_THE_BLOCK,
+    "ansible-playbook switchback.kafka_dr.status": IN_THE_BLOCK,
+    "ansible-playbook switchback.kafka_dr.failover_cutoff": IN_THE_BLOCK,
+    "ansible-playbook switchback.kafka_dr.failback": IN_THE_BLOCK,
+    "ansible-playbook switchback.kafka_dr.verify": IN_THE_BLOCK,
+    "ansible-playbook switchback.kafka_dr.lab_up": "make lab-up of the block calls it",
+    "ansible-playbook switchback.kafka_dr.lab_down": "make lab-down of the block calls it",
+    "ansible-playbook switchback.kafka_dr.readiness": "run without those options",
+    "ansible-playbook switchback.kafka_dr.reverse_checkpoint": "run with -i",
+    "ansible-playbook switchback.kafka_dr.abandon": "run with -i",
+    "ansible-playbook switchback.kafka_dr.support_bundle": "run with -i",
+    "ansible-playbook switchback.kafka_dr.disable": "run with -i",
+    "ansible-playbook switchback.kafka_dr.failover_continuous": ELSEWHERE,
+    "ansible-playbook switchback.kafka_dr.failover_disaster": f"{ELSEWHERE}, with a cluster that is killed",
+    "ansible-playbook switchback.kafka_dr.salvage": f"{ELSEWHERE}, after a disaster",
+    "ansible-playbook switchback.kafka_dr.rebuild": f"{ELSEWHERE}, after a disaster",
+    "ansible-playbook switchback.kafka_dr.rehearse": ELSEWHERE,
+    "ansible-playbook switchback.kafka_dr.rights": f"{ELSEWHERE}, on a secured pair",
+    "ansible-doc": "run as far as no name is to be filled in",
+    "ansible-builder create": "the execution environment has a test of its own",
+    "make demo": ITSELF,
+    "make docs": ITSELF,
+    "make check": ITSELF,
+    "make test": ITSELF,
+    "make soak": ITSELF,
+    "make chaos": ITSELF,
+    "make bench": ITSELF,
+    "make kerberos": ITSELF,
+    "make -C src": "builds a library, in make kerberos",
+    "apt-get install": "installs system packages",
+    "./configure": "builds a library, in make kerberos",
+    "npm pack": "fetches sources, in make kerberos",
+    "python -m pip install": "would change the environment of this test; what it asks for is what the tests have",
+    "python -c 'from confluent_kafka": "fails unless built with Kerberos: make kerberos runs it",
+    "python -m kafka_dr_audit --prepare": "make classes runs it",
+    "python roles/lab/files/ledger COMMAND": "the block starts it",
+    "python roles/lab/files/lab COMMAND": "RUN has its command status, the block up and down",
+    "python roles/lab/files/lab up": "the block starts a lab; engine srm: tests/playbooks/test_srm.py",
+    "python roles/lab/files/cm serve": "tests/integration/test_cm_contract.py serves it",
+    "ps -fp PID": "shows a process",
+}
+
+
+@dataclass(frozen=True)
+class Command:
+    page: str
+    text: str
+
+
+def commands_of(path: Path) -> Iterator[Command]:
+    page, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+    for language, body in FENCE.findall(text):
+        if language == "sh":
+            for line in body.replace("\\\n", " ").splitlines():
+                if line := re.sub(r"\s+#.*", "", line).strip():
+                    yield Command(page, " ".join(line.split()))
+    for span in re.findall(r"`([^`]+)`", FENCE.sub("", text)):
+        words = " ".join(span.split())
+        if PROGRAM.match(words) and not words.startswith("ansible-playbook -"):
+            yield Command(page, words)
+
+
+COMMANDS = [command for path in PAGES for command in commands_of(path)]
+
+
+def look_around() -> list[str]:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = (body for language, body in FENCE.findall(text) if language == "sh" and body.startswith(LOOK_AROUND))
+    return block.splitlines()
+
+
+def is_run(text: str) -> bool:
+    return text in RUN or text in look_around()
+
+
+# ---- the tables are whole ------------------------------------------------------------------------------------------
+
+
+def test_every_command_is_run_or_has_a_reason_why_not() -> None:
+    left = [each for each in COMMANDS if not is_run(each.text) and not each.text.startswith(tuple(CHECKED))]
+    assert left == []
+
+
+def test_no_table_has_a_command_that_no_page_has() -> None:
+    texts = {command.text for command in COMMANDS}
+    assert [text for text in RUN if text not in texts] == []
+    not_run = [text for text in texts if not is_run(text)]
+    assert [start for start in CHECKED if not any(text.startswith(start) for text in not_run)] == []
+
+
+def test_every_fence_says_what_is_in_it() -> None:
+    """A block without a language would be looked at by nobody here."""
+    bare = [
+        path.name for path in PAGES for language, _ in FENCE.findall(path.read_text(encoding="utf-8")) if not language
+    ]
+    assert bare == []
+
+
+# ---- checked: what is named exists and parses ----------------------------------------------------------------------
+
+
+def options(role: str) -> dict[str, Any]:
+    specs = yaml.safe_load((ROOT / "roles" / role / "meta" / "argument_specs.yml").read_text(encoding="utf-8"))
+    return {name: option for entry in specs["argument_specs"].values() for name, option in entry["options"].items()}
+
+
+def variables_of(text: str) -> dict[str, str]:
+    """What ``-e`` gives, in both forms. Whatever is in brackets may be left out, and is looked at as well."""
+    found: dict[str, str] = {}
+    for given in re.findall(r"-e ('\{[^']*\}'|[a-z_]+=[^\s`\]]+)", text):
+        if given.startswith("'"):
+            found |= {name: json.dumps(value) for name, value in json.loads(given.strip("'")).items()}
+        else:
+            name, value = given.split("=", 1)
+            found[name] = value
+    return found
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_variable_that_a_page_gives_exists_and_takes_that_value(path: Path) -> None:
+    known = {f"kafka_dr_{name}" for name in (*VARIABLES, *RUN_VARIABLES)} | set(options("lab"))
+    # Playbooks for AWX that lie outside of the collection have variables of their own.
+    known |= {
+        word for path in ROOT.glob("awx/**/*.yml") for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
+    }
+    choices = {name: option["choices"] for name, option in options("kafka_dr").items() if "choices" in option}
+    for name, value in variables_of(path.read_text(encoding="utf-8")).items():
+        assert name in known, f"{path.name}: {name}"
+        assert name not in choices or value in choices[name], f"{path.name}: {name}={value}"
+
+
+def test_every_playbook_that_a_page_names_exists_and_parses() -> None:
+    named = {
+        name for each in COMMANDS if each.text.startswith("ansible-playbook") for name in PLAYBOOK.findall(each.text)
+    }
+    assert named == {path.stem for path in (ROOT / "playbooks").glob("*.yml")}
+    asked = [f"switchback.kafka_dr.{name}" for name in sorted(named)]
+    said = subprocess.run(["ansible-playbook", "--syntax-check", *asked], capture_output=True, text=True, cwd=ROOT)
+    assert said.returncode == 0, said.stderr
+
+
+def test_every_make_target_that_a_page_names_exists() -> None:
+    """`make -n` would run the recipes that call make again, so the targets are looked for."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    named = {match[1] for each in COMMANDS if (match := re.match(r"make ([a-z][a-z-]*)", each.text))}
+    assert named - targets == set()
+    used = {match[1] for each in COMMANDS for match in re.finditer(r"^make .*\b([A-Z]+)=", each.text)}
+    assert [name for name in used if f"$({name})" not in makefile and f"{name} ?=" not in makefile] == []
+
+
+def test_what_pip_is_told_to_install_is_what_the_tests_run_with() -> None:
+    from importlib.metadata import version
+
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    told = [word for each in COMMANDS if "pip install" in each.text for word in shlex.split(each.text)[4:]]
+    for word in (word for word in told if not word.startswith("-")):
+        try:
+            wanted = Requirement(word)
+        except InvalidRequirement:
+            pytest.fail(f"pip would not understand {word}")
+        # A client with Kerberos is built in an environment of its own.
+        if "confluent-kafka==" not in word:
+            assert version(wanted.name) in wanted.specifier, word
+
+
+def test_the_archive_that_readme_installs_is_the_one_that_is_built() -> None:
+    release = yaml.safe_load((ROOT / "galaxy.yml").read_text(encoding="utf-8"))["version"]
+    assert f"ansible-galaxy collection install switchback-kafka_dr-{release}.tar.gz" in RUN
+
+
+# ---- run -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Checkout:
+    """A copy, so that README's folders are its own, with the virtual environment of this test run."""
+
+    path: Path
+
+    def run(self, script: str, seconds: int = 240) -> str:
+        """As a reader's shell does it, but that it stops at the first command that fails, and names it."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
+        environment.pop("KAFKA_DR_LAB_DIR", None)
+        environment["ANSIBLE_HOME"] = str(self.path / "build" / "ansible")
+        done = subprocess.run(
+            ["bash", "-eu", "-o", "pipefail", "-c", f"trap 'echo failed: $BASH_COMMAND' ERR\n{script}"],
+            cwd=self.path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=seconds,
+        )
+        assert done.returncode == 0, f"{script}\n{done.stdout[-6000:]}"
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    path = tmp_path_factory.mktemp("checkout") / "kafka_dr"
+    left_out = shutil.ignore_patterns(".git", ".venv", "build", ".*_cache", "__pycache__", "*.tar.gz", ".ansible")
+    shutil.copytree(ROOT, path, ignore=left_out, symlinks=True)
+    environment = path / ".venv"
+    environment.mkdir()
+    for part in Path(sys.prefix).iterdir():
+        (environment / part.name).symlink_to(part)
+    # tests/support/venv.sh finds everything installed, here.
+    stamp = 'printf "%s %s\\n" "$(cksum <requirements.txt)" "$PWD" > .venv/.installed-requirements.txt.new'
+    copy = Checkout(path)
+    copy.run(f"rm -f .venv/.installed-* .venv/.made-in; {stamp}; mv .venv/.installed-requirements.txt{{.new,}}")
+    copy.run('printf "%s\\n" "$PWD" > .venv/.made-in')
+    return copy
+
+
+@pytest.fixture(scope="module")
+def lab(checkout: Checkout) -> Iterator[Checkout]:
+    """README's block, as one script, but for its last line, which comes when everything else was run."""
+    *lines, last = look_around()
+    try:
+        checkout.run("\n".join(lines), seconds=840)
+        yield checkout
+    finally:
+        checkout.run(last)
+
+
+@pytest.mark.timeout(900)
+def test_the_block_of_readme_moves_the_applications_and_brings_them_home(lab: Checkout) -> None:
+    reports = lab.path / "build" / "lab" / "reports"
+    outcomes = {
+        name: json.loads((reports / f"{name}.json").read_text())["outcome"] for name in ("cutoff-B", "cutoff-P")
+    }
+    assert outcomes == {"cutoff-B": "completed", "cutoff-P": "completed"}
+    assert json.loads((reports / "audit.json").read_text())["verdict"] == "PROVEN"
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("text", RUN)
+def test_a_command_of_the_guides_runs(lab: Checkout, text: str) -> None:
+    """In the shell that README's block has set up; a collection is installed into a path that is empty before."""
+    prelude = [line for line in look_around() if line.startswith(("source ", "export "))]
+    if text.startswith("ansible-galaxy collection install"):
+        prelude.append("export ANSIBLE_COLLECTIONS_PATH=$PWD/build/installed")
+    said = lab.run("\n".join([*prelude, text.replace("INVENTORY", "build/lab/inventory")]))
+    if text.startswith("ansible-galaxy collection install"):
+        assert (lab.path / "build/installed/ansible_collections/switchback/kafka_dr/playbooks/enable.yml").is_file()
+    if " enable " in text.replace(".", " "):
+        assert "changed=0" in said

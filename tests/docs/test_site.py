@@ -1,0 +1,185 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every page of the built site in a real browser, on a narrow screen: `make docs` builds it and runs this."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "build" / "site"
+NARROW = 360
+# A page of the server that answers what is not there; it is served with absolute addresses below the site's root.
+NOT_FOUND = "404.html"
+WIDER = """() => [...document.querySelectorAll('article *')].filter(each => {
+    const box = each.getBoundingClientRect();
+    return box.right > innerWidth + 1 && !each.closest('.md-typeset__scrollwrap, pre, .highlight, svg');
+}).slice(0, 3).map(each => each.outerHTML.slice(0, 120))"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+# Each text of a diagram with its contrast, by WCAG's formula, to what lies under it.
+CONTRAST = """() => {
+    const channels = colour => colour.match(/[0-9.]+/g).map(Number);
+    const linear = c => c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
+    const light = rgb => rgb.map(c => linear(c / 255))
+        .reduce((sum, c, place) => sum + c * [.2126, .7152, .0722][place], 0);
+    const over = (top, under) => top.length < 4 ? top : [0, 1, 2].map(i => top[i] * top[3] + under[i] * (1 - top[3]));
+    const ground = channels(getComputedStyle(document.body).backgroundColor);
+    return [...document.querySelectorAll('figure.kd text')].map(text => {
+        const box = text.getBBox(), x = box.x + box.width / 2, y = box.y + box.height / 2;
+        const below = [...text.closest('svg').querySelectorAll('rect.on-p, rect.on-b')].find(each =>
+            +each.getAttribute('x') <= x && x <= +each.getAttribute('x') + +each.getAttribute('width') &&
+            +each.getAttribute('y') <= y && y <= +each.getAttribute('y') + +each.getAttribute('height'));
+        const under = below ? channels(getComputedStyle(below).fill) : ground;
+        const [a, b] = [light(over(channels(getComputedStyle(text).fill), under)), light(under)];
+        return [text.textContent, (Math.max(a, b) + .05) / (Math.min(a, b) + .05)];
+    });
+}"""
+
+
+@dataclass
+class Seen:
+    """What the browser found on one page."""
+
+    links: list[str] = field(default_factory=list)
+    anchors: set[str] = field(default_factory=set)
+    elsewhere: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    width: int = 0
+    wider: list[str] = field(default_factory=list)
+    diagrams: int = 0
+
+
+def pages() -> list[str]:
+    return sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html") if path.name != NOT_FOUND)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(SITE))) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        serving.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def site(browser: Browser, address: str) -> dict[str, Seen]:
+    """Every page, opened once, all in one window: a window for each takes twice as long."""
+    found: dict[str, Seen] = {}
+    page = browser.new_page(viewport={"width": NARROW, "height": 740})
+
+    def latest() -> Seen:
+        return list(found.values())[-1]
+
+    def asked(url: str) -> None:
+        if not url.startswith((address, "data:", "blob:")):
+            latest().elsewhere.append(url)
+
+    page.on("request", lambda request: asked(request.url))
+    page.on("pageerror", lambda error: latest().wrong.append(str(error)))
+    page.on("response", lambda answer: latest().wrong.append(answer.url) if answer.status >= 400 else None)
+    for path in pages():
+        seen = found[path] = Seen()
+        page.goto(address + path)
+        seen.links = page.eval_on_selector_all("a[href]", "all => all.map(each => each.href)")
+        seen.anchors = set(page.eval_on_selector_all("[id]", "all => all.map(each => each.id)"))
+        seen.width = page.evaluate("document.documentElement.scrollWidth")
+        seen.wider = page.evaluate(WIDER)
+        seen.diagrams = page.locator("figure.kd svg").count()
+    page.close()
+    return found
+
+
+def test_there_is_a_page_for_each_guide_module_and_role(site: dict[str, Seen]) -> None:
+    guides = {path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")}
+    wanted = {path.as_posix().replace("README.html", "index.html") for path in guides}
+    modules = {path.stem for path in (ROOT / "plugins" / "modules").glob("*.py")} - {"__init__"}
+    wanted |= {f"reference/modules/{name}.html" for name in modules}
+    wanted |= {f"reference/roles/{path.parents[1].name}.html" for path in ROOT.glob("roles/*/meta/argument_specs.yml")}
+    assert wanted <= set(site)
+
+
+def test_every_link_leads_to_a_page_and_an_anchor_that_exist(site: dict[str, Seen], address: str) -> None:
+    broken = []
+    for path, seen in site.items():
+        for link in seen.links:
+            place, anchor = urldefrag(link)
+            if not place.startswith(address):
+                continue
+            target = unquote(urlsplit(place).path).lstrip("/") or "index.html"
+            target += "index.html" if target.endswith("/") else ""
+            if not (SITE / target).is_file() or (anchor and unquote(anchor) not in site[target].anchors):
+                broken.append(f"{path}: {link.removeprefix(address)}")
+    assert broken == []
+
+
+def test_no_page_asks_another_machine_for_anything(site: dict[str, Seen]) -> None:
+    assert {path: seen.elsewhere for path, seen in site.items() if seen.elsewhere} == {}
+
+
+def test_no_page_has_a_failing_script_or_a_missing_file(site: dict[str, Seen]) -> None:
+    assert {path: seen.wrong for path, seen in site.items() if seen.wrong} == {}
+
+
+def test_no_page_is_wider_than_a_phone(site: dict[str, Seen]) -> None:
+    """Tables and code scroll in frames of their own; the page does not."""
+    assert {path: (seen.width, seen.wider) for path, seen in site.items() if seen.width > NARROW or seen.wider} == {}
+
+
+def test_every_diagram_that_a_guide_asks_for_is_shown(site: dict[str, Seen]) -> None:
+    asked = {
+        path.relative_to(ROOT / "docs").with_suffix(".html").as_posix(): path.read_text(encoding="utf-8").count(
+            "<!-- diagram:"
+        )
+        for path in (ROOT / "docs").rglob("*.md")
+        if path.name != "README.md"
+    }
+    assert {path: site[path].diagrams for path in asked} == asked
+    assert sum(asked.values()) > 5
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_of_a_diagram_stand_out_in_both_schemes(browser: Browser, address: str, scheme: str) -> None:
+    """By the contrast that WCAG asks of text (4.5 to 1), measured between each text's colour and what lies under it."""
+    context = browser.new_context(color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(address + "procedures/failover_cutoff.html")
+    found = page.evaluate(CONTRAST)
+    context.close()
+    assert len(found) > 20
+    assert [text for text, ratio in found if ratio < 4.5] == []
+
+
+def test_the_search_finds_an_error_code(browser: Browser, address: str) -> None:
+    """It works in the browser, from an index that lies beside the pages."""
+    page = browser.new_page()
+    page.goto(address + "index.html")
+    page.locator("input[name=query]").fill("journal_forked")
+    page.locator(".md-search-result__link[href*=troubleshooting]").first.wait_for(state="attached", timeout=20_000)
+    page.close()

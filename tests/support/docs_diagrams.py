@@ -1,0 +1,290 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Diagrams of the documentation as inline SVG, made from ``docs/phases.yml``. Pure, but for reading that file.
+
+Two kinds. ``phases NAME``: time goes down, a row for each phase, a lane for each kind of client and each topic.
+``pair NAME``: both clusters, their topics, the flows and the clients in one state. They are drawn 360 units wide, a
+phone in upright position, and carry classes only: the colours, dark and light, are in ``docs/site.css``. Colour never
+stands alone: lanes have letters, stripes or outlines as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+PHASES = Path(__file__).resolve().parents[2] / "docs" / "phases.yml"
+WIDTH = 360
+ROW, TOP = 30.0, 46.0
+HALF = ROW / 2
+# The phase in whose middle the point of no return lies: where the first producer starts on the side being entered.
+NO_RETURN = {"start", "move_producers"}
+OTHER = {"P": "B", "B": "P"}
+
+
+@dataclass(frozen=True)
+class State:
+    """Where the clients are and what the flows do. P is the side that is left unless the state is turned round."""
+
+    producers: str
+    consumers: str
+    copied: bool
+    back: bool
+    lost: str = ""
+    positions: bool = False
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One lane. ``origin`` is the side whose original it is or holds."""
+
+    side: str
+    origin: str
+    label: str
+
+    def filled(self, state: State, identity: bool) -> str:
+        """What comes in: ``written`` by producers, ``copied`` by a flow, ``lost`` (nobody can ask), or nothing."""
+        if self.side == state.lost:
+            return "lost"
+        if state.producers == self.side and (identity or self.origin == self.side):
+            return "written"
+        if self.side == "B" and (identity or self.origin == "P") and not state.copied:
+            return "copied"
+        if self.side == "P" and (identity or self.origin == "B") and state.back and state.producers == "B":
+            return "copied"
+        return ""
+
+    def read(self, state: State) -> bool:
+        return state.consumers == self.side != state.lost
+
+
+TOPICS = (Topic("P", "P", "T"), Topic("P", "B", "B.T"), Topic("B", "P", "P.T"), Topic("B", "B", "T"))
+ONE_TOPIC = (Topic("P", "P", "T"), Topic("B", "B", "T"))
+
+
+def load() -> dict[str, dict[str, dict[str, Any]]]:
+    found: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load(PHASES.read_text(encoding="utf-8"))
+    return found
+
+
+def steps(name: str) -> list[tuple[str, State, State]]:
+    """Each phase with the state before and behind it."""
+    rows = load()[name]
+    state = State(**rows["before"])
+    found = [("before", state, state)]
+    for phase, change in rows.items():
+        if phase != "before":
+            after = replace(state, **{"positions": False, **change})
+            found.append((phase, state, after))
+            state = after
+    return found
+
+
+class Drawing:
+    """Collects elements; ``turned`` exchanges the names of the two sides, for a move toward home."""
+
+    def __init__(self, name: str, turned: bool = False) -> None:
+        self.name, self.turned, self.parts = name, turned, list[str]()
+
+    def side(self, text: str) -> str:
+        return "".join(OTHER.get(letter, letter) for letter in text) if self.turned else text
+
+    def text(self, x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> None:
+        self.parts.append(f'<text x="{x:g}" y="{y:g}" class="{kind}" text-anchor="{anchor}">{escape(words)}</text>')
+
+    def box(self, x: float, y: float, width: float, height: float, kind: str, round_by: float = 0) -> None:
+        self.parts.append(
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{round_by:g}" class="{kind}"/>'
+        )
+
+    def line(self, points: list[tuple[float, float]], kind: str, arrow: bool = False) -> None:
+        way = " ".join(f"{x:g},{y:g}" for x, y in points)
+        end = f' marker-end="url(#{self.name}-tip)"' if arrow else ""
+        self.parts.append(f'<polyline points="{way}" class="{kind}"{end}/>')
+
+    def fill(self, kind: str, x: float, y: float, width: float, height: float) -> None:
+        """A piece of a topic's lane: solid, striped, crossed, or a mere line where nothing comes in."""
+        if not kind:
+            self.line([(x + width / 2, y), (x + width / 2, y + height)], "still")
+        elif kind == "written":
+            self.box(x, y, width, height, "written")
+        else:
+            self.parts.append(
+                f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" class="{kind}" '
+                f'fill="url(#{self.name}-{kind})"/>'
+            )
+
+    def diamond(self, x: float, y: float) -> None:
+        self.parts.append(f'<path d="M{x:g} {y - 6:g}l6 6l-6 6l-6 -6z" class="positions"/>')
+
+    def svg(self, height: float, title: str) -> str:
+        """One line for each element and no blank one: Markdown leaves such a block alone."""
+        patterns = (
+            f'<pattern id="{self.name}-copied" width="6" height="6" patternUnits="userSpaceOnUse" '
+            'patternTransform="rotate(45)"><rect width="3" height="6" class="stripe"/></pattern>'
+            f'<pattern id="{self.name}-lost" width="6" height="6" patternUnits="userSpaceOnUse" '
+            'patternTransform="rotate(-45)"><rect width="1" height="6" class="hatch"/></pattern>'
+            f'<marker id="{self.name}-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+            'orient="auto"><path d="M0 0l8 4l-8 4z" class="tip"/></marker>'
+        )
+        return "\n".join(
+            [
+                f'<figure class="kd"><svg viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{escape(title)}">',
+                f"<title>{escape(title)}</title><defs>{patterns}</defs>",
+                *self.parts,
+                "</svg></figure>",
+            ]
+        )
+
+
+def lanes(identity: bool) -> Iterator[tuple[float, Topic]]:
+    topics = ONE_TOPIC if identity else TOPICS
+    width = 80 if identity else 40
+    for place, topic in enumerate(topics):
+        yield 206 + place * width + (width - 40) / 2 - (4 if topic.side == "P" else 0), topic
+
+
+def runs(values: Iterable[str]) -> Iterator[tuple[int, int, str]]:
+    """Begin, end and value of each stretch of equal values: one piece is drawn, without seams."""
+    begin = 0
+    for value, group in groupby(values):
+        end = begin + len(list(group))
+        yield begin, end, value
+        begin = end
+
+
+def phases(name: str) -> str:
+    """``failback`` is a cutoff with the sides exchanged, as in the code."""
+    source = "cutoff" if name == "failback" else name
+    identity, rows, drawing = source == "identity", steps(source), Drawing(f"kd-{name}", turned=name == "failback")
+    halves = [state for _, before, after in rows for state in (before, after)]
+    heads = {144.0: "clients", 242.0: f"cluster {drawing.side('P')}", 326.0: f"cluster {drawing.side('B')}"}
+    for x, words in heads.items():
+        drawing.text(x, 14, words, "head", "middle")
+    for place, (phase, _, _) in enumerate(rows):
+        y = TOP + place * ROW
+        if place % 2:
+            drawing.box(0, y, WIDTH, ROW, "band")
+        words = "(before)" if phase == "before" else phase
+        # The dashed line of the point of no return goes through the middle of its row.
+        drawing.text(4, y + (11 if phase in NO_RETURN else HALF + 4), words, "phase")
+        if phase in NO_RETURN:
+            drawing.line([(0, y + HALF), (WIDTH, y + HALF)], "no-return")
+    for x, words, where in (
+        (114.0, "write", [state.producers for state in halves]),
+        (150.0, "read", [state.consumers for state in halves]),
+    ):
+        drawing.text(x + 12, 32, words, "lane", "middle")
+        for begin, end, side in runs(where):
+            client(drawing, x, TOP + begin * HALF, TOP + end * HALF, side)
+    for x, topic in lanes(identity):
+        drawing.text(x + 16, 32, drawing.side(topic.label), "lane", "middle")
+        for begin, end, kind in runs(topic.filled(state, identity) for state in halves):
+            drawing.fill(kind, x + 4, TOP + begin * HALF, 18, (end - begin) * HALF)
+        for begin, end, reads in runs("read" if topic.read(state) else "" for state in halves):
+            if reads:
+                drawing.box(x + 25, TOP + begin * HALF, 4, (end - begin) * HALF, "read")
+        for place, (_, _, after) in enumerate(rows):
+            if after.positions and topic.side == "B":
+                drawing.diamond(x + 13, TOP + place * ROW + HALF)
+    bottom = legend(drawing, TOP + len(rows) * ROW + 8, any(state.lost for state in halves))
+    return drawing.svg(bottom, f"What clients and topics do in each phase: {name}")
+
+
+def client(drawing: Drawing, x: float, y: float, end: float, side: str) -> None:
+    """Solid, with the letter of the side, where clients run; a thin line where they are stopped."""
+    if side == "none":
+        drawing.line([(x + 12, y), (x + 12, end)], "still")
+    else:
+        drawing.box(x, y, 24, end - y, f"on-{drawing.side(side).lower()}")
+        drawing.text(x + 12, y + 14, drawing.side(side), "inside", "middle")
+
+
+def legend(drawing: Drawing, y: float, lost: bool) -> float:
+    """Returns where the picture ends."""
+    entries = ["written", "copied", *(["lost"] if lost else []), "", "read", "positions", "no-return"]
+    words = {
+        "written": "producers write into it",
+        "copied": "a flow copies into it",
+        "lost": "nobody can ask it",
+        "": "stands still, or stopped",
+        "read": "consumers read it",
+        "positions": "positions are committed",
+        "no-return": "point of no return",
+    }
+    for place, entry in enumerate(entries):
+        x, top = (4 if place % 2 == 0 else 184), y + place // 2 * 20
+        if entry == "read":
+            drawing.box(x + 7, top, 4, 14, "read")
+        elif entry == "positions":
+            drawing.diamond(x + 9, top + 7)
+        elif entry == "no-return":
+            drawing.line([(x, top + 7), (x + 18, top + 7)], "no-return")
+        else:
+            drawing.fill(entry, x, top, 18, 14)
+        drawing.text(x + 26, top + 11, words[entry], "note")
+    return y + (len(entries) + 1) // 2 * 20 + 2
+
+
+# ---- both clusters in one state -----------------------------------------------------------------------------------
+
+PAIRS = {
+    "normal": State("P", "P", False, True),
+    "failed_over": State("B", "B", True, True),
+    "disaster": State("B", "B", True, False, lost="P"),
+    "identity_normal": State("P", "P", False, False),
+    "identity_failed_over": State("B", "B", True, True),
+}
+
+
+def pair(name: str) -> str:
+    """P above, B below; clients at the right of the side where they work; flows between."""
+    state, identity, drawing = PAIRS[name], name.startswith("identity"), Drawing(f"kd-{name.replace('_', '-')}")
+    places = {"P": 10.0, "B": 170.0}
+    for side, y in places.items():
+        drawing.box(6, y, 240, 78, f"cluster of-{side.lower()}", 6)
+        drawing.text(16, y + 18, f"cluster {side}" + (" (lost)" if state.lost == side else ""), "head")
+    spots = {
+        (topic.side, topic.origin): (36.0 if topic.origin == "P" else 146.0) if not identity else 91.0
+        for topic in (ONE_TOPIC if identity else TOPICS)
+    }
+    for (side, origin), x in spots.items():
+        topic = Topic(side, origin, "T" if side == origin else f"{origin}.T")
+        y = places[side] + 30
+        drawing.box(x, y, 76, 32, "topic", 4)
+        drawing.fill(topic.filled(state, identity), x + 4, y + 6, 14, 20)
+        drawing.text(x + 46, y + 21, topic.label, "lane", "middle")
+    for source, target in (("P", "B"), ("B", "P")):
+        x = (98.0 if source == "P" else 208.0) if not identity else (112.0 if source == "P" else 146.0)
+        runs = state.lost == "" and (not identity or state.producers == source)
+        down = source == "P"
+        start, end = (places["P"] + 62, places["B"] + 28) if down else (places["B"] + 30, places["P"] + 64)
+        drawing.line([(x, start), (x, end)], "flow" if runs else "flow off", arrow=True)
+        drawing.text(
+            x + (-6 if identity and down else 6),
+            134,
+            f"flow {source}->{target}" + ("" if runs else ": off"),
+            "note",
+            "end" if identity and down else "start",
+        )
+    y = places[state.producers]
+    drawing.box(276, y + 4, 78, 26, f"on-{state.producers.lower()}", 4)
+    drawing.text(315, y + 21, "producers", "inside", "middle")
+    drawing.box(276, y + 46, 78, 26, f"on-{state.consumers.lower()}", 4)
+    drawing.text(315, y + 63, "consumers", "inside", "middle")
+    drawing.line([(274, y + 17), (249, y + 17)], "flow", arrow=True)
+    drawing.line([(247, y + 59), (272, y + 59)], "flow", arrow=True)
+    return drawing.svg(258, f"Clusters, topics, flows and clients: {name.replace('_', ' ')}")
+
+
+def draw(request: str) -> str:
+    """``phases cutoff`` or ``pair normal``, as a page asks for it."""
+    kind, name = request.split()
+    return {"phases": phases, "pair": pair}[kind](name)

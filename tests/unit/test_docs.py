@@ -1,0 +1,194 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the pages say is what the code has: links, defaults, error codes, playbooks, and ansible-doc is complete."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [
+    page
+    for places in ("*.md", "docs/**/*.md", "roles/*/README.md", "spark/*.md", "molecule/*.md", "extensions/**/*.md")
+    for page in sorted(ROOT.glob(places))
+]
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)")
+# Where the page has words in place of a value, and what they stand for.
+WORDS: dict[str, tuple[str, Any]] = {
+    "kafka_dr_home": ("needed", None),
+    "kafka_dr_clusters": ("needed", None),
+    "kafka_dr_topics": ("needed", None),
+    "kafka_dr_srm": ("", {}),
+    "kafka_dr_to": ("away from home; `failback`: home", None),
+    "kafka_dr_drill_dir": ("the report folder; `/var/tmp` on another host", ""),
+    "kafka_dr_reason": ("names this collection", "Changed by the Ansible collection switchback.kafka_dr"),
+    "kafka_dr_audit_dir": ("`audit` in the report folder", ""),
+    "kafka_dr_spark_python": ("the module's own", ""),
+}
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def read(place: str) -> str:
+    return (ROOT / place).read_text(encoding="utf-8")
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(path: Path) -> set[str]:
+    """As a repository host and MkDocs make them: small letters, no marks, blanks as hyphens."""
+    heads = re.findall(r"^#+ (.+)$", without_code(path.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_links_of_a_page_lead_to_files_and_headings_of_the_repository(path: Path) -> None:
+    broken = []
+    for target, anchor in LINK.findall(without_code(path.read_text(encoding="utf-8"))):
+        there = (path.parent / target).resolve() if target else path
+        if not there.exists() or (anchor and anchor not in anchors(there)):
+            broken.append(f"{target}#{anchor}")
+    assert broken == []
+
+
+def test_every_playbook_has_its_place_among_the_procedures() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("**/*.md"))
+    playbooks = {path.stem for path in ROOT.glob("playbooks/*.yml")} - {"lab_up", "lab_down"}
+    overview = read("docs/procedures/README.md") + read("docs/procedures/rehearse.md")
+    assert [each for each in sorted(playbooks) if f"`{each}`" not in overview and f".{each} " not in overview] == []
+    assert [each for each in sorted(playbooks) if f"ansible-playbook switchback.kafka_dr.{each} -i" not in text] == []
+
+
+# ---- defaults -----------------------------------------------------------------------------------------------------
+
+
+def inventory_options() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = yaml.safe_load(read("roles/kafka_dr/meta/argument_specs.yml"))["argument_specs"][
+        "main"
+    ]["options"]
+    return found
+
+
+def default_column() -> dict[str, str]:
+    return {
+        row[0]: row[1].strip()
+        for row in re.findall(r"^\| `(kafka_dr_\w+)` \|([^|]*)\|", read("docs/inventory.md"), re.M)
+    }
+
+
+@pytest.mark.parametrize("variable", sorted(inventory_options()))
+def test_the_inventory_reference_and_the_argument_specs_give_the_same_default(variable: str) -> None:
+    told, default = default_column()[variable], inventory_options()[variable].get("default")
+    if variable in WORDS:
+        assert (told, default) == WORDS[variable]
+    else:
+        assert (yaml.safe_load(told.strip("`")) if told else None) == (default if default != "" else None)
+
+
+# ---- error codes --------------------------------------------------------------------------------------------------
+
+
+def codes() -> Iterator[str]:
+    """The first argument of whatever is raised as an error of this collection."""
+    for path in (ROOT / "plugins").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+                called, first = getattr(node.func, "id", getattr(node.func, "attr", "")), node.args[0].value
+                if called.endswith("Error") and isinstance(first, str) and re.fullmatch(r"[a-z]+(_[a-z]+)+", first):
+                    yield first
+
+
+def test_every_error_code_has_a_row_in_troubleshooting() -> None:
+    found, text = set(codes()), read("docs/troubleshooting.md")
+    assert len(found) > 100
+    assert [code for code in sorted(found) if f"`{code}`" not in text] == []
+
+
+# ---- ansible-doc --------------------------------------------------------------------------------------------------
+
+
+def undescribed(options: dict[str, Any], inner: str, prefix: str = "") -> Iterator[str]:
+    for key, option in options.items():
+        if not option.get("description") or not option.get("type"):
+            yield prefix + key
+        yield from undescribed(option.get(inner) or {}, inner, f"{prefix}{key}.")
+
+
+ENTRIES = [
+    (path.parents[1].name, entry)
+    for path in sorted(ROOT.glob("roles/*/meta/argument_specs.yml"))
+    for entry in yaml.safe_load(path.read_text(encoding="utf-8"))["argument_specs"]
+]
+
+
+@pytest.mark.parametrize(("role", "entry"), ENTRIES)
+def test_an_entry_point_of_a_role_is_described_with_all_its_options(role: str, entry: str) -> None:
+    spec = yaml.safe_load(read(f"roles/{role}/meta/argument_specs.yml"))["argument_specs"][entry]
+    assert spec["short_description"]
+    assert spec["description"]
+    assert list(undescribed(spec.get("options", {}), "options")) == []
+
+
+def entered() -> set[tuple[str, str]]:
+    """Role and entry point of each include, in playbooks and between roles."""
+    found = set()
+    for path in [*ROOT.glob("playbooks/*.yml"), *ROOT.glob("roles/*/tasks/*.yml")]:
+        for role, entry in re.findall(
+            r"name: switchback\.kafka_dr\.(\w+)\n(?: +(?:public: \w+|tasks_from: (\w+))\n)*",
+            path.read_text(encoding="utf-8"),
+        ):
+            found.add((role, entry or "main"))
+    return found
+
+
+def test_whatever_a_playbook_or_another_role_enters_is_a_documented_entry_point() -> None:
+    assert ("replication", "status") in entered()
+    assert sorted(entered() - set(ENTRIES)) == []
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("plugins/filter/*.yml")), ids=name)
+def test_a_filter_is_described_with_an_example_and_what_it_returns(path: Path) -> None:
+    found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert found["DOCUMENTATION"]["name"] == path.stem
+    assert found["DOCUMENTATION"]["short_description"]
+    assert list(undescribed(found["DOCUMENTATION"].get("options", {}), "suboptions")) == []
+    assert found["EXAMPLES"]
+    assert found["RETURN"]
+
+
+def documentation(path: Path) -> dict[str, str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = {}
+    for node in tree.body:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and isinstance(node.value, ast.Constant)
+        ):
+            found[node.targets[0].id] = str(node.value.value)
+    return found
+
+
+MODULES = [path for path in sorted(ROOT.glob("plugins/modules/*.py")) if path.stem != "__init__"]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_a_module_is_described_with_examples_and_all_that_it_returns(path: Path) -> None:
+    """That options and specs agree is a sanity test's (validate-modules)."""
+    texts = documentation(path)
+    doc = yaml.safe_load(texts["DOCUMENTATION"])
+    assert list(undescribed(doc.get("options", {}), "suboptions")) == []
+    assert [task for task in yaml.safe_load(texts["EXAMPLES"]) if f"switchback.kafka_dr.{path.stem}" in task]
+    assert list(undescribed(yaml.safe_load(texts["RETURN"]), "contains")) == []

@@ -1,0 +1,113 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The documentation's diagrams and tables show the phases that the code has, and draw what the facts say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from docs_diagrams import ONE_TOPIC, PAIRS, TOPICS, draw, load, steps
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = {
+    "docs/procedures/failover_cutoff.md": "cutoff",
+    "docs/procedures/failback.md": "cutoff",
+    "docs/procedures/failover_continuous.md": "continuous",
+    "docs/procedures/failover_disaster.md": "disaster",
+    "docs/identity.md": "cutoff",
+}
+REQUESTS = [f"phases {name}" for name in (*load(), "failback")] + [f"pair {name}" for name in PAIRS]
+
+
+def phases_of_the_code() -> dict[str, list[str]]:
+    text = (ROOT / "roles" / "cutover" / "vars" / "main.yml").read_text(encoding="utf-8")
+    found: dict[str, list[str]] = yaml.safe_load(text)["cutover_phases"]
+    return found
+
+
+def drawn(request: str) -> ElementTree.Element:
+    return ElementTree.fromstring(draw(request))
+
+
+def filled(name: str, side: str, origin: str) -> list[str]:
+    """What comes into a topic, before the first phase and after each."""
+    identity = name == "identity"
+    (topic,) = (topic for topic in (ONE_TOPIC if identity else TOPICS) if (topic.side, topic.origin) == (side, origin))
+    return [topic.filled(after, identity) for _, _, after in steps(name)]
+
+
+@pytest.mark.parametrize("name", sorted(load()))
+def test_the_diagrams_have_the_phases_of_the_code_in_their_order(name: str) -> None:
+    first, *rest = load()[name]
+    assert (first, rest) == ("before", phases_of_the_code()["cutoff" if name == "identity" else name])
+
+
+@pytest.mark.parametrize(("page", "kind"), PAGES.items())
+def test_the_table_of_a_page_has_the_phases_of_the_code_in_their_order(page: str, kind: str) -> None:
+    told = re.findall(r"^\| `([a-z_]+)` \|", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    assert [phase for phase in told if phase in phases_of_the_code()[kind]] == phases_of_the_code()[kind]
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_a_diagram_is_one_block_of_well_formed_svg_that_names_itself_and_fetches_nothing(request_: str) -> None:
+    text = draw(request_)
+    assert "\n\n" not in text
+    assert not re.search(r"https?:|<script|<image|style=", text)
+    (svg,) = drawn(request_)
+    assert svg.get("aria-label")
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_nothing_is_drawn_outside_of_the_picture(request_: str) -> None:
+    (svg,) = drawn(request_)
+    _, _, width, height = map(float, str(svg.get("viewBox")).split())
+    for box in (box for box in svg.findall("rect")):
+        x, y, w, h = (float(str(box.get(key))) for key in ("x", "y", "width", "height"))
+        assert x >= 0
+        assert y >= 0
+        assert (x + w, y + h) <= (width, height) or (x + w <= width and y + h <= height)
+    for text in svg.findall("text"):
+        assert 0 <= float(str(text.get("x"))) <= width
+        assert 0 <= float(str(text.get("y"))) <= height
+
+
+def test_every_name_that_a_page_asks_for_can_be_drawn() -> None:
+    asked = {
+        request
+        for path in (ROOT / "docs").rglob("*.md")
+        for request in re.findall(r"<!-- diagram: ([a-z_ ]+) -->", path.read_text(encoding="utf-8"))
+    }
+    assert asked <= set(REQUESTS)
+    assert {f"phases {name}" for name in (*load(), "failback")} <= asked
+
+
+def test_in_a_cutoff_nothing_comes_in_anywhere_while_positions_are_found() -> None:
+    quiet = [name for name, _, _ in steps("cutoff")].index("barrier")
+    assert {filled("cutoff", topic.side, topic.origin)[quiet] for topic in TOPICS} == {""}
+
+
+def test_continuous_never_stops_the_flow_until_everything_is_copied() -> None:
+    assert filled("continuous", "B", "P") == ["copied"] * 8 + [""]
+
+
+def test_in_a_disaster_the_lost_side_is_lost_throughout() -> None:
+    assert set(filled("disaster", "P", "P") + filled("disaster", "P", "B")) == {"lost"}
+
+
+def test_with_one_topic_the_flow_back_copies_from_the_phase_flows_on() -> None:
+    phases = [name for name, _, _ in steps("identity")]
+    assert filled("identity", "P", "P")[phases.index("arrival") :] == ["", "copied", "copied"]
+
+
+def test_a_failback_is_the_cutoff_with_the_sides_exchanged() -> None:
+    names = {"P": "B", "B": "P", "P.T": "B.T", "B.T": "P.T", "cluster P": "cluster B", "cluster B": "cluster P"}
+    there, back = (
+        [text.text or "" for text in drawn(f"phases {name}").iter("text")] for name in ("cutoff", "failback")
+    )
+    assert back == [names.get(word, word) for word in there]
