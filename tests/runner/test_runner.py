@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from awx_project import templates
+from awx_project import PROJECT, configuration, injected, templates
 from awx_runs import Awx
 from lab.lab import Lab
 from scenario import Scenario, totals
@@ -94,7 +96,7 @@ def test_an_approved_failover_goes_on_with_what_readiness_handed_on(pair: Scenar
     assert ready.artifacts["kafka_dr_ready_controlled"] == "YES"
 
     moved = awx.launch(
-        "failover_cutoff", artifacts=ready.artifacts, kafka_dr_confirm="B", kafka_dr_audit="false", kafka_dr_fence="acl"
+        "failover_cutoff", more=ready.artifacts, kafka_dr_confirm="B", kafka_dr_audit="false", kafka_dr_fence="acl"
     )
     assert moved.status == "successful", moved.stdout
     told = report(pair, "cutoff-B")
@@ -125,6 +127,23 @@ def test_it_is_found_from_awx(awx: Awx, playbook: str) -> None:
     job = awx.launch(playbook, "--syntax-check", **PARSED[playbook])
     assert job.status == "successful", job.stdout
     assert f"playbook: playbooks/{playbook}.yml" in job.stdout
+
+
+def test_credentials_reach_the_example_inventory_and_no_event(tmp_path: Path) -> None:
+    """Up to the confirmation, which is wrong: there is no cluster behind this inventory."""
+    kinds = {kind["name"]: kind for kind in configuration()["controller_credential_types"]}
+    secrets: dict[str, str] = {}
+    for name in ("clients", "Connect", "fence"):
+        kind = kinds[f"Kafka DR {name}"]
+        inputs = {field["id"]: f"{name}-{field['id']}-2f6b" for field in kind["inputs"]["fields"]}
+        inputs |= {"logins": '{"User:payments-api": {"sasl.password": "fence-2f6b"}}'} if name == "fence" else {}
+        secrets |= injected(kind, inputs, {"ca": "/runner/env/ca-file"})
+    awx = Awx(tmp_path / "awx", PROJECT / "inventories" / "connect" / "hosts.yml", {})
+    job = awx.launch("disable", more=secrets, kafka_dr_confirm="B")
+    assert 'kafka_dr_confirm is "B", wanted "P"' in job.stdout
+    assert not [text for text in job.texts if "2f6b" in text]
+    without = awx.launch("disable", kafka_dr_confirm="B")
+    assert re.search(r"'vault_\w+' is undefined", without.stdout)
 
 
 def test_no_job_shows_a_secret(pair: Scenario, awx: Awx) -> None:

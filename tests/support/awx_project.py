@@ -53,13 +53,14 @@ def questions(template: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def answered(template: Mapping[str, Any], **given: Any) -> dict[str, Any]:
-    """Extra variables of a job: AWX puts defaults where nothing was answered, and takes answers of its survey only."""
+    """Extra variables of a job: the template's, defaults where nothing was answered, answers to its survey only."""
     spec = questions(template)
     unknown = set(given) - {one["variable"] for one in spec}
     missing = {one["variable"] for one in spec if one["required"]} - set(given)
     assert not unknown, f"not asked for: {unknown}"
     assert not missing, f"required: {missing}"
-    return {one["variable"]: one["default"] for one in spec if "default" in one} | given
+    defaults = {one["variable"]: one["default"] for one in spec if "default" in one}
+    return template["extra_vars"] | defaults | given
 
 
 def injected(kind: Mapping[str, Any], inputs: Mapping[str, str], files: Mapping[str, str]) -> dict[str, str]:

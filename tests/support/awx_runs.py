@@ -66,14 +66,14 @@ class Awx:
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | self._environment())
         imported = json.loads(done.stdout)
         imported["all"]["vars"] = imported["all"].get("vars", {}) | dict(self.variables)
-        self.folder.mkdir()
+        self.folder.mkdir(exist_ok=True)
         (self.folder / "inventory.json").write_text(json.dumps(imported))
         self.script = self.folder / "hosts"
         self.script.write_text(f"#!/bin/sh\nexec cat '{self.folder}/inventory.json'\n")
         self.script.chmod(0o700)
 
-    def launch(self, playbook: str, options: str = "", artifacts: Mapping[str, Any] | None = None, **given: Any) -> Job:
-        """Run a job template; ``artifacts``: what jobs before it in a workflow have handed on."""
+    def launch(self, playbook: str, options: str = "", more: Mapping[str, Any] | None = None, **given: Any) -> Job:
+        """Run a job template; ``more``: from credentials, and what jobs before it in a workflow have handed on."""
         place = self.folder / f"{len(self.jobs) + 1:02d}-{playbook}"
         shutil.copytree(PROJECT, place / "project")
         template = templates()[playbook]
@@ -82,12 +82,13 @@ class Awx:
             private_data_dir=str(place),
             playbook=template["playbook"],
             inventory=str(self.script),
-            extravars={**(artifacts or {}), **answers},
+            extravars={**(more or {}), **answers},
             cmdline=options or None,
             envvars=self._environment(),
             quiet=True,
         )
-        job = Job(done.status, done.stdout.read(), list(done.events))
+        with done.stdout as shown:
+            job = Job(done.status, shown.read(), list(done.events))
         self.jobs.append(job)
         return job
 

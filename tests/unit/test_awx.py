@@ -73,6 +73,7 @@ def test_a_template_offers_check_and_diff_and_takes_nothing_but_its_survey(playb
     assert template["ask_job_type_on_launch"] is template["ask_diff_mode_on_launch"] is True
     assert template["allow_simultaneous"] is False
     assert not template.get("ask_variables_on_launch")
+    assert set(template["extra_vars"]) <= set(options())
     assert template["survey_enabled"] == bool(questions(template))
 
 
@@ -254,6 +255,23 @@ def test_whatever_a_job_hands_on_is_accepted_by_the_next_one() -> None:
     variables = load(PROJECT / "inventories/connect/group_vars/all/kafka_dr.yml") | dict.fromkeys(handed, "YES")
     variables["kafka_dr_fence_logins"] = {}
     derive_pair({name.removeprefix("kafka_dr_"): value for name, value in variables.items()})
+
+
+# ---- the guide
+
+
+def test_the_guide_names_what_is_there() -> None:
+    text = (ROOT / "docs" / "awx.md").read_text(encoding="utf-8")
+    paths = set(re.findall(r"(?:awx|tests|extensions)/[\w./-]*\w", text))
+    assert paths >= {"awx/load.yml", "awx/vars/controller.yml"}
+    assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []
+    known = {name for kind in TYPES.values() for name in kind["injectors"]["extra_vars"]}
+    assert set(re.findall(r"vault_[a-z_]+[a-z]", text)) <= known
+    assert set(re.findall(r"\*(Kafka DR [a-z_ ]+)\*", text)) <= names("controller_templates") | names(
+        "controller_workflows"
+    )
+    assert set(re.findall(r"setup_[a-z_]+", text)) <= set(CONFIGURATION)
+    assert {name for name in known if "away" not in name} <= set(re.findall(r"vault_\w+", text))
 
 
 def stats(value: Any) -> Iterator[str]:
