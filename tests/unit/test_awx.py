@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from jinja2 import StrictUndefined
+from jinja2 import Environment, StrictUndefined, nodes
 from jinja2.nativetypes import NativeEnvironment
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
@@ -123,6 +123,39 @@ def test_a_survey_asks_nothing_twice_and_has_what_awx_requires(one: dict[str, An
     assert len(variables) == len(set(variables))
     for question in questions(one):
         assert {"question_name", "variable", "type", "required"} <= set(question)
+
+
+def expressions(value: Any, key: str = "") -> Iterator[nodes.Template]:
+    """What Ansible evaluates in a file of tasks or variables."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from expressions(item, name)
+    elif isinstance(value, list):
+        for item in value:
+            yield from expressions(item, key)
+    elif isinstance(value, str) and key in ("when", "that", "until", "failed_when", "changed_when"):
+        yield Environment().parse(f"{{{{ [] and {value} }}}}")
+    elif isinstance(value, str):
+        yield Environment().parse(value)
+
+
+def judged(expression: nodes.Template) -> Iterator[str]:
+    """Variables that are taken for true or false, compared or computed with, as they come."""
+    for node in expression.find_all((nodes.BinExpr, nodes.UnaryExpr, nodes.Compare, nodes.CondExpr)):
+        parts = {
+            nodes.Compare: lambda node: [node.expr, *(operand.expr for operand in node.ops)],
+            nodes.CondExpr: lambda node: [node.test],
+        }.get(type(node), lambda node: node.iter_child_nodes())(node)
+        yield from (part.name for part in parts if isinstance(part, nodes.Name))
+
+
+def test_numbers_and_truth_values_may_be_text() -> None:
+    """``-e`` and surveys give text, and "0" and "false" are true: roles convert, modules do so by their own specs."""
+    typed = {name for name, one in options().items() if one["type"] in ("bool", "float", "int", "list")}
+    files = [path for what in ("tasks", "vars") for path in (ROOT / "roles").glob(f"*/{what}/*.yml")]
+    found = {(path, name) for path in files for one in expressions(load(path)) for name in judged(one) if name in typed}
+    assert found == set()
+    assert set(judged(Environment().parse("{{ 1 if not kafka_dr_audit else 2 }}"))) == {"kafka_dr_audit"}
 
 
 # ---- credentials and the inventories that use them
