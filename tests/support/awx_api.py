@@ -42,20 +42,17 @@ class AwxApi(ScriptedServer):
     def prepared(self, status: int, content: Any) -> tuple[int, Any]:
         method, path, body = self.asked[-1]
         parts = urlsplit(path)
-        words = parts.path.removeprefix(PREFIX).strip("/").split("/")
-        kind, number, *rest = (*words, "")[:3] if len(words) < 3 else words
+        kind, number, what = [*parts.path.removeprefix(PREFIX).strip("/").split("/"), "", ""][:3]
+        if what:
+            return self._below(method, f"{kind}/{number}", what, body)
+        if not number and method == "POST":
+            return self._create(kind, body)
         if not number:
-            return (
-                self._create(kind, body) if method == "POST" else (200, self._list(kind, dict(parse_qsl(parts.query))))
-            )
-        if not rest or not rest[0]:
-            found = self.objects[kind][int(number)]
-            if method == "PATCH":
-                if wrong := self._wrong(body):
-                    return 400, wrong
-                found |= body
-            return 200, found
-        return self._below(method, f"{kind}/{number}", rest[0], body)
+            return 200, self._list(kind, dict(parse_qsl(parts.query)))
+        found = self.objects[kind][int(number)]
+        wrong = self._wrong(body or {})
+        found |= {} if wrong else body or {}
+        return (400, wrong) if wrong else (200, found)
 
     def named(self, kind: str) -> dict[str, dict[str, Any]]:
         """Objects by name."""
