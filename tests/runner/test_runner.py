@@ -36,6 +36,7 @@ CHECKED = {
     "failover_disaster": {"kafka_dr_confirm": "B", "kafka_dr_although_healthy": "true"},
     "abandon": {"kafka_dr_confirm": "P"},
     "disable": {"kafka_dr_confirm": "P"},
+    "support_bundle": {},
 }
 # Two want a side that was lost, the third Spark.
 PARSED = {"rebuild": {"kafka_dr_confirm": "P"}, "salvage": {"kafka_dr_confirm": "B"}, "verify": {}}

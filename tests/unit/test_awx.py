@@ -21,7 +21,7 @@ from awx_project import PROJECT, ROOT, Unsafe, configuration, injected, question
 
 # These start and stop processes of the machine that they run on, which in AWX is the container of one job.
 LEFT_OUT = {"lab_up", "lab_down"}
-READS_ONLY = {"status", "readiness", "verify"}
+READS_ONLY = {"status", "readiness", "verify", "support_bundle"}
 PLAYBOOKS = sorted({path.stem for path in (ROOT / "playbooks").glob("*.yml")} - LEFT_OUT)
 CONFIGURATION = configuration()
 TYPES = {kind["name"]: kind for kind in CONFIGURATION["controller_credential_types"]}
