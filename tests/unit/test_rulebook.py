@@ -51,7 +51,6 @@ def test_it_starts_the_job_template_of_readiness_which_needs_no_answer(rulebook:
     assert rule["throttle"] == {"once_within": "5 minutes", "group_by_attributes": ["event.labels.pair"]}
 
 
-@pytest.mark.skipif(not ALERTS.exists(), reason="no alert rules of Prometheus in this checkout")
 def test_the_alerts_that_it_waits_for_are_raised_by_our_rules(rulebook: Any) -> None:
     (rule,) = rulebook[0]["rules"]
     groups = yaml.safe_load(ALERTS.read_text(encoding="utf-8"))["groups"]
