@@ -162,8 +162,8 @@ modules: setup
 
 .PHONY: playbooks
 playbooks: setup
-	$(SAY) 'playbooks: pytest tests/playbooks (applications under load, two pairs at a time)'
-	@pytest -m 'not soak' -n 2 --dist loadfile --durations=25 tests/playbooks
+	$(SAY) 'playbooks: pytest tests/playbooks tests/runner (applications under load, two pairs at a time)'
+	@pytest -m 'not soak' -n 2 --dist loadfile --durations=25 tests/playbooks tests/runner
 
 .PHONY: molecule
 molecule: setup  ## Molecule scenarios on the lab

@@ -20,6 +20,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import (
     preflight,
     report,
     retention,
+    schema,
     srm,
     topic_ids,
 )
@@ -78,6 +79,7 @@ class FilterModule:
             preflight.unfit,
             preflight.written_behind,
             retention.retention_plan,
+            schema.names,
             report.checkpoint_lines,
             report.cutover_report,
             report.epoch_seconds,

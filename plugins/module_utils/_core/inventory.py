@@ -60,7 +60,7 @@ RUN_VARIABLES = {
     "rescue_timeout": Key("any"),
     "rescue_stall": Key("any"),
     "ready_require": Key(choices=("none", "controlled", "disaster", "both")),
-    "ready_accept": Key("list"),
+    "ready_accept": Key("names"),
     "ready_lag": Key("any"),
     "ready_expiry": Key("any"),
     "ready_age": Key("any"),
@@ -86,10 +86,10 @@ RUN_VARIABLES = {
     "group_lag": Key(choices=("refuse", "reread")),
     "applications_on": Key(),
     "checkpoint_timeout": Key("any"),
-    "accept_foreign": Key("list"),
-    "accept_tail": Key("list"),
-    "accept_expired": Key("list"),
-    "accept_newer_keys": Key("list"),
+    "accept_foreign": Key("names"),
+    "accept_tail": Key("names"),
+    "accept_expired": Key("names"),
+    "accept_newer_keys": Key("names"),
     "salvage": Key(choices=("list", "export", "replay")),
     "salvage_into": Key(choices=("salvage", "original")),
     "audit": Key("flag"),
@@ -105,7 +105,7 @@ RUN_VARIABLES = {
     "spark_python": Key(),
 }
 # What our own set_stats hand on: AWX gives them back to the next job of a workflow as extra variables.
-_RESULTS = ("verdict", "outcome", "active", "run")
+_RESULTS = ("verdict", "outcome", "active", "run", "ready_controlled", "ready_disaster")
 _CLUSTER = {
     "bootstrap_servers": Key(required=True),
     "cluster_id": Key(),

@@ -9,11 +9,12 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Key", "check_mapping", "nearest"]
+__all__ = ["Key", "check_mapping", "is_set", "names", "nearest"]
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
@@ -25,6 +26,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "any": (object,),
     # A truth value as -e NAME=VALUE gives it, which is text.
     "flag": (bool, str),
+    # A list, or one line of text with commas, as -e NAME=VALUE and a survey of AWX give it.
+    "names": (list, tuple, str),
 }
 _FLAGS = frozenset({"true", "false", "yes", "no", "on", "off", "1", "0"})
 
@@ -32,6 +35,12 @@ _FLAGS = frozenset({"true", "false", "yes", "no", "on", "off", "1", "0"})
 def is_set(flag: bool | str) -> bool:
     """The value of a key of type ``flag``, which was checked."""
     return str(flag).lower() in ("true", "yes", "on", "1")
+
+
+def names(given: Sequence[str] | str) -> list[str]:
+    """The value of a key of type ``names``: text is split at commas and line ends."""
+    parts = re.split(r"[,\n]", given) if isinstance(given, str) else given
+    return [name for part in parts if (name := str(part).strip())]
 
 
 @dataclass(frozen=True)

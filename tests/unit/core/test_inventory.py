@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import cutover_order, derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import Key, check_mapping, nearest
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import Key, check_mapping, names, nearest
 
 GOOD: dict[str, Any] = {
     "home": "P",
@@ -166,10 +166,24 @@ def test_a_topic_that_is_only_named_like_an_alias_is_no_replica() -> None:
     assert derive_pair(changed(**topic(name="P")))["flows"]["P->B"]["replicas"] == {"P": "P.P"}
 
 
-@pytest.mark.parametrize("name", ["verdict", "outcome", "active", "run"])
+RESULTS = ["verdict", "outcome", "active", "run", "ready_controlled", "ready_disaster"]
+
+
+@pytest.mark.parametrize("name", RESULTS)
 def test_what_an_earlier_job_handed_on_is_accepted_and_changes_nothing(name: str) -> None:
     """AWX gives the values of ``set_stats`` to the next job of a workflow as extra variables."""
     assert derive_pair(changed(**{name: "B"})) == derive_pair(GOOD)
+
+
+@pytest.mark.parametrize("given", ["Payments, Refunds", "Payments\nRefunds\n", ["Payments", "Refunds"]])
+def test_names_may_be_given_as_text(given: str | list[str]) -> None:
+    """As ``-e`` and the surveys of AWX do."""
+    assert derive_pair(changed(accept_foreign=given)) == derive_pair(GOOD)
+    assert names(given) == ["Payments", "Refunds"]
+
+
+def test_an_answer_that_was_left_empty_names_nothing() -> None:
+    assert names("") == names([]) == []
 
 
 def test_with_streams_replication_manager_the_workers_need_no_address_and_offset_syncs_lie_on_the_source() -> None:

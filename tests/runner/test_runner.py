@@ -1,0 +1,154 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every wrapper playbook as a job of AWX: surveys as text, artifacts, no secret in any event. On one secured pair."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from awx_project import PROJECT, configuration, injected, templates
+from awx_runs import Awx
+from lab.lab import Lab
+from scenario import Scenario, totals
+from secured import leaks
+
+pytestmark = pytest.mark.timeout(900)
+
+CLIENTS = [
+    {"name": "payments-api", "role": "producer", "rate": 300},
+    {"name": "settlement", "role": "consumer", "group": "settlement"},
+]
+RUN = {"enable", "status", "readiness", "failover_cutoff", "failback"}
+# In a state in which they have nothing to refuse: the applications are at work on P.
+CHECKED = {
+    "reverse_checkpoint": {"kafka_dr_confirm": "B"},
+    "rights": {"kafka_dr_confirm": "P"},
+    "rehearse": {"kafka_dr_confirm": "B"},
+    "rehearse_cleanup": {"kafka_dr_confirm": "B"},
+    "failover_continuous": {"kafka_dr_confirm": "B"},
+    "failover_disaster": {"kafka_dr_confirm": "B", "kafka_dr_although_healthy": "true"},
+    "abandon": {"kafka_dr_confirm": "P"},
+    "disable": {"kafka_dr_confirm": "P"},
+    "support_bundle": {},
+}
+# Two want a side that was lost, the third Spark.
+PARSED = {"rebuild": {"kafka_dr_confirm": "P"}, "salvage": {"kafka_dr_confirm": "B"}, "verify": {}}
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+    clients = [dict(client) for client in CLIENTS]
+    made = Scenario(tmp_path_factory.mktemp("awx"), 3, clients, secure=True)
+    try:
+        made.lab_up()
+        yield made
+    finally:
+        made.lab_down()
+
+
+@pytest.fixture(scope="module")
+def awx(pair: Scenario) -> Awx:
+    return Awx(pair.folder / "awx", pair.inventory, {"kafka_dr_report_dir": str(pair.reports)})
+
+
+def report(pair: Scenario, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((pair.reports / f"{name}.json").read_text())
+    return found
+
+
+def test_every_playbook_is_tried_here() -> None:
+    assert RUN | set(CHECKED) | set(PARSED) == set(templates())
+
+
+def test_enable_is_checked_then_done_then_changes_nothing(awx: Awx) -> None:
+    checked = awx.launch("enable", "--check --diff", kafka_dr_confirm="P")
+    assert (checked.status, checked.changed > 0) == ("successful", True)
+    done = awx.launch("enable", kafka_dr_confirm="P")
+    assert (done.status, done.changed > 0) == ("successful", True), done.stdout
+    again = awx.launch("enable", kafka_dr_confirm="P", kafka_dr_accept_foreign="Payments, ")
+    assert (again.status, again.changed) == ("successful", 0), again.stdout
+
+
+def test_a_wrong_confirmation_fails_the_job(awx: Awx) -> None:
+    job = awx.launch("disable", kafka_dr_confirm="B")
+    assert job.status == "failed"
+    assert "Nothing was changed" in job.stdout
+
+
+def test_status_hands_on_where_the_applications_live(pair: Scenario, awx: Awx) -> None:
+    pair.start()
+    pair.traffic(500)
+    job = awx.launch("status")
+    assert (job.status, job.artifacts) == ("successful", {"kafka_dr_verdict": "PROVEN", "kafka_dr_active": "P"})
+
+
+def test_an_approved_failover_goes_on_with_what_readiness_handed_on(pair: Scenario, awx: Awx) -> None:
+    ready = awx.launch("readiness", kafka_dr_ready_require="controlled", kafka_dr_ready_accept="strangers, rights")
+    assert ready.status == "successful", ready.stdout
+    found = report(pair, "readiness")
+    assert ready.artifacts == {f"kafka_dr_ready_{way}": found[way] for way in ("controlled", "disaster")}
+    assert ready.artifacts["kafka_dr_ready_controlled"] == "YES"
+
+    moved = awx.launch(
+        "failover_cutoff", more=ready.artifacts, kafka_dr_confirm="B", kafka_dr_audit="false", kafka_dr_fence="acl"
+    )
+    assert moved.status == "successful", moved.stdout
+    told = report(pair, "cutoff-B")
+    assert told["outcome"] == "completed"
+    assert moved.artifacts == {f"kafka_dr_{key}": told[key] for key in ("outcome", "verdict", "run")}
+    pair.traffic(500)
+
+
+def test_a_failback_brings_them_home_without_a_loss(pair: Scenario, awx: Awx) -> None:
+    moved = awx.launch("failback", kafka_dr_confirm="P", kafka_dr_audit="false", kafka_dr_max_downtime=120)
+    assert (moved.status, moved.artifacts["kafka_dr_outcome"]) == ("successful", "completed"), moved.stdout
+    pair.traffic(500)
+    pair.stop()
+    counted = totals(pair.check())
+    assert counted["processed"] == counted["acknowledged"] > 0
+    assert {counted[key] for key in ("lost", "processed_twice", "phantom", "out_of_order", "unknown")} == {0}
+    pair.start()
+
+
+@pytest.mark.parametrize("playbook", CHECKED)
+def test_it_can_be_checked_from_awx(awx: Awx, playbook: str) -> None:
+    job = awx.launch(playbook, "--check --diff", **CHECKED[playbook])
+    assert job.status == "successful", job.stdout
+
+
+@pytest.mark.parametrize("playbook", PARSED)
+def test_it_is_found_from_awx(awx: Awx, playbook: str) -> None:
+    job = awx.launch(playbook, "--syntax-check", **PARSED[playbook])
+    assert job.status == "successful", job.stdout
+    assert f"playbook: playbooks/{playbook}.yml" in job.stdout
+
+
+def test_credentials_reach_the_example_inventory_and_no_event(tmp_path: Path) -> None:
+    """Up to the confirmation, which is wrong: there is no cluster behind this inventory."""
+    kinds = {kind["name"]: kind for kind in configuration()["controller_credential_types"]}
+    secrets: dict[str, str] = {}
+    for name in ("clients", "Connect", "fence"):
+        kind = kinds[f"Kafka DR {name}"]
+        inputs = {field["id"]: f"{name}-{field['id']}-2f6b" for field in kind["inputs"]["fields"]}
+        inputs |= {"logins": '{"User:payments-api": {"sasl.password": "fence-2f6b"}}'} if name == "fence" else {}
+        secrets |= injected(kind, inputs, {"ca": "/runner/env/ca-file"})
+    awx = Awx(tmp_path / "awx", PROJECT / "inventories" / "connect" / "hosts.yml", {})
+    job = awx.launch("disable", more=secrets, kafka_dr_confirm="B")
+    assert 'kafka_dr_confirm is "B", wanted "P"' in job.stdout
+    assert not [text for text in job.texts if "2f6b" in text]
+    without = awx.launch("disable", kafka_dr_confirm="B")
+    assert re.search(r"'vault_\w+' is undefined", without.stdout)
+
+
+def test_no_job_shows_a_secret(pair: Scenario, awx: Awx) -> None:
+    texts = [text for job in awx.jobs for text in job.texts]
+    # They do show what the tasks were given.
+    assert any('"module_args"' in text for text in texts)
+    assert leaks(Lab(pair.folder, quiet=True), texts) == []

@@ -1,0 +1,81 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The folder awx/ as AWX sees it: what is loaded, and what a job gets from surveys and credentials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jinja2 import StrictUndefined
+from jinja2.nativetypes import NativeEnvironment
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = ROOT / "awx"
+
+
+class Loader(yaml.SafeLoader):
+    """Knows Ansible's ``!unsafe``."""
+
+
+class Unsafe(str):
+    """Text that is a template for AWX, not for Ansible."""
+
+    __slots__ = ()
+
+
+Loader.add_constructor("!unsafe", lambda loader, node: Unsafe(loader.construct_scalar(node)))
+
+
+@cache
+def configuration() -> dict[str, Any]:
+    """awx/vars/controller.yml with its own ``setup_*`` filled in."""
+    given = yaml.load((PROJECT / "vars" / "controller.yml").read_text(encoding="utf-8"), Loader)
+    known: dict[str, Any] = {}
+    for name, value in given.items():
+        known[name] = _rendered(value, known)
+    return known
+
+
+def templates() -> dict[str, dict[str, Any]]:
+    """Job templates by the name of their playbook."""
+    return {Path(one["playbook"]).stem: one for one in configuration()["controller_templates"]}
+
+
+def questions(template: Mapping[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = template.get("survey_spec", {}).get("spec", [])
+    return found
+
+
+def answered(template: Mapping[str, Any], **given: Any) -> dict[str, Any]:
+    """Extra variables of a job: the template's, defaults where nothing was answered, answers to its survey only."""
+    spec = questions(template)
+    unknown = set(given) - {one["variable"] for one in spec}
+    missing = {one["variable"] for one in spec if one["required"]} - set(given)
+    assert not unknown, f"not asked for: {unknown}"
+    assert not missing, f"required: {missing}"
+    defaults = {one["variable"]: one["default"] for one in spec if "default" in one}
+    return template["extra_vars"] | defaults | given
+
+
+def injected(kind: Mapping[str, Any], inputs: Mapping[str, str], files: Mapping[str, str]) -> dict[str, str]:
+    """Extra variables that a credential of a type gives to a job; ``files``: where its files lie, by name."""
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
+    known = {**inputs, "tower": {"filename": dict(files)}}
+    extra = kind["injectors"]["extra_vars"]
+    return {name: environment.from_string(text).render(known) for name, text in extra.items()}
+
+
+def _rendered(value: Any, known: Mapping[str, Any]) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _rendered(item, known) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_rendered(item, known) for item in value]
+    if isinstance(value, str) and not isinstance(value, Unsafe) and "{{" in value:
+        return NativeEnvironment(undefined=StrictUndefined).from_string(value).render(known)
+    return value

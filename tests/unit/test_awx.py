@@ -1,0 +1,317 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is loaded into AWX is complete, and says the same as playbooks, argument specs and inventories."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jinja2 import Environment, StrictUndefined, nodes
+from jinja2.nativetypes import NativeEnvironment
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
+from awx_project import PROJECT, ROOT, Unsafe, configuration, injected, questions, templates
+
+# These start and stop processes of the machine that they run on, which in AWX is the container of one job.
+LEFT_OUT = {"lab_up", "lab_down"}
+READS_ONLY = {"status", "readiness", "verify", "support_bundle"}
+PLAYBOOKS = sorted({path.stem for path in (ROOT / "playbooks").glob("*.yml")} - LEFT_OUT)
+CONFIGURATION = configuration()
+TYPES = {kind["name"]: kind for kind in CONFIGURATION["controller_credential_types"]}
+INVENTORIES = sorted((PROJECT / "inventories").iterdir())
+NAME = itemgetter("name")
+SURVEYS = [
+    pytest.param(one["name"], question, id=f"{one['name']}: {question['variable']}")
+    for one in (*CONFIGURATION["controller_templates"], *CONFIGURATION["controller_workflows"])
+    for question in questions(one)
+]
+
+
+def load(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def options() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = load(ROOT / "roles/kafka_dr/meta/argument_specs.yml")["argument_specs"]["main"][
+        "options"
+    ]
+    return found
+
+
+def names(what: str) -> set[str]:
+    return {one["name"] for one in CONFIGURATION[what]}
+
+
+# ---- playbooks and templates
+
+
+def test_every_playbook_has_a_wrapper_and_a_template_and_there_are_no_others() -> None:
+    assert sorted(path.stem for path in (PROJECT / "playbooks").glob("*.yml")) == PLAYBOOKS
+    assert sorted(templates()) == PLAYBOOKS
+    assert len(CONFIGURATION["controller_templates"]) == len(PLAYBOOKS)
+
+
+@pytest.mark.parametrize("playbook", PLAYBOOKS)
+def test_a_wrapper_imports_the_playbook_of_its_name(playbook: str) -> None:
+    (play,) = load(PROJECT / "playbooks" / f"{playbook}.yml")
+    assert play["ansible.builtin.import_playbook"] == f"switchback.kafka_dr.{playbook}"
+    assert play["name"] == load(ROOT / "playbooks" / f"{playbook}.yml")[0]["name"]
+
+
+@pytest.mark.parametrize("playbook", PLAYBOOKS)
+def test_a_template_offers_check_and_diff_and_takes_nothing_but_its_survey(playbook: str) -> None:
+    template = templates()[playbook]
+    assert template["name"] == f"{CONFIGURATION['setup_name']} {playbook}"
+    assert (PROJECT / template["playbook"]).is_file()
+    assert template["ask_job_type_on_launch"] is template["ask_diff_mode_on_launch"] is True
+    assert template["allow_simultaneous"] is False
+    assert not template.get("ask_variables_on_launch")
+    assert set(template["extra_vars"]) <= set(options())
+    assert template["survey_enabled"] == bool(questions(template))
+
+
+@pytest.mark.parametrize("playbook", PLAYBOOKS)
+def test_whatever_may_write_wants_a_confirmation_that_nothing_gives_beforehand(playbook: str) -> None:
+    asked = [one for one in questions(templates()[playbook]) if one["variable"] == "kafka_dr_confirm"]
+    assert len(asked) == (playbook not in READS_ONLY)
+    assert all(one["required"] and "default" not in one for one in asked)
+
+
+def test_templates_name_what_is_loaded_before_them() -> None:
+    for template in CONFIGURATION["controller_templates"]:
+        assert template["project"] in names("controller_projects")
+        assert template["inventory"] in names("controller_inventories")
+        assert template["execution_environment"] in names("controller_execution_environments")
+        assert set(template["credentials"]) <= names("controller_credentials")
+
+
+# ---- surveys
+
+
+@pytest.mark.parametrize(("_template", "question"), SURVEYS)
+def test_a_question_agrees_with_the_argument_spec(_template: str, question: dict[str, Any]) -> None:
+    option = options()[question["variable"]]
+    choices = option.get("choices", ["true", "false"] if option["type"] == "bool" else None)
+    assert question.get("choices") == choices
+    if question["required"]:
+        assert "default" not in question
+    else:
+        assert question.get("default") == as_answer(option)
+    assert question["type"] == (
+        "multiplechoice" if choices else {"float": "integer", "str": "text", "list": "text"}[option["type"]]
+    )
+
+
+def as_answer(option: dict[str, Any]) -> Any:
+    """A default as a survey shows it: true or false as text, lists as text with commas."""
+    default = option.get("default")
+    if isinstance(default, bool):
+        return str(default).lower()
+    return ",".join(default) if isinstance(default, list) else default
+
+
+@pytest.mark.parametrize("one", CONFIGURATION["controller_templates"] + CONFIGURATION["controller_workflows"], ids=NAME)
+def test_a_survey_asks_nothing_twice_and_has_what_awx_requires(one: dict[str, Any]) -> None:
+    variables = [question["variable"] for question in questions(one)]
+    assert len(variables) == len(set(variables))
+    for question in questions(one):
+        assert {"question_name", "variable", "type", "required"} <= set(question)
+
+
+def expressions(value: Any, key: str = "") -> Iterator[nodes.Template]:
+    """What Ansible evaluates in a file of tasks or variables."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from expressions(item, name)
+    elif isinstance(value, list):
+        for item in value:
+            yield from expressions(item, key)
+    elif isinstance(value, str) and key in ("when", "that", "until", "failed_when", "changed_when"):
+        yield Environment().parse(f"{{{{ [] and {value} }}}}")
+    elif isinstance(value, str):
+        yield Environment().parse(value)
+
+
+def judged(expression: nodes.Template) -> Iterator[str]:
+    """Variables that are taken for true or false, compared or computed with, as they come."""
+    for node in expression.find_all((nodes.BinExpr, nodes.UnaryExpr, nodes.Compare, nodes.CondExpr)):
+        parts = {
+            nodes.Compare: lambda node: [node.expr, *(operand.expr for operand in node.ops)],
+            nodes.CondExpr: lambda node: [node.test],
+        }.get(type(node), lambda node: node.iter_child_nodes())(node)
+        yield from (part.name for part in parts if isinstance(part, nodes.Name))
+
+
+def test_numbers_and_truth_values_may_be_text() -> None:
+    """``-e`` and surveys give text, and "0" and "false" are true: roles convert, modules do so by their own specs."""
+    typed = {name for name, one in options().items() if one["type"] in ("bool", "float", "int", "list")}
+    files = [path for what in ("tasks", "vars") for path in (ROOT / "roles").glob(f"*/{what}/*.yml")]
+    found = {(path, name) for path in files for one in expressions(load(path)) for name in judged(one) if name in typed}
+    assert found == set()
+    assert set(judged(Environment().parse("{{ 1 if not kafka_dr_audit else 2 }}"))) == {"kafka_dr_audit"}
+
+
+# ---- credentials and the inventories that use them
+
+
+def used(value: Any) -> Iterator[str]:
+    """Names of the variables that credentials give, in an inventory."""
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from used(item)
+    elif isinstance(value, str):
+        yield from re.findall(r"\bvault_[a-z_]+", value)
+
+
+def given(kind: dict[str, Any]) -> dict[str, str]:
+    """What a credential with an own value in each field gives."""
+    inputs = {field["id"]: f"{field['id']} of {kind['name']}" for field in kind["inputs"]["fields"]}
+    inputs |= {"logins": '{"User:payments-api": {"sasl.password": "logins"}}'} if "logins" in inputs else {}
+    files = {name.removeprefix("template."): f"/file/{name}" for name in kind["injectors"].get("file", {})}
+    return injected(kind, inputs, files)
+
+
+def test_each_variable_that_a_credential_gives_is_used_by_an_inventory_and_none_is_missing() -> None:
+    wanted = {name for path in INVENTORIES for name in used(load(path / "group_vars/all/kafka_dr.yml"))}
+    assert wanted == {name for kind in TYPES.values() for name in kind["injectors"]["extra_vars"]}
+
+
+@pytest.mark.parametrize("path", INVENTORIES, ids=lambda path: path.name)
+def test_an_example_inventory_is_right_with_the_credentials_of_its_engine(path: Path) -> None:
+    known = {name: value for kind in TYPES.values() for name, value in given(kind).items()}
+    environment = NativeEnvironment(undefined=StrictUndefined)
+    environment.filters["from_json"] = yaml.safe_load
+
+    def rendered(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: rendered(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [rendered(item) for item in value]
+        return environment.from_string(value).render(known) if isinstance(value, str) else value
+
+    variables = load(path / "group_vars/all/kafka_dr.yml")
+    pair = derive_pair({name.removeprefix("kafka_dr_"): rendered(value) for name, value in variables.items()})
+    assert pair["engine"] == path.name
+    assert [pair["home"], pair["away"]] == [CONFIGURATION["setup_home"], CONFIGURATION["setup_away"]]
+    groups = load(path / "hosts.yml")["all"]["children"]
+    assert {client["hosts"] for client in pair["clients"]} <= set(groups)
+    assert {site["host"] for site in pair["srm"].values()} <= set(groups.get("srm", {}).get("hosts", {}))
+
+
+@pytest.mark.parametrize("kind", TYPES.values(), ids=TYPES)
+def test_a_credential_gives_every_field_and_hides_what_is_secret(kind: dict[str, Any]) -> None:
+    fields = {field["id"]: field for field in kind["inputs"]["fields"]}
+    assert set(kind["inputs"]["required"]) == set(fields)
+    texts = [*kind["injectors"]["extra_vars"].values(), *kind["injectors"].get("file", {}).values()]
+    # Ansible must hand these to AWX as they are.
+    assert all(isinstance(text, Unsafe) for text in texts)
+    assert set(re.findall(r"{{ (?!tower)(\w+) }}", " ".join(texts))) == set(fields)
+    secret = {name for name, field in fields.items() if field.get("secret")}
+    assert secret == {name for name in fields if re.search("password|secret|logins", name)}
+
+
+def test_credentials_are_of_these_types_and_carry_no_secret() -> None:
+    assert {one["credential_type"] for one in CONFIGURATION["controller_credentials"]} == set(TYPES)
+    assert not [one for one in CONFIGURATION["controller_credentials"] if "inputs" in one]
+
+
+# ---- workflows and schedules
+
+
+@pytest.mark.parametrize("workflow", CONFIGURATION["controller_workflows"], ids=NAME)
+def test_a_workflow_moves_only_behind_readiness_and_an_approval(workflow: dict[str, Any]) -> None:
+    nodes = {node["identifier"]: node for node in workflow["workflow_nodes"]}
+    by_name = {one["name"]: one for one in CONFIGURATION["controller_templates"]}
+    ways = {
+        (name, kind, next_one["identifier"])
+        for name, node in nodes.items()
+        for kind, following in node.get("related", {}).items()
+        for next_one in following
+    }
+    assert ways == {
+        ("readiness", "success_nodes", "approval"),
+        ("approval", "success_nodes", "move"),
+        ("move", "always_nodes", "status"),
+    }
+    assert nodes["approval"]["unified_job_template"]["type"] == "workflow_approval"
+    jobs = {name: node["unified_job_template"] for name, node in nodes.items() if name != "approval"}
+    assert {job["type"] for job in jobs.values()} == {"job_template"}
+    moved = by_name[jobs["move"]["name"]]
+    assert moved["playbook"] in ("playbooks/failover_cutoff.yml", "playbooks/failback.yml")
+    # AWX hands an answer of the workflow on to the jobs that ask for it.
+    assert {one["variable"] for one in questions(workflow)} == {
+        one["variable"] for one in questions(moved) if one["required"]
+    }
+    accepts(by_name[jobs["readiness"]["name"]], nodes["readiness"]["extra_data"])
+    assert nodes["readiness"]["extra_data"] == {"kafka_dr_ready_require": "controlled"}
+
+
+def accepts(template: dict[str, Any], data: dict[str, Any]) -> None:
+    """A job started without a person takes answers of the survey only, and needs those that are required."""
+    asked = {one["variable"]: one for one in questions(template)}
+    assert set(data) <= set(asked)
+    assert {name for name, one in asked.items() if one["required"]} <= set(data)
+    assert all(value in asked[name].get("choices", [value]) for name, value in data.items())
+
+
+def test_schedules_name_templates_that_need_nobody() -> None:
+    by_name = {one["name"]: one for one in CONFIGURATION["controller_templates"]}
+    for schedule in CONFIGURATION["controller_schedules"]:
+        accepts(by_name[schedule["unified_job_template"]], schedule.get("extra_data", {}))
+        assert re.fullmatch(r"DTSTART:\d{8}T\d{6}Z RRULE:FREQ=MINUTELY;INTERVAL=\d+", schedule["rrule"])
+
+
+def test_readiness_is_scheduled_and_a_checkpoint_for_each_side() -> None:
+    playbooks = {one["name"]: Path(one["playbook"]).stem for one in CONFIGURATION["controller_templates"]}
+    found = sorted(
+        (playbooks[one["unified_job_template"]], one.get("extra_data", {}).get("kafka_dr_confirm", ""))
+        for one in CONFIGURATION["controller_schedules"]
+    )
+    sides = sorted([CONFIGURATION["setup_home"], CONFIGURATION["setup_away"]])
+    assert found == [("readiness", ""), *(("reverse_checkpoint", side) for side in sides)]
+
+
+# ---- what a workflow carries from job to job
+
+
+def test_whatever_a_job_hands_on_is_accepted_by_the_next_one() -> None:
+    """AWX gives artifacts to the jobs behind as extra variables, whatever their surveys ask."""
+    handed = {name for path in (ROOT / "roles").glob("*/tasks/*.yml") for name in stats(load(path))}
+    assert handed >= {"kafka_dr_verdict", "kafka_dr_ready_controlled"}
+    variables = load(PROJECT / "inventories/connect/group_vars/all/kafka_dr.yml") | dict.fromkeys(handed, "YES")
+    variables["kafka_dr_fence_logins"] = {}
+    derive_pair({name.removeprefix("kafka_dr_"): value for name, value in variables.items()})
+
+
+# ---- the guide
+
+
+def test_the_guide_names_what_is_there() -> None:
+    text = (ROOT / "docs" / "awx.md").read_text(encoding="utf-8")
+    paths = set(re.findall(r"(?:awx|tests|extensions)/[\w./-]*\w", text))
+    assert paths >= {"awx/load.yml", "awx/vars/controller.yml"}
+    assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []
+    known = {name for kind in TYPES.values() for name in kind["injectors"]["extra_vars"]}
+    assert set(re.findall(r"vault_[a-z_]+[a-z]", text)) <= known
+    assert set(re.findall(r"\*(Kafka DR [a-z_ ]+)\*", text)) <= names("controller_templates") | names(
+        "controller_workflows"
+    )
+    assert set(re.findall(r"setup_[a-z_]+", text)) <= set(CONFIGURATION)
+    assert {name for name in known if "away" not in name} <= set(re.findall(r"vault_\w+", text))
+
+
+def stats(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value.get("ansible.builtin.set_stats", {}).get("data", {})
+        for item in value.values():
+            yield from stats(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from stats(item)
