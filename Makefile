@@ -164,7 +164,7 @@ playbooks: setup
 	@pytest -m 'not soak' -n 2 --dist loadfile --durations=25 tests/playbooks
 
 .PHONY: molecule
-molecule: setup  ## Molecule scenarios on the lab
+molecule: setup  ## Molecule scenarios, on labs and in containers
 	@bash tests/support/molecule.sh
 
 .PHONY: bench
