@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Every target can be run at any time: it first makes what it needs. The work is done by scripts in tests/support.
-# Variables: PYTHON (makes .venv), KAFKA_DR_CACHE (downloads), KAFKA_DR_LAB_DIR (the lab), ONLY (bench).
+# Variables: PYTHON (makes .venv), KAFKA_DR_CACHE (downloads), KAFKA_DR_LAB_DIR (the lab), ONLY (bench, molecule).
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -164,8 +164,8 @@ playbooks: setup
 	@pytest -m 'not soak' -n 2 --dist loadfile --durations=25 tests/playbooks
 
 .PHONY: molecule
-molecule: setup  ## Molecule scenarios, on labs and in containers
-	@bash tests/support/molecule.sh
+molecule: setup  ## Molecule scenarios, on labs and in containers; ONLY=<name>
+	@bash tests/support/molecule.sh $(if $(ONLY),test '--scenario-name=$(ONLY)')
 
 .PHONY: bench
 bench: setup  ## benchmarks, results with machine and date in build/bench/results.md; ONLY=<prefix> runs a part
