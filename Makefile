@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Every target can be run at any time: it first makes what it needs. The work is done by scripts in tests/support.
-# Variables: PYTHON (makes .venv), KAFKA_DR_CACHE (downloads), KAFKA_DR_LAB_DIR (the lab), ONLY (bench).
+# Variables: PYTHON (makes .venv), KAFKA_DR_CACHE (downloads), KAFKA_DR_LAB_DIR (the lab), ONLY (bench, molecule).
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -166,8 +166,8 @@ playbooks: setup
 	@pytest -m 'not soak' -n 2 --dist loadfile --durations=25 tests/playbooks tests/runner
 
 .PHONY: molecule
-molecule: setup  ## Molecule scenarios on the lab
-	@bash tests/support/molecule.sh
+molecule: setup  ## Molecule scenarios, on labs and in containers; ONLY=<name>
+	@bash tests/support/molecule.sh $(if $(ONLY),test '--scenario-name=$(ONLY)')
 
 # In `make test` too: a link breaks with any change of a heading, and it takes a minute or so.
 .PHONY: docs

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# image.sh IMAGE: a Debian with Java and Python as an image of the Docker engine; there already: returns at once. No
+# registry is asked: its root file system comes from where this machine's own packages do, and is kept in the cache.
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
+source tests/support/common.sh
+
+IMAGE=$1
+PACKAGES=openjdk-17-jre-headless,python3
+# What nobody reads in there; it would double the size.
+UNUSED=(var/cache/apt var/lib/apt/lists usr/share/doc usr/share/man usr/share/locale)
+
+docker info >/dev/null 2>&1 || fail 'No Docker engine answers.' 'As root, make molecule starts one (tests/support/docker.sh).'
+if docker image inspect "$IMAGE" >/dev/null 2>&1; then exit 0; fi
+
+source /etc/os-release
+[[ $ID == debian ]] || fail "The image is made from Debian's packages, and this is $PRETTY_NAME."
+kept=$(cache_dir)/debian-$VERSION_CODENAME-$(dpkg --print-architecture)-$(cksum <<<"$PACKAGES" | cut -d ' ' -f 1).tar.gz
+
+mirror() {
+    # shellcheck disable=SC2016 # these are apt's own variables
+    apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
+        awk -v codename="$VERSION_CODENAME" '$2 == codename && $3 == "main" {print $1; exit}'
+}
+
+root_file_system() {
+    local work
+    command -v debootstrap >/dev/null || { can_apt_install && apt_install debootstrap; } ||
+        fail 'The image needs debootstrap.' 'Install it: apt-get install debootstrap'
+    [[ $(id -u) -eq 0 ]] || fail 'Only root can make the root file system of the image.'
+    mkdir -p "$(dirname -- "$kept")"
+    work=$(mktemp -d "$kept.XXXX")
+    # shellcheck disable=SC2064 # of this moment
+    trap "rm -rf '$work'" EXIT
+    with_progress build/logs/debootstrap.log debootstrap --variant=minbase --include="$PACKAGES" "$VERSION_CODENAME" \
+        "$work/root" "$(mirror)"
+    (cd "$work/root" && rm -rf "${UNUSED[@]}")
+    tar -C "$work/root" -cf - . | gzip -1 >"$work/done"
+    mv "$work/done" "$kept"
+}
+
+if ! [[ -f $kept ]]; then
+    say 'docker: making the root file system of the image (some minutes, the first time only)'
+    root_file_system
+fi
+say "docker: importing the image $IMAGE"
+docker import "$kept" "$IMAGE"

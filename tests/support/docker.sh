@@ -1,0 +1,61 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+#
+# Source it after common.sh. engine_start makes a Docker engine answer: the one that does already, or as root one of our
+# own; if neither can be, ENGINE_WHY says why. engine_stop ends our own. Images stay in build/docker.
+
+ENGINE_WHY=
+ENGINE_PID=
+ENGINE_RUN=
+ENGINE_LOG=build/logs/dockerd.log
+
+engine_answers() { docker version >/dev/null 2>&1; }
+
+engine_start() {
+    if engine_answers; then return 0; fi
+    if [[ $(id -u) -ne 0 ]]; then
+        ENGINE_WHY='no Docker engine answers, and only root can start one'
+        return 1
+    fi
+    # Where systemd runs, the package would start an engine that stays.
+    if ! command -v dockerd >/dev/null && { ! can_apt_install || [[ -d /run/systemd/system ]]; }; then
+        ENGINE_WHY='no Docker engine answers, and dockerd is not installed (Debian, Ubuntu: apt-get install docker.io)'
+        return 1
+    fi
+    command -v dockerd >/dev/null || (RUNLEVEL=1 apt_install docker.io) || true
+    engine_spawn && return 0
+    # Whether it could be installed is seen here, too.
+    ENGINE_WHY="dockerd did not start: $(grep -v level=info "$ENGINE_LOG" 2>/dev/null | tail -n 1 | cut -c 1-300)"
+    engine_stop
+    return 1
+}
+
+# It leaves this machine's packet filter and routes alone: the networks of the scenario have no way out, and need none.
+engine_spawn() {
+    mkdir -p build/docker "$(dirname -- "$ENGINE_LOG")"
+    # Paths of sockets must be short.
+    ENGINE_RUN=$(mktemp -d "${TMPDIR:-/tmp}/kafka-dr-docker.XXXX")
+    export DOCKER_HOST=unix://$ENGINE_RUN/socket
+    # Its own session: Ctrl-C must not end it before the containers are gone.
+    setsid dockerd --storage-driver=overlay2 --data-root="$PWD/build/docker" --exec-root="$ENGINE_RUN/exec" \
+        --pidfile="$ENGINE_RUN/pid" --host="$DOCKER_HOST" --bridge=none --iptables=false --ip-forward=false \
+        --ip-masq=false >"$ENGINE_LOG" 2>&1 &
+    ENGINE_PID=$!
+    local until=$((SECONDS + 60))
+    while kill -0 "$ENGINE_PID" 2>/dev/null && ((SECONDS < until)); do
+        if engine_answers; then return 0; fi
+        sleep 0.2
+    done
+    return 1
+}
+
+engine_stop() {
+    [[ -n $ENGINE_PID ]] || return 0
+    kill "$ENGINE_PID" 2>/dev/null || true
+    wait "$ENGINE_PID" || true
+    rm -rf "$ENGINE_RUN"
+    ENGINE_PID=
+    unset DOCKER_HOST
+}
