@@ -29,7 +29,7 @@ class Unsafe(str):
     __slots__ = ()
 
 
-Loader.add_constructor("!unsafe", lambda loader, node: Unsafe(loader.construct_scalar(node)))
+Loader.add_constructor("!unsafe", lambda _loader, node: Unsafe(node.value))
 
 
 @cache
@@ -60,14 +60,15 @@ def answered(template: Mapping[str, Any], **given: Any) -> dict[str, Any]:
     assert not unknown, f"not asked for: {unknown}"
     assert not missing, f"required: {missing}"
     defaults = {one["variable"]: one["default"] for one in spec if "default" in one}
-    return template["extra_vars"] | defaults | given
+    own: dict[str, Any] = template["extra_vars"]
+    return own | defaults | given
 
 
 def injected(kind: Mapping[str, Any], inputs: Mapping[str, str], files: Mapping[str, str]) -> dict[str, str]:
     """Extra variables that a credential of a type gives to a job; ``files``: where its files lie, by name."""
     environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
     known = {**inputs, "tower": {"filename": dict(files)}}
-    extra = kind["injectors"]["extra_vars"]
+    extra: dict[str, str] = kind["injectors"]["extra_vars"]
     return {name: environment.from_string(text).render(known) for name, text in extra.items()}
 
 
