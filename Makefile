@@ -81,17 +81,23 @@ demo: run-setup  ## from nothing to a proven failover and failback, with a short
 # ---- tests --------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: lint setup  ## everything that must pass
-	$(SAY) 'test: unit tests, sanity, the tarball and the pages beside the tests of modules on the lab: 20 minutes or so, shown when they end'
+test: lint setup  ## what must pass before a change: everything but the long tests (make playbooks)
+	$(SAY) 'test: unit tests, sanity, the tarball and the pages beside the tests of modules on the lab, shown when they end'
 	@$(MAKE) --no-print-directory classes
 	@$(MAKE) --no-print-directory -j2 --output-sync=target quick modules
-	@$(MAKE) --no-print-directory playbooks docs-commands molecule
+	@$(MAKE) --no-print-directory -j2 --output-sync=target runs molecule
 	$(SAY) 'test: all passed'
 
 # Saves each audit of the tests a third of its start; half a minute, once for a virtual environment.
 .PHONY: classes
 classes: setup
 	@ls .venv/share/switchback.kafka_dr/*.jsa > /dev/null 2>&1 || python spark/kafka_dr_audit --prepare
+
+# Molecule moves applications by every type, engine and policy; these look at what is around it.
+.PHONY: runs
+runs:
+	@$(MAKE) --no-print-directory docs-commands
+	@$(MAKE) --no-print-directory runner
 
 # Modules wait for brokers most of the time: these use the other half of the machine.
 .PHONY: quick
@@ -158,12 +164,17 @@ integration: modules playbooks  ## each module and playbook on real clusters
 .PHONY: modules
 modules: setup
 	$(SAY) 'modules: pytest tests/integration (modules on the lab)'
-	@pytest -m 'not soak' tests/integration
+	@pytest -m 'not soak' -n 2 --dist loadfile --durations=15 tests/integration
 
 .PHONY: playbooks
-playbooks: setup
-	$(SAY) 'playbooks: pytest tests/playbooks tests/runner (applications under load, two pairs at a time)'
-	@pytest -m 'not soak' -n 2 --dist loadfile --durations=25 tests/playbooks tests/runner
+playbooks: setup classes  ## the long tests: every playbook under load, with kills and faults, 40 minutes or so
+	$(SAY) 'playbooks: pytest tests/playbooks (applications under load, two pairs at a time)'
+	@pytest -m 'not soak' -n 2 --dist loadfile --durations=25 tests/playbooks
+
+.PHONY: runner
+runner: setup  ## playbooks as AWX starts them
+	$(SAY) 'runner: pytest tests/runner'
+	@pytest tests/runner
 
 .PHONY: molecule
 molecule: setup  ## Molecule scenarios, on labs and in containers; ONLY=<name>
