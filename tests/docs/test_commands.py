@@ -79,8 +79,6 @@ CHECKED = {
     "ansible-playbook switchback.kafka_dr.rights": f"{ELSEWHERE}, on a secured pair",
     "ansible-doc": "run as far as no name is to be filled in",
     "ansible-builder create": "the execution environment has a test of its own",
-    "ansible-builder build": "needs a registry; tests/runner renders it",
-    "ansible-rulebook --rulebook": "needs an AWX; tests/unit/test_rulebook.py reads the rulebook",
     "make demo": ITSELF,
     "make docs": ITSELF,
     "make check": ITSELF,
