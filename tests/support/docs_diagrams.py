@@ -164,11 +164,11 @@ def phases(name: str) -> str:
     """``failback`` is a cutoff with the sides exchanged, as in the code."""
     source = "cutoff" if name == "failback" else name
     identity, rows, drawing = source == "identity", steps(source), Drawing(f"kd-{name}", turned=name == "failback")
-    halves = [state for _, before, after in rows for state in (before, after)]
+    halves = [state for _phase, before, after in rows for state in (before, after)]
     heads = {144.0: "clients", 242.0: f"cluster {drawing.side('P')}", 326.0: f"cluster {drawing.side('B')}"}
     for x, words in heads.items():
         drawing.text(x, 14, words, "head", "middle")
-    for place, (phase, _, _) in enumerate(rows):
+    for place, (phase, _before, _after) in enumerate(rows):
         y = TOP + place * ROW
         if place % 2:
             drawing.box(0, y, WIDTH, ROW, "band")
@@ -191,7 +191,7 @@ def phases(name: str) -> str:
         for begin, end, reads in runs("read" if topic.read(state) else "" for state in halves):
             if reads:
                 drawing.box(x + 25, TOP + begin * HALF, 4, (end - begin) * HALF, "read")
-        for place, (_, _, after) in enumerate(rows):
+        for place, (_phase, _before, after) in enumerate(rows):
             if after.positions and topic.side == "B":
                 drawing.diamond(x + 13, TOP + place * ROW + HALF)
     bottom = legend(drawing, TOP + len(rows) * ROW + 8, any(state.lost for state in halves))

@@ -39,7 +39,7 @@ def filled(name: str, side: str, origin: str) -> list[str]:
     """What comes into a topic, before the first phase and after each."""
     identity = name == "identity"
     (topic,) = (topic for topic in (ONE_TOPIC if identity else TOPICS) if (topic.side, topic.origin) == (side, origin))
-    return [topic.filled(after, identity) for _, _, after in steps(name)]
+    return [topic.filled(after, identity) for _phase, _before, after in steps(name)]
 
 
 @pytest.mark.parametrize("name", sorted(load()))
@@ -66,7 +66,7 @@ def test_a_diagram_is_one_block_of_well_formed_svg_that_names_itself_and_fetches
 @pytest.mark.parametrize("request_", REQUESTS)
 def test_nothing_is_drawn_outside_of_the_picture(request_: str) -> None:
     (svg,) = drawn(request_)
-    _, _, width, height = map(float, str(svg.get("viewBox")).split())
+    _left, _top, width, height = map(float, str(svg.get("viewBox")).split())
     for box in (box for box in svg.findall("rect")):
         x, y, w, h = (float(str(box.get(key))) for key in ("x", "y", "width", "height"))
         assert x >= 0
@@ -88,7 +88,7 @@ def test_every_name_that_a_page_asks_for_can_be_drawn() -> None:
 
 
 def test_in_a_cutoff_nothing_comes_in_anywhere_while_positions_are_found() -> None:
-    quiet = [name for name, _, _ in steps("cutoff")].index("barrier")
+    quiet = [name for name, _before, _after in steps("cutoff")].index("barrier")
     assert {filled("cutoff", topic.side, topic.origin)[quiet] for topic in TOPICS} == {""}
 
 
@@ -101,7 +101,7 @@ def test_in_a_disaster_the_lost_side_is_lost_throughout() -> None:
 
 
 def test_with_one_topic_the_flow_back_copies_from_the_phase_flows_on() -> None:
-    phases = [name for name, _, _ in steps("identity")]
+    phases = [name for name, _before, _after in steps("identity")]
     assert filled("identity", "P", "P")[phases.index("arrival") :] == ["", "copied", "copied"]
 
 
