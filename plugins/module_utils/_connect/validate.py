@@ -45,7 +45,9 @@ def _redirected(spec: FlowSpec) -> bool:
 def check_existing(spec: FlowSpec, wishes: Iterable[Wish], connectors: Mapping[str, Connector]) -> None:
     """Refuse to work beside a second connector of the same flow, or on top of settings that make it unsound."""
     for wish in wishes:
-        others = rivals(wish, spec.topics, connectors) if wish.state == "running" else []
+        # Beside an application others may copy what is theirs; beside a whole pair nobody.
+        topics = spec.topics if spec.application else ()
+        others = rivals(wish, topics, connectors) if wish.state == "running" else []
         if others:
             raise DrError(
                 "flow_runs_twice",

@@ -80,7 +80,10 @@ class ConnectEngine:
         return EngineLook(looks, copied_offsets(rest, looks["source"].name, source))
 
     def against(self, source: str, target: str, topics: Iterable[str]) -> list[str]:
-        """Connectors of whatever name, on either side's workers, that copy ``topics`` back and run."""
+        """Connectors of whatever name, on either side's workers, that copy back and run.
+
+        Of one application only those that may take its ``topics``: others live on the other side.
+        """
         ends = {"source.cluster.alias": target, "target.cluster.alias": source}
         return sorted(
             connector.name
@@ -89,7 +92,7 @@ class ConnectEngine:
             if connector.part == "source"
             and not connector.stopped
             and all(connector.config.get(key) == alias for key, alias in ends.items())
-            and takes_any(connector.config, topics)
+            and takes_any(connector.config, topics if self.application else ())
         )
 
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
