@@ -41,10 +41,17 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
         for application in (PAYMENTS, ORDERS):
             made.playbook("enable", {"kafka_dr_confirm": "P", **application})
         made.start()
-        made.traffic(500)
+        work(made)
         yield made
     finally:
         made.lab_down()
+
+
+def work(pair: Scenario, records: int = 500) -> None:
+    """Wait until so many more records are acknowledged and processed: each topic has one group."""
+    wanted = pair.count("acknowledged") + records
+    pair.wait(lambda: pair.count("acknowledged") >= wanted, 120, f"{records} more records are acknowledged")
+    pair.wait(lambda: pair.count("processed") >= wanted - records // 2, 120, "consumers follow")
 
 
 def active(pair: Scenario, application: dict[str, str]) -> str:
@@ -97,7 +104,7 @@ def test_one_moves_and_the_other_stays(pair: Scenario) -> None:
     assert {row["group"] for row in report["positions"]} == {"settlement"}
     assert (report["outcome"], report["pair"]) == ("completed", "B-P.payments")
     assert {row["topic"] for row in report["positions"]} == {"Payments", "P.Payments"}
-    pair.traffic(500)
+    work(pair)
     assert endpoints(pair, "payments-api", "settlement", "shop", "warehouse") == ["B", "B", "P", "P"]
     assert {name: state for name, state in connectors(pair).items() if ".orders." in name} == others
     assert connectors(pair)["B->P.payments.MirrorCheckpointConnector"] == "RUNNING"
@@ -113,7 +120,7 @@ def test_both_move_at_the_same_time_each_its_own_way(pair: Scenario, tmp_path: P
     with ThreadPoolExecutor() as pool:
         for done in list(pool.map(lambda move: pair.playbook(*move), moves)):
             assert done["rc"] == 0
-    pair.traffic(500)
+    work(pair)
     assert (active(pair, PAYMENTS), active(pair, ORDERS)) == ("P", "B")
     pair.stop()
     counted = totals(pair.check())
