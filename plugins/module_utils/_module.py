@@ -43,13 +43,16 @@ class ArgumentSpec:
         self.options: dict[str, Any] = dict(options or {})
         self.rules: dict[str, list[Any]] = {name: list(rules.get(name, [])) for name in _RULES}
 
-    def merge(self, other: ArgumentSpec) -> ArgumentSpec:
-        """A new spec with the options and rules of both."""
-        twice = set(self.options) & set(other.options)
-        if twice:
-            raise ValueError(f"options defined twice: {sorted(twice)}")
-        rules = {name: self.rules[name] + other.rules[name] for name in _RULES}
-        return ArgumentSpec({**self.options, **other.options}, **rules)
+    def merge(self, *others: ArgumentSpec) -> ArgumentSpec:
+        """A new spec with the options and rules of all."""
+        merged = self
+        for other in others:
+            twice = set(merged.options) & set(other.options)
+            if twice:
+                raise ValueError(f"options defined twice: {sorted(twice)}")
+            rules = {name: merged.rules[name] + other.rules[name] for name in _RULES}
+            merged = ArgumentSpec({**merged.options, **other.options}, **rules)
+        return merged
 
     def create_module(self, supports_check_mode: bool = True) -> AnsibleModule:
         """The AnsibleModule; secrets inside free dictionaries are masked before anything can fail or is logged."""

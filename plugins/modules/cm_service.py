@@ -202,7 +202,7 @@ def options() -> ArgumentSpec:
             "rolling": {"type": "bool", "default": False},
         }
     )
-    return cm_options().merge(wait_options(timeout=600.0, sleep=1.0)).merge(own)
+    return cm_options().merge(wait_options(timeout=600.0, sleep=1.0), own)
 
 
 def work(module: AnsibleModule) -> Result:

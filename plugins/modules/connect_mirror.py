@@ -293,7 +293,7 @@ from ..module_utils._module import ArgumentSpec, Result, connect_options, run, w
 
 def options() -> ArgumentSpec:
     """The argument spec, from its parts."""
-    return connect_options().merge(wait_options()).merge(ArgumentSpec(flow_options()))
+    return connect_options().merge(wait_options(), ArgumentSpec(flow_options()))
 
 
 def work(module: AnsibleModule) -> Result:

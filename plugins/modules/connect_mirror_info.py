@@ -169,7 +169,7 @@ def options() -> ArgumentSpec:
             "wait_for": {"type": "str", "choices": ["none", "running", "stopped"], "default": "none"},
         }
     )
-    return connect_options().merge(wait_options()).merge(own)
+    return connect_options().merge(wait_options(), own)
 
 
 def work(module: AnsibleModule) -> Result:

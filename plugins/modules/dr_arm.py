@@ -22,6 +22,7 @@ description:
     runs is left alone where the journal knows all topics and nobody has moved the applications by hand.
   - Does not start the connector.
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.attributes
 options:
@@ -57,14 +58,6 @@ options:
       - Without O(cut), what a topic with another id or without one holds already counts as unknown history.
     type: dict
     default: {}
-  pair:
-    description: Name of the pair in the journal.
-    type: str
-    required: true
-  topic:
-    description: Name of the journal topic.
-    type: str
-    default: kafka-dr-journal-internal
   run:
     description: Id of the run in the journal. Without one nothing is journaled.
     type: str
@@ -124,24 +117,20 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.arming import arm
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import journal_options, pair_options
 
-SPEC = pair_options().merge(
-    ArgumentSpec(
-        {
-            "source": {"type": "str", "required": True},
-            "target": {"type": "str", "required": True},
-            "cut": {"type": "dict"},
-            "ends": {"type": "dict", "default": {}},
-            "accept_tail": {"type": "list", "elements": "str", "default": []},
-            "moved": {"type": "bool", "default": False},
-            "topic_ids": {"type": "dict", "default": {}},
-            "pair": {"type": "str", "required": True},
-            "topic": {"type": "str", "default": "kafka-dr-journal-internal"},
-            "run": {"type": "str"},
-        }
-    )
-)
+SPEC = ArgumentSpec(
+    {
+        "source": {"type": "str", "required": True},
+        "target": {"type": "str", "required": True},
+        "cut": {"type": "dict"},
+        "ends": {"type": "dict", "default": {}},
+        "accept_tail": {"type": "list", "elements": "str", "default": []},
+        "moved": {"type": "bool", "default": False},
+        "topic_ids": {"type": "dict", "default": {}},
+        "run": {"type": "str"},
+    }
+).merge(pair_options(), journal_options())
 
 
 def work(module: AnsibleModule) -> Result:

@@ -18,6 +18,7 @@ description:
   - Fails, and journals nothing, when the flow is not drained or a position cannot be found. The connectors stay stopped
     then; the caller brings them back.
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.translation
@@ -33,14 +34,6 @@ options:
     description: Seconds that the connectors may take to stop.
     type: float
     default: 60.0
-  pair:
-    description: Name of the pair in the journal.
-    type: str
-    required: true
-  topic:
-    description: Name of the journal topic.
-    type: str
-    default: kafka-dr-journal-internal
   run:
     description: Id of the run in the journal.
     type: str
@@ -106,25 +99,20 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.barrier import barrier
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options, translation_options
-
-SPEC = (
-    pair_options()
-    .merge(wait_options())
-    .merge(translation_options())
-    .merge(
-        ArgumentSpec(
-            {
-                "final": {"type": "bool", "default": True},
-                "stop_timeout": {"type": "float", "default": 60.0},
-                "pair": {"type": "str", "required": True},
-                "topic": {"type": "str", "default": "kafka-dr-journal-internal"},
-                "run": {"type": "str", "required": True},
-                "ahead": {"type": "list", "elements": "str"},
-            }
-        )
-    )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    journal_options,
+    pair_options,
+    translation_options,
 )
+
+SPEC = ArgumentSpec(
+    {
+        "final": {"type": "bool", "default": True},
+        "stop_timeout": {"type": "float", "default": 60.0},
+        "run": {"type": "str", "required": True},
+        "ahead": {"type": "list", "elements": "str"},
+    }
+).merge(pair_options(), wait_options(), translation_options(), journal_options())
 
 
 def work(module: AnsibleModule) -> Result:

@@ -18,6 +18,8 @@ description:
     O(leave) and no run is under way. While it works it holds a lease; a run that starts meanwhile waits for it.
   - A position that is not known, or that is already higher, is left alone and listed.
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal
+  - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.attributes
 options:
@@ -33,18 +35,6 @@ options:
     description: Seconds for everything. Behind them nothing is committed any more.
     type: float
     default: 60.0
-  pair:
-    description: Name of the pair in the journal.
-    type: str
-    required: true
-  topic:
-    description: Name of the journal topic.
-    type: str
-    default: kafka-dr-journal-internal
-  state_topic:
-    description: Name of the topic with leases.
-    type: str
-    default: kafka-dr-state-internal
 attributes:
   check_mode:
     support: full
@@ -107,20 +97,19 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.checkpointing import checkpoint
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
-
-SPEC = pair_options().merge(
-    ArgumentSpec(
-        {
-            "leave": {"type": "str", "required": True},
-            "enter": {"type": "str", "required": True},
-            "wait_timeout": {"type": "float", "default": 60.0},
-            "pair": {"type": "str", "required": True},
-            "topic": {"type": "str", "default": "kafka-dr-journal-internal"},
-            "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
-        }
-    )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    journal_options,
+    pair_options,
+    state_options,
 )
+
+SPEC = ArgumentSpec(
+    {
+        "leave": {"type": "str", "required": True},
+        "enter": {"type": "str", "required": True},
+        "wait_timeout": {"type": "float", "default": 60.0},
+    }
+).merge(pair_options(), journal_options(), state_options())
 
 
 def work(module: AnsibleModule) -> Result:

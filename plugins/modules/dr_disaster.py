@@ -21,6 +21,8 @@ description:
     be pending; then C(copied) is a lower bound.
   - In check mode it stops and journals nothing, and asks O(leave) whether it still answers.
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal
+  - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.attributes
@@ -70,18 +72,6 @@ options:
     description: Check mode. Seconds for the question whether O(leave) answers; asked again only if it does.
     type: float
     default: 3.0
-  pair:
-    description: Name of the pair in the journal.
-    type: str
-    required: true
-  topic:
-    description: Name of the journal topic.
-    type: str
-    default: kafka-dr-journal-internal
-  state_topic:
-    description: Name of the topic with prepared positions.
-    type: str
-    default: kafka-dr-state-internal
   run:
     description: Id of the run in the journal. Not needed in check mode.
     type: str
@@ -179,32 +169,27 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.disaster import disaster
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
-
-SPEC = (
-    pair_options()
-    .merge(wait_options())
-    .merge(
-        ArgumentSpec(
-            {
-                "leave": {"type": "str", "required": True},
-                "enter": {"type": "str", "required": True},
-                "vouched": {"type": "dict", "default": {}},
-                "topic_ids": {"type": "dict", "default": {}},
-                "syncs_since": {"type": "dict", "default": {}},
-                "seams": {"type": "list", "elements": "dict", "default": []},
-                "only_here": {"type": "dict", "default": {}},
-                "ahead": {"type": "list", "elements": "str"},
-                "stop_timeout": {"type": "float", "default": 10.0},
-                "probe_timeout": {"type": "float", "default": 3.0},
-                "pair": {"type": "str", "required": True},
-                "topic": {"type": "str", "default": "kafka-dr-journal-internal"},
-                "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
-                "run": {"type": "str"},
-            }
-        )
-    )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    journal_options,
+    pair_options,
+    state_options,
 )
+
+SPEC = ArgumentSpec(
+    {
+        "leave": {"type": "str", "required": True},
+        "enter": {"type": "str", "required": True},
+        "vouched": {"type": "dict", "default": {}},
+        "topic_ids": {"type": "dict", "default": {}},
+        "syncs_since": {"type": "dict", "default": {}},
+        "seams": {"type": "list", "elements": "dict", "default": []},
+        "only_here": {"type": "dict", "default": {}},
+        "ahead": {"type": "list", "elements": "str"},
+        "stop_timeout": {"type": "float", "default": 10.0},
+        "probe_timeout": {"type": "float", "default": 3.0},
+        "run": {"type": "str"},
+    }
+).merge(pair_options(), wait_options(), journal_options(), state_options())
 
 
 def work(module: AnsibleModule) -> Result:

@@ -46,15 +46,12 @@ options:
     description: Name of the pair that the drill was for.
     type: str
     required: true
-  state_topic:
-    description: Name of the topic in which drills are kept.
-    type: str
-    default: kafka-dr-state-internal
   request_timeout:
     description: Bound of each request, in seconds.
     type: float
     default: 15.0
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.attributes
 attributes:
   check_mode:
@@ -96,6 +93,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.drill import note, remove
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import state_options
 
 SPEC = ArgumentSpec(
     {
@@ -105,11 +103,10 @@ SPEC = ArgumentSpec(
         "belongings": {"type": "dict", "default": {}},
         "marks": {"type": "list", "elements": "str", "default": []},
         "pair": {"type": "str", "required": True},
-        "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
         "request_timeout": {"type": "float", "default": 15.0},
     },
     required_if=[("state", "noted", ["note"]), ("state", "absent", ["belongings"])],
-)
+).merge(state_options())
 
 
 def work(module: AnsibleModule) -> Result:

@@ -15,6 +15,7 @@ description:
     digest of everything else, so that two looks tell whether anything was changed between them.
   - Tells what is kept of earlier drills.
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.attributes.info_module
 options:
   clusters:
@@ -38,10 +39,6 @@ options:
     description: Name of the pair that the drill was for.
     type: str
     required: true
-  state_topic:
-    description: Name of the topic in which drills are kept.
-    type: str
-    default: kafka-dr-state-internal
   request_timeout:
     description: Bound of each request, in seconds.
     type: float
@@ -86,6 +83,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.drill import look
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import state_options
 
 SPEC = ArgumentSpec(
     {
@@ -93,10 +91,9 @@ SPEC = ArgumentSpec(
         "belongings": {"type": "dict", "required": True},
         "marks": {"type": "list", "elements": "str", "required": True},
         "pair": {"type": "str", "required": True},
-        "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
         "request_timeout": {"type": "float", "default": 15.0},
     }
-)
+).merge(state_options())
 
 
 def work(module: AnsibleModule) -> Result:

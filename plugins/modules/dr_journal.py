@@ -16,6 +16,8 @@ description:
     such as log ends at the barrier. A run that died goes on from it.
   - The writer uses one fixed C(transactional.id) per pair, so a newer run fences an older one.
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal
+  - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.attributes
 options:
   clusters:
@@ -24,18 +26,6 @@ options:
       - Every one of them must answer; a planned run does not go on with half a journal.
     type: dict
     required: true
-  pair:
-    description: Name of the pair; several pairs may share a journal topic.
-    type: str
-    required: true
-  topic:
-    description: Name of the journal topic. Its name keeps it out of MirrorMaker 2's flows.
-    type: str
-    default: kafka-dr-journal-internal
-  state_topic:
-    description: Name of the topic with leases. A run that starts waits until no scheduled job holds one.
-    type: str
-    default: kafka-dr-state-internal
   event:
     description:
       - V(read) only reads. V(enabled) and V(disabled) note that the pair was set up or taken down.
@@ -141,13 +131,11 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import KINDS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal import note
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import journal_options, state_options
 
 SPEC = ArgumentSpec(
     {
         "clusters": {"type": "dict", "required": True},
-        "pair": {"type": "str", "required": True},
-        "topic": {"type": "str", "default": "kafka-dr-journal-internal"},
-        "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
         "event": {
             "type": "str",
             "default": "read",
@@ -159,7 +147,7 @@ SPEC = ArgumentSpec(
         "request_timeout": {"type": "float", "default": 15.0},
     },
     required_if=[("event", kind, ("run",)) for kind in ("resumed", "phase", "pnr", "ended")],
-)
+).merge(journal_options(), state_options())
 
 
 def work(module: AnsibleModule) -> Result:

@@ -18,6 +18,8 @@ description:
   - Changes nothing of a pair. Flows are judged by what moves, never by the state RUNNING.
   - Each look is kept in the state topic on the sides that answer (O(history)), so that the next one can tell a trend.
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal
+  - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.attributes
 options:
@@ -29,18 +31,6 @@ options:
     description: Alias of the home cluster, where the applications live if the journal does not say anything else.
     type: str
     required: true
-  pair:
-    description: Name of the pair in the journal.
-    type: str
-    required: true
-  topic:
-    description: Name of the journal topic.
-    type: str
-    default: kafka-dr-journal-internal
-  state_topic:
-    description: Name of the topic with prepared positions.
-    type: str
-    default: kafka-dr-state-internal
   local_groups:
     description: Groups of the inventory that stay where they are.
     type: list
@@ -156,32 +146,31 @@ lines:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    journal_options,
+    pair_options,
+    state_options,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.readiness import readiness
 
 NAMES = {"type": "list", "elements": "str", "default": []}
-SPEC = pair_options().merge(
-    ArgumentSpec(
-        {
-            "to": {"type": "str", "default": ""},
-            "home": {"type": "str", "required": True},
-            "pair": {"type": "str", "required": True},
-            "topic": {"type": "str", "default": "kafka-dr-journal-internal"},
-            "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
-            "local_groups": NAMES,
-            "clients": {"type": "list", "elements": "dict", "default": []},
-            "endpoints": {"type": "dict", "default": {}},
-            "unreachable": NAMES,
-            "lists": {"type": "list", "elements": "dict", "default": []},
-            "lists_errors": NAMES,
-            "accept": NAMES,
-            "history": {"type": "bool", "default": True},
-            "lag_limit": {"type": "float", "default": 60.0},
-            "expiry_limit": {"type": "float", "default": 3600.0},
-            "age_limit": {"type": "float", "default": 900.0},
-        }
-    )
-)
+SPEC = ArgumentSpec(
+    {
+        "to": {"type": "str", "default": ""},
+        "home": {"type": "str", "required": True},
+        "local_groups": NAMES,
+        "clients": {"type": "list", "elements": "dict", "default": []},
+        "endpoints": {"type": "dict", "default": {}},
+        "unreachable": NAMES,
+        "lists": {"type": "list", "elements": "dict", "default": []},
+        "lists_errors": NAMES,
+        "accept": NAMES,
+        "history": {"type": "bool", "default": True},
+        "lag_limit": {"type": "float", "default": 60.0},
+        "expiry_limit": {"type": "float", "default": 3600.0},
+        "age_limit": {"type": "float", "default": 900.0},
+    }
+).merge(pair_options(), journal_options(), state_options())
 
 
 def work(module: AnsibleModule) -> Result:

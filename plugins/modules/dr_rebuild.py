@@ -45,23 +45,13 @@ options:
     description: What stands between the alias and the topic in the names of replicas.
     type: str
     default: .
-  pair:
-    description: Name of the pair.
-    type: str
-    required: true
-  topic:
-    description: Name of the journal topic.
-    type: str
-    default: kafka-dr-journal-internal
-  state_topic:
-    description: Name of the topic with prepared positions and leases.
-    type: str
-    default: kafka-dr-state-internal
   request_timeout:
     description: Bound of each request, in seconds.
     type: float
     default: 15.0
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal
+  - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.attributes
 attributes:
   check_mode:
@@ -111,6 +101,7 @@ rights:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import journal_options, state_options
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.rebuild import rebuild
 
 SPEC = ArgumentSpec(
@@ -121,12 +112,9 @@ SPEC = ArgumentSpec(
         "principals": {"type": "list", "elements": "str", "default": []},
         "policy": {"type": "str", "choices": ["default", "identity"], "default": "default"},
         "separator": {"type": "str", "default": "."},
-        "pair": {"type": "str", "required": True},
-        "topic": {"type": "str", "default": "kafka-dr-journal-internal"},
-        "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
         "request_timeout": {"type": "float", "default": 15.0},
     }
-)
+).merge(journal_options(), state_options())
 
 
 def work(module: AnsibleModule) -> Result:

@@ -20,6 +20,7 @@ description:
     they have come. With O(policy=default) the flow's offsets are set behind the tail first.
   - Reads with C(read_committed); offsets behind an open transaction are counted as C(undecided).
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.attributes
 options:
@@ -78,10 +79,6 @@ options:
     description: Name of the pair.
     type: str
     required: true
-  state_topic:
-    description: Name of the topic on O(target) that keeps how far a replay has come.
-    type: str
-    default: kafka-dr-state-internal
 attributes:
   check_mode:
     support: full
@@ -136,30 +133,27 @@ lines:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options, state_options
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.salvage import salvage
 
-SPEC = pair_options().merge(
-    ArgumentSpec(
-        {
-            "source": {"type": "str", "required": True},
-            "target": {"type": "str", "required": True},
-            "mode": {"type": "str", "choices": ["list", "export", "replay"], "default": "list"},
-            "into": {"type": "str", "choices": ["salvage", "original"], "default": "salvage"},
-            "folder": {"type": "path"},
-            "topic_ids": {"type": "dict", "default": {}},
-            "cut": {"type": "dict", "default": {}},
-            "resumed": {"type": "dict", "default": {}},
-            "failed_over": {"type": "float"},
-            "accept_expired": {"type": "list", "elements": "str", "default": []},
-            # Not a secret: names of topics.
-            "accept_newer_keys": {"type": "list", "elements": "str", "default": [], "no_log": False},
-            "pair": {"type": "str", "required": True},
-            "state_topic": {"type": "str", "default": "kafka-dr-state-internal"},
-        },
-        required_if=[("mode", "export", ("folder",))],
-    )
-)
+SPEC = ArgumentSpec(
+    {
+        "source": {"type": "str", "required": True},
+        "target": {"type": "str", "required": True},
+        "mode": {"type": "str", "choices": ["list", "export", "replay"], "default": "list"},
+        "into": {"type": "str", "choices": ["salvage", "original"], "default": "salvage"},
+        "folder": {"type": "path"},
+        "topic_ids": {"type": "dict", "default": {}},
+        "cut": {"type": "dict", "default": {}},
+        "resumed": {"type": "dict", "default": {}},
+        "failed_over": {"type": "float"},
+        "accept_expired": {"type": "list", "elements": "str", "default": []},
+        # Not a secret: names of topics.
+        "accept_newer_keys": {"type": "list", "elements": "str", "default": [], "no_log": False},
+        "pair": {"type": "str", "required": True},
+    },
+    required_if=[("mode", "export", ("folder",))],
+).merge(pair_options(), state_options())
 
 
 def work(module: AnsibleModule) -> Result:

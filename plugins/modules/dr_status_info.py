@@ -102,7 +102,8 @@ waited_s:
   type: float
 status:
   description:
-    - C(flows) with verdict, reason, lag (source offsets, null when unknown), heartbeat age, connectors and partitions.
+    - C(flows) with verdict, reason, lag (source offsets, null when unknown), heartbeat age, connectors and partitions
+      (C(taken), whether the connector's own filters take the topic, null when unknown).
     - C(groups), one row for each group, side, topic and partition, with C(commit) and C(read_to_end) (null when
       unknown).
     - C(missing), what is not (yet) as wanted, in words. C(unlisted), topics outside the pair that a group commits on.

@@ -16,6 +16,7 @@ description:
   - Each part is looked at by itself. One that cannot be had is told with its reason and hides no other one; a side
     that is dead is no failure.
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.attributes.info_module
 options:
@@ -23,14 +24,6 @@ options:
     description: The two clusters by alias, as C(kafka_dr_pair.clusters) has them.
     type: dict
     required: true
-  pair:
-    description: Name of the pair in the journal.
-    type: str
-    required: true
-  topic:
-    description: Name of the journal topic.
-    type: str
-    default: kafka-dr-journal-internal
   request_timeout:
     description: Seconds for one request.
     type: float
@@ -78,16 +71,15 @@ requests:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import journal_options
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.support import support
 
 SPEC = ArgumentSpec(
     {
         "clusters": {"type": "dict", "required": True},
-        "pair": {"type": "str", "required": True},
-        "topic": {"type": "str", "default": "kafka-dr-journal-internal"},
         "request_timeout": {"type": "float", "default": 10.0},
     }
-)
+).merge(journal_options())
 
 
 def work(module: AnsibleModule) -> Result:

@@ -309,7 +309,7 @@ def reconcile(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(kafka_options().merge(wait_options()).merge(OPTIONS).create_module(), reconcile)
+    run(kafka_options().merge(wait_options(), OPTIONS).create_module(), reconcile)
 
 
 if __name__ == "__main__":

@@ -297,7 +297,7 @@ def look(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(kafka_options().merge(wait_options()).merge(OPTIONS).create_module(), look)
+    run(kafka_options().merge(wait_options(), OPTIONS).create_module(), look)
 
 
 if __name__ == "__main__":

@@ -304,7 +304,7 @@ def wait_for_brokers(kafka: Kafka, outcomes: list[Outcome], params: dict) -> DrE
 def main() -> None:
     """Run the module."""
     with without_collector():
-        run(kafka_options().merge(wait_options()).merge(OPTIONS).create_module(), reconcile)
+        run(kafka_options().merge(wait_options(), OPTIONS).create_module(), reconcile)
 
 
 if __name__ == "__main__":

@@ -27,15 +27,12 @@ def measure(folder: Path, say: Callable[[str], None], rounds: int = 3) -> list[d
     clients = [{"name": "payments-api", "role": "producer", "rate": RATE}]
     clients += [{"name": group, "role": "consumer", "group": group} for group in GROUPS]
     scenario = Scenario(folder, clients=clients, say=say)
-    try:
+    with scenario.up():
         runs = _rounds(scenario, rounds)
-    finally:
-        scenario.lab_down()
     return _figures(runs)
 
 
 def _rounds(scenario: Scenario, rounds: int) -> list[dict[str, Any]]:
-    scenario.lab_up()
     scenario.playbook("enable", {"kafka_dr_confirm": "P"})
     scenario.start()
     runs = []

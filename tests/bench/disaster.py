@@ -32,12 +32,11 @@ CLIENTS = [
 
 def measure(folder: Path, say: Callable[[str], None] = lambda text: None) -> list[dict[str, Any]]:
     """Medians, from the command: until the slow group has processed a record on B, and one is acknowledged there."""
-    pair = Scenario(folder, clients=[dict(client) for client in CLIENTS], say=say)
+    pair = Scenario(folder, clients=CLIENTS, say=say)
     lab = Lab(pair.folder)
     seen: dict[str, list[float]] = {"read_restored_s": [], "consumers_started_s": [], "write_restored_s": []}
     seen.update({f"at_once.{name}": [] for name in list(seen)})
-    try:
-        pair.lab_up()
+    with pair.up():
         pair.playbook("enable", {"kafka_dr_confirm": "P"})
         pair.start()
         for number, pause in enumerate(ROUNDS):
@@ -55,8 +54,6 @@ def measure(folder: Path, say: Callable[[str], None] = lambda text: None) -> lis
             lab.start("P", "connect")
             pair.playbook("enable", {"kafka_dr_confirm": "P"})
             pair.move("failback", "P", kafka_dr_group_lag="reread")
-    finally:
-        pair.lab_down()
     empty = {"baseline": None, "ratio": None}
     return [
         {"name": f"disaster.{name}", "value": statistics.median(values), "unit": "s", **empty}

@@ -21,8 +21,7 @@ def measure(folder: Path, say: Callable[[str], None] = lambda text: None) -> lis
     clients = [{"name": name, "role": "consumer", "group": name} for name in ("settlement", "fraud")]
     pair = Scenario(folder, clients=clients, engine="srm", say=say)
     seconds, requests = [], []
-    try:
-        pair.lab_up()
+    with pair.up():
         pair.playbook("enable", {"kafka_dr_confirm": "P"})
         for number in range(ROUNDS):
             for site in sites(pair).values():
@@ -33,8 +32,6 @@ def measure(folder: Path, say: Callable[[str], None] = lambda text: None) -> lis
             seconds.append(done["seconds"])
             requests.append(max(len(site.requests()) for site in sites(pair).values()))
             say(f"srm: round {number + 1}: {done['seconds']:.1f} s, {requests[-1]} requests")
-    finally:
-        pair.lab_down()
     rows = {"seconds": (statistics.median(seconds), "s"), "requests": (max(requests), "")}
     empty = {"baseline": None, "ratio": None}
     return [

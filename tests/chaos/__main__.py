@@ -136,8 +136,7 @@ class Chaos:
     """One pair that goes to and fro."""
 
     def __init__(self, policy: str) -> None:
-        clients = [dict(client) for client in CLIENTS]
-        self.pair = Scenario(FOLDER / policy, clients=clients, policy=policy, say=say)
+        self.pair = Scenario(FOLDER / policy, clients=CLIENTS, policy=policy, say=say)
         self._lab = Lab(self.pair.folder)
         self._active = "P"
         self._before = dict.fromkeys(HARM, 0)

@@ -41,12 +41,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="module")
 def scenario(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Two clusters, two workers, one producer, two groups; nothing is enabled or started yet."""
-    made = Scenario(tmp_path_factory.mktemp("pair"), clients=[dict(client) for client in CLIENTS])
-    try:
-        made.lab_up()
+    with Scenario(tmp_path_factory.mktemp("pair"), clients=CLIENTS).up() as made:
         yield made
-    finally:
-        made.lab_down()
 
 
 @pytest.fixture(scope="module")

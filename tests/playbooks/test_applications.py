@@ -35,16 +35,12 @@ ORDERS = {"kafka_dr_application": "orders"}
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Both applications at work on P, each with its flows."""
-    made = Scenario(tmp_path_factory.mktemp("pair"), clients=[dict(one) for one in CLIENTS], topics=TOPICS)
-    try:
-        made.lab_up()
+    with Scenario(tmp_path_factory.mktemp("pair"), clients=CLIENTS, topics=TOPICS).up() as made:
         for application in (PAYMENTS, ORDERS):
             made.playbook("enable", {"kafka_dr_confirm": "P", **application})
         made.start()
         work(made)
         yield made
-    finally:
-        made.lab_down()
 
 
 def work(pair: Scenario, records: int = 500) -> None:
@@ -165,6 +161,17 @@ def test_a_topic_does_not_change_its_application(pair: Scenario) -> None:
         done = pair.playbook("enable", moved, expect=2)
         assert "They would copy every record once more" in " ".join(done["output"].split())
         assert connectors(pair)["P->B.bank.MirrorSourceConnector"] == "STOPPED"
+    # Nor does it join an application that is at work.
+    joins = {
+        "kafka_dr_confirm": active(pair, ORDERS),
+        "kafka_dr_application": "orders",
+        "kafka_dr_topics": [{**topic, "application": "orders"} for topic in TOPICS],
+        "kafka_dr_clients": [],
+        "kafka_dr_groups": [{"name": "warehouse", "topics": ["Orders"]}],
+    }
+    done = pair.playbook("enable", joins, expect=2)
+    assert "They would copy every record once more" in " ".join(done["output"].split())
+    assert connectors(pair)["P->B.orders.MirrorSourceConnector"] == "RUNNING"
     # Under its own name it goes on where it was.
     pair.playbook("enable", {"kafka_dr_confirm": "P", **PAYMENTS})
     assert active(pair, PAYMENTS) == "P"

@@ -37,16 +37,11 @@ KINDS: dict[str, dict[str, Any]] = {
 @pytest.fixture(params=[*(pytest.param(kind, marks=pytest.mark.soak) for kind in list(KINDS)[:2]), list(KINDS)[2]])
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Under load on P, positions prepared on B."""
-    clients = [dict(client) for client in CLIENTS]
-    made = Scenario(tmp_path_factory.mktemp("pair"), clients=clients, **KINDS[request.param])
-    try:
-        made.lab_up()
+    with Scenario(tmp_path_factory.mktemp("pair"), clients=CLIENTS, **KINDS[request.param]).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
         made.traffic(2000)
         yield made
-    finally:
-        made.lab_down()
 
 
 def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(pair: Scenario) -> None:

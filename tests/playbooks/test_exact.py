@@ -38,13 +38,9 @@ SHORT, LONG = 1, 20
 def pair(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Scenario]:
     """A fresh pair for every run: all four topics are read from their beginning afterwards."""
     kind: dict[str, Any] = getattr(request, "param", {})
-    made = Scenario(tmp_path_factory.mktemp("exact"), clients=[dict(client) for client in CLIENTS], **kind)
-    try:
-        made.lab_up()
+    with Scenario(tmp_path_factory.mktemp("exact"), clients=CLIENTS, **kind).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         yield made
-    finally:
-        made.lab_down()
 
 
 def worker(scenario: Scenario, verb: str, alias: str) -> None:

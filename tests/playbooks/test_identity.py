@@ -36,14 +36,10 @@ ROUND_TRIPS = 10
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """A pair with the policy identity, enabled, applications at work on P."""
-    made = Scenario(tmp_path_factory.mktemp("same"), clients=[dict(client) for client in CLIENTS], policy="identity")
-    try:
-        made.lab_up()
+    with Scenario(tmp_path_factory.mktemp("same"), clients=CLIENTS, policy="identity").up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
         yield made
-    finally:
-        made.lab_down()
 
 
 def servers(pair: Scenario) -> dict[str, str]:

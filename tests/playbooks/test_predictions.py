@@ -40,15 +40,11 @@ ROUNDS = int(os.environ.get("KAFKA_DR_DISASTERS", "10"))
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Under load on P."""
-    made = Scenario(tmp_path_factory.mktemp("pair"), clients=[dict(client) for client in CLIENTS])
-    try:
-        made.lab_up()
+    with Scenario(tmp_path_factory.mktemp("pair"), clients=CLIENTS).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
         made.traffic(2000)
         yield made
-    finally:
-        made.lab_down()
 
 
 @pytest.mark.soak

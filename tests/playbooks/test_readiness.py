@@ -111,11 +111,7 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    made = Scenario(
-        tmp_path_factory.mktemp("ready"), partitions=PARTITIONS, clients=[dict(client) for client in CLIENTS]
-    )
-    try:
-        made.lab_up()
+    with Scenario(tmp_path_factory.mktemp("ready"), partitions=PARTITIONS, clients=CLIENTS).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
         made.traffic(1000)
@@ -124,8 +120,6 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         healthy = until(pair.look, lambda found: answers(found) == READY)
         assert answers(healthy) == READY, named(healthy)
         yield pair
-    finally:
-        made.lab_down()
 
 
 # ---- what is broken ------------------------------------------------------------------------------------------------

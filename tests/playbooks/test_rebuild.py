@@ -37,16 +37,11 @@ KINDS: dict[str, dict[str, Any]] = {
 )
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Under load on P."""
-    clients = [dict(client) for client in CLIENTS]
-    made = Scenario(tmp_path_factory.mktemp(request.param), clients=clients, **KINDS[request.param])
-    try:
-        made.lab_up()
+    with Scenario(tmp_path_factory.mktemp(request.param), clients=CLIENTS, **KINDS[request.param]).up() as made:
         made.playbook("enable", CONFIRM)
         made.start()
         made.traffic(2000)
         yield made
-    finally:
-        made.lab_down()
 
 
 def test_an_empty_cluster_takes_the_place_of_a_lost_one(pair: Scenario) -> None:

@@ -40,13 +40,8 @@ CLIENTS = [
 
 @pytest.fixture(scope="module")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    clients = [dict(client) for client in CLIENTS]
-    made = Scenario(tmp_path_factory.mktemp("secure"), 3, clients, secure=True, verbosity=3)
-    try:
-        made.lab_up()
+    with Scenario(tmp_path_factory.mktemp("secure"), 3, CLIENTS, secure=True, verbosity=3).up() as made:
         yield made
-    finally:
-        made.lab_down()
 
 
 @pytest.fixture(scope="module")

@@ -33,13 +33,8 @@ REQUESTS = 12
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """A pair before anything is set up; each test goes on where the one before ended."""
-    clients = [dict(client) for client in CLIENTS]
-    made = Scenario(tmp_path_factory.mktemp("srm"), partitions=4, clients=clients, engine="srm")
-    try:
-        made.lab_up()
+    with Scenario(tmp_path_factory.mktemp("srm"), partitions=4, clients=CLIENTS, engine="srm").up() as made:
         yield made
-    finally:
-        made.lab_down()
 
 
 # ---- what must not be changed

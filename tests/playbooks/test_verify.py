@@ -28,14 +28,10 @@ CLIENTS = [
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """A pair in the normal state, applications at work, one of the groups falling behind."""
-    made = Scenario(tmp_path_factory.mktemp("verified"), partitions=4, clients=[dict(client) for client in CLIENTS])
-    try:
-        made.lab_up()
+    with Scenario(tmp_path_factory.mktemp("verified"), partitions=4, clients=CLIENTS).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
         yield made
-    finally:
-        made.lab_down()
 
 
 def verify(pair: Scenario, expect: int = 0, options: tuple[str, ...] = (), **variables: Any) -> dict[str, Any]:

@@ -44,13 +44,8 @@ PARSED = {"rebuild": {"kafka_dr_confirm": "P"}, "salvage": {"kafka_dr_confirm": 
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    clients = [dict(client) for client in CLIENTS]
-    made = Scenario(tmp_path_factory.mktemp("awx"), 3, clients, secure=True)
-    try:
-        made.lab_up()
+    with Scenario(tmp_path_factory.mktemp("awx"), 3, CLIENTS, secure=True).up() as made:
         yield made
-    finally:
-        made.lab_down()
 
 
 @pytest.fixture(scope="module")

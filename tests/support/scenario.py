@@ -11,8 +11,9 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -48,6 +49,7 @@ class Scenario:
 
     def __post_init__(self) -> None:
         self.folder = self.folder.resolve()
+        self.clients = [dict(client) for client in self.clients]
         self.logs = self.folder / "playbooks"
         self.logs.mkdir(parents=True, exist_ok=True)
         self.reports = self.folder / "reports"
@@ -117,6 +119,15 @@ class Scenario:
     def lab_down(self) -> None:
         """Stop everything that the lab started."""
         self.playbook("lab_down", {"lab_dir": str(self.folder)})
+
+    @contextmanager
+    def up(self) -> Iterator[Scenario]:
+        """The lab, which is stopped at the end however that comes."""
+        try:
+            self.lab_up()
+            yield self
+        finally:
+            self.lab_down()
 
     def move(self, name: str, to: str, **variables: Any) -> dict[str, Any]:
         """Run a cutover playbook and return its report, with the downtimes that the ledgers show under ``downtime``."""

@@ -162,15 +162,15 @@ def unfit(status: Mapping[str, Any]) -> list[str]:
 
 
 def copied_again(status: Mapping[str, Any]) -> list[str]:
-    """Partitions of which a flow that does not run knows nothing, while their replicas hold records.
+    """Partitions of which a flow knows nothing, while their replicas hold records, unless it is copying them now.
 
-    Its connector is new: somebody else has filled them, and it would copy all of them once more.
+    To its connector they are new: somebody else has filled them, and it would copy all of them once more.
     """
     return [
         f"{flow['name']} {row['topic']}-{row['partition']}: the replica ends at {row['replica_end']}"
         for flow in status["flows"]
         for row in flow["partitions"]
-        if row["copied"] is None and row["replica_end"] and not _runs(flow)
+        if row["copied"] is None and row["replica_end"] and not (row["taken"] and _runs(flow))
     ]
 
 

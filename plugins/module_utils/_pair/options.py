@@ -1,16 +1,18 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of the modules that look at a whole pair; documented in the fragments ``pair`` and ``translation``.
+"""Options of the modules that look at a whole pair; documented in the fragments ``pair``, ``journal`` and
+``translation``.
 
 Private to this collection: may change in any release.
 """
 
 from __future__ import annotations
 
+from .._core.names import JOURNAL_TOPIC, STATE_TOPIC
 from .._module import ArgumentSpec
 
-__all__ = ["pair_options", "translation_options"]
+__all__ = ["journal_options", "pair_options", "state_options", "translation_options"]
 
 
 def pair_options() -> ArgumentSpec:
@@ -27,6 +29,21 @@ def pair_options() -> ArgumentSpec:
             "request_timeout": {"type": "float", "default": 15.0},
         }
     )
+
+
+def journal_options() -> ArgumentSpec:
+    """Where the journal of the pair is."""
+    return ArgumentSpec(
+        {
+            "pair": {"type": "str", "required": True},
+            "topic": {"type": "str", "default": JOURNAL_TOPIC},
+        }
+    )
+
+
+def state_options() -> ArgumentSpec:
+    """Where prepared positions, leases, drills and replays are."""
+    return ArgumentSpec({"state_topic": {"type": "str", "default": STATE_TOPIC}})
 
 
 def translation_options() -> ArgumentSpec:

@@ -267,6 +267,7 @@ def _view(
 
 def flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
     """A flow as plain data."""
+    takes = {one.kind: one for one in look.connectors["source"].filters}
     partitions = []
     for (topic, partition), facts in sorted(look.facts.items()):
         state, fits = drained(facts), healthy(facts)
@@ -274,6 +275,7 @@ def flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
             {
                 "topic": topic,
                 "partition": partition,
+                "taken": takes["topics"].takes(topic) if takes else None,
                 "start": facts.start,
                 "end": facts.end,
                 "copied": facts.copied,
