@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import http.server
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -111,6 +112,26 @@ def test_running_again_only_reads(clusters: dict[str, Any]) -> None:
     for check in (False, True):
         result = run_module(connect_mirror, declared(clusters, state="running"), check=check)
         assert (result["changed"], writes(result), len(result["requests"])) == (False, [], 2)
+
+
+def test_what_a_cut_off_worker_has_written_late_is_put_right(clusters: dict[str, Any]) -> None:
+    """The status of a connector that works, in the words of Kafka Connect: nothing else would ever correct it."""
+    client = ConnectClient(clusters["B"]["connect_url"], {}, 10.0)
+    worker = client.call("GET", f"/connectors/{NAME.replace('>', '%3E')}/status")["connector"]["worker_id"]
+    late = {"state": "UNASSIGNED", "trace": None, "worker_id": worker, "generation": 1_000_000}
+    producer = Producer({"bootstrap.servers": clusters["B"]["bootstrap_servers"]})
+    producer.produce("connect-B-status", key=f"status-connector-{NAME}", value=json.dumps(late))
+    assert producer.flush(10) == 0
+    until = time.monotonic() + 10
+    while client.connectors()[NAME].state != "UNASSIGNED" and time.monotonic() < until:
+        time.sleep(0.1)
+    tasks = client.connectors()[NAME].tasks
+    assert {task.state for task in tasks} == {"RUNNING"}
+    result = run_module(connect_mirror, declared(clusters, state="running"))
+    assert (actions(result), states(result)["source"]) == ([("restart", "done")], "RUNNING")
+    assert result["changes"][0]["before"] == {"state": "UNASSIGNED"}
+    assert client.connectors()[NAME].tasks == tasks
+    assert run_module(connect_mirror, declared(clusters, state="running"))["changed"] is False
 
 
 def test_an_update_reaches_the_tasks_before_it_returns(clusters: dict[str, Any]) -> None:

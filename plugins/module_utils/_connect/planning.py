@@ -41,14 +41,14 @@ class Wish:
 def plan(wish: Wish, actual: Connector | None) -> list[Change]:
     """The steps for one connector, in their order.
 
-    =========  ==================  ========================================================
+    =========  ==================  ======================================================================
     wanted     missing             exists
-    =========  ==================  ========================================================
+    =========  ==================  ======================================================================
     present    create STOPPED      update what differs, leave the state alone
-    running    create RUNNING      update what differs; resume, or restart what FAILED
+    running    create RUNNING      update what differs; resume, or restart what FAILED or stays UNASSIGNED
     stopped    nothing             stop, unless STOPPED without tasks
     absent     nothing             stop as above, so that nothing moves afterwards; delete
-    =========  ==================  ========================================================
+    =========  ==================  ======================================================================
     """
     if actual is None:
         return [_create(wish)] if wish.configured else []

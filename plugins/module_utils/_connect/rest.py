@@ -157,6 +157,10 @@ class ConnectClient(Transport):
         """Restart the connector and those of its tasks that failed; what runs goes on undisturbed."""
         self.call("POST", quoted("connectors", name, "restart"), query="?includeTasks=true&onlyFailed=true")
 
+    def restart_connector(self, name: str) -> None:
+        """Restart the connector alone: its tasks, which do the work, go on undisturbed."""
+        self.call("POST", quoted("connectors", name, "restart"), query="?includeTasks=false&onlyFailed=false")
+
     def delete(self, name: str) -> None:
         """Delete a connector. Its offsets survive in the worker, under its name."""
         self.call("DELETE", quoted("connectors", name))

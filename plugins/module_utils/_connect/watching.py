@@ -22,6 +22,9 @@ __all__ = ["RESTART_SECONDS", "Watch", "already", "describe", "goal", "watch_of"
 TASKLESS_SECONDS = 5.0
 # A restart is acknowledged before the FAILED status is gone.
 RESTART_SECONDS = 5.0
+# A rebalance takes less. A worker that was cut off from its broker writes late that it had lost its connectors, after it
+# has started them again, and nothing ever corrects that (seen on 4.3.1; KAFKA-12525 left this way open).
+UNASSIGNED_SECONDS = 5.0
 
 
 @dataclass
@@ -34,6 +37,15 @@ class Watch:
     looks: int = 0
     running_since: float | None = None
     restarted: float | None = None
+    unassigned_since: float | None = None
+
+    def left_unassigned(self, actual: Connector, now: float) -> bool:
+        """True when the connector, which may well work, has stayed UNASSIGNED; call once a look."""
+        if actual.state != "UNASSIGNED":
+            self.unassigned_since = None
+            return False
+        self.unassigned_since = now if self.unassigned_since is None else self.unassigned_since
+        return now - self.unassigned_since >= UNASSIGNED_SECONDS
 
     def reached(self, actual: Connector | None, now: float) -> bool:
         """True when ``actual`` is as wanted; call once a look."""
