@@ -172,12 +172,12 @@ modules: setup
 .PHONY: playbooks
 playbooks: setup classes  ## the long tests: every playbook under load, with kills and faults, 40 minutes or so
 	$(SAY) 'playbooks: pytest tests/playbooks (applications under load, two pairs at a time)'
-	@pytest -m 'not soak' -n 2 --dist loadfile --durations=25 tests/playbooks
+	@pytest -m 'not soak' -n 2 --dist loadfile --durations=25 tests/playbooks tests/runner/test_load.py
 
 .PHONY: runner
 runner: setup  ## playbooks as AWX starts them
 	$(SAY) 'runner: pytest tests/runner'
-	@pytest tests/runner
+	@pytest --ignore=tests/runner/test_load.py tests/runner
 
 .PHONY: molecule
 molecule: setup  ## Molecule scenarios, on labs and in containers; ONLY=<name>
