@@ -22,8 +22,8 @@ __all__ = ["RESTART_SECONDS", "Watch", "already", "describe", "goal", "watch_of"
 TASKLESS_SECONDS = 5.0
 # A restart is acknowledged before the FAILED status is gone.
 RESTART_SECONDS = 5.0
-# A rebalance takes less. A worker that was cut off from its broker writes late that it had lost its connectors, after it
-# has started them again, and nothing ever corrects that (seen on 4.3.1; KAFKA-12525 left this way open).
+# A rebalance takes less. A worker that was cut off from its broker may write late, after it has started a connector
+# again, that it had lost it, and nothing ever corrects that (seen on 4.3.1, which has KAFKA-12525).
 UNASSIGNED_SECONDS = 5.0
 
 
