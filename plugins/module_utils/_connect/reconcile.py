@@ -132,6 +132,7 @@ class Reconciler:
             reached = watch.reached(found.get(name), now)
             if not reached or not self._took_effect(watch, found.get(name)):
                 left.append(name)
+            self._restart_unassigned(watch, found.get(name), now, report)
             self._restart_once(watch, found.get(name), now, report)
         return sorted(left) if report.failure is None else []
 
@@ -148,30 +149,25 @@ class Reconciler:
         configs = self._rest.task_configs(watch.wish.name)
         return all(config.get(key) == value for config in configs for key, value in watch.updated.items())
 
-    def _restarted(self, name: str) -> bool:
-        """Whether a connector that is UNASSIGNED could be restarted: one that really waits for a worker cannot."""
+    def _restart_unassigned(self, watch: Watch, actual: Connector | None, now: float, report: Report) -> None:
+        if watch.wish.state != "running" or actual is None or not watch.left_unassigned(actual, now):
+            return
         try:
-            self._rest.restart_connector(name)
+            self._rest.restart_connector(actual.name)
         except DrError:
-            return False
-        return True
+            return  # one that really waits for a worker cannot be restarted
+        change = Change(KIND, actual.name, "restart", {"state": "UNASSIGNED"}, {"state": "RUNNING"})
+        report.outcomes.append(Outcome(change, "done"))
 
     def _restart_once(self, watch: Watch, actual: Connector | None, now: float, report: Report) -> None:
-        if watch.wish.state != "running" or actual is None:
-            return
-        unassigned = watch.left_unassigned(actual, now)
-        if not unassigned and not actual.failures:
+        if watch.wish.state != "running" or actual is None or not actual.failures:
             return
         if watch.restarted is None:
             watch.restarted = now
-            if actual.failures:
-                self._rest.restart_failed(actual.name)
-            elif not self._restarted(actual.name):
-                return
-            state = "FAILED" if actual.failures else "UNASSIGNED"
-            change = Change(KIND, actual.name, "restart", {"state": state}, {"state": "RUNNING"})
+            self._rest.restart_failed(actual.name)
+            change = Change(KIND, actual.name, "restart", {"state": "FAILED"}, {"state": "RUNNING"})
             report.outcomes.append(Outcome(change, "done"))
-        elif actual.failures and now - watch.restarted >= RESTART_SECONDS:
+        elif now - watch.restarted >= RESTART_SECONDS:
             report.failure = DrError(
                 "connector_failed",
                 f'The connector "{actual.name}" failed again after a restart. {"; ".join(actual.failures)}',

@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,12 +41,15 @@ class Watch:
     unassigned_since: float | None = None
 
     def left_unassigned(self, actual: Connector, now: float) -> bool:
-        """True when the connector, which may well work, has stayed UNASSIGNED; call once a look."""
+        """True, once, when the connector, which may well work, has stayed UNASSIGNED; call once a look."""
         if actual.state != "UNASSIGNED":
             self.unassigned_since = None
             return False
         self.unassigned_since = now if self.unassigned_since is None else self.unassigned_since
-        return now - self.unassigned_since >= UNASSIGNED_SECONDS
+        if now - self.unassigned_since < UNASSIGNED_SECONDS:
+            return False
+        self.unassigned_since = math.inf
+        return True
 
     def reached(self, actual: Connector | None, now: float) -> bool:
         """True when ``actual`` is as wanted; call once a look."""

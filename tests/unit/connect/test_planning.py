@@ -184,7 +184,8 @@ def test_after_a_change_running_must_be_seen_twice_in_a_row() -> None:
 def test_a_connector_is_left_unassigned_when_it_stays_so() -> None:
     watch = Watch(wish("running"), changed=False)
     looks = [("UNASSIGNED", 0.0), ("RUNNING", 4.0), ("UNASSIGNED", 4.5), ("UNASSIGNED", 9.4), ("UNASSIGNED", 9.6)]
-    assert [watch.left_unassigned(connector(state), now) for state, now in looks] == [False] * 4 + [True]
+    looks.append(("UNASSIGNED", 60.0))
+    assert [watch.left_unassigned(connector(state), now) for state, now in looks] == [False] * 4 + [True, False]
 
 
 def test_a_source_without_tasks_is_believed_after_a_while_a_checkpoint_at_once() -> None:
