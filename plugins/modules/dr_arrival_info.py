@@ -79,19 +79,13 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.arrival import arrival
 
-SPEC = (
-    kafka_options()
-    .merge(wait_options())
-    .merge(
-        ArgumentSpec(
-            {
-                "cut": {"type": "dict", "required": True},
-                "positions": {"type": "list", "elements": "dict", "default": []},
-                "groups": {"type": "list", "elements": "str", "default": []},
-            }
-        )
-    )
-)
+SPEC = ArgumentSpec(
+    {
+        "cut": {"type": "dict", "required": True},
+        "positions": {"type": "list", "elements": "dict", "default": []},
+        "groups": {"type": "list", "elements": "str", "default": []},
+    }
+).merge(kafka_options(), wait_options())
 
 
 def work(module: AnsibleModule) -> Result:

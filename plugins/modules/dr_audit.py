@@ -140,32 +140,30 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.audit import audit
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
 
-SPEC = pair_options().merge(
-    ArgumentSpec(
-        {
-            "name": {"type": "str", "required": True},
-            "home": {"type": "str", "required": True},
-            "state": {"type": "dict", "required": True},
-            "output": {"type": "path", "required": True},
-            "package": {"type": "path", "required": True},
-            "accept": {"type": "dict", "default": {}},
-            "guarantee": {
-                "type": "str",
-                "choices": ["at_least_once", "exactly_once"],
-                "default": "at_least_once",
-            },
-            "fresh": {"type": "bool", "default": False},
-            "settle": {"type": "float", "default": 30.0},
-            "sample": {"type": "int", "default": 20},
-            "python": {"type": "str", "default": ""},
-            "spark_master": {"type": "str", "default": "local[*]"},
-            "spark_conf": {"type": "dict", "default": {}},
-            "spark_memory": {"type": "str", "default": "1g"},
-            "spark_jars": {"type": "str", "default": ""},
-            "wait_timeout": {"type": "float", "default": 3600.0},
-        }
-    )
-)
+SPEC = ArgumentSpec(
+    {
+        "name": {"type": "str", "required": True},
+        "home": {"type": "str", "required": True},
+        "state": {"type": "dict", "required": True},
+        "output": {"type": "path", "required": True},
+        "package": {"type": "path", "required": True},
+        "accept": {"type": "dict", "default": {}},
+        "guarantee": {
+            "type": "str",
+            "choices": ["at_least_once", "exactly_once"],
+            "default": "at_least_once",
+        },
+        "fresh": {"type": "bool", "default": False},
+        "settle": {"type": "float", "default": 30.0},
+        "sample": {"type": "int", "default": 20},
+        "python": {"type": "str", "default": ""},
+        "spark_master": {"type": "str", "default": "local[*]"},
+        "spark_conf": {"type": "dict", "default": {}},
+        "spark_memory": {"type": "str", "default": "1g"},
+        "spark_jars": {"type": "str", "default": ""},
+        "wait_timeout": {"type": "float", "default": 3600.0},
+    }
+).merge(pair_options())
 
 
 def work(module: AnsibleModule) -> Result:

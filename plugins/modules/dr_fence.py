@@ -96,21 +96,15 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.fence import fence
 
-SPEC = (
-    kafka_options()
-    .merge(wait_options())
-    .merge(
-        ArgumentSpec(
-            {
-                "topics": {"type": "list", "elements": "str", "required": True},
-                "principals": {"type": "list", "elements": "str", "required": True},
-                "state": {"type": "str", "choices": ["fenced", "open"], "default": "fenced"},
-                "logins": {"type": "dict", "default": {}},
-                "required": {"type": "bool", "default": False},
-            }
-        )
-    )
-)
+SPEC = ArgumentSpec(
+    {
+        "topics": {"type": "list", "elements": "str", "required": True},
+        "principals": {"type": "list", "elements": "str", "required": True},
+        "state": {"type": "str", "choices": ["fenced", "open"], "default": "fenced"},
+        "logins": {"type": "dict", "default": {}},
+        "required": {"type": "bool", "default": False},
+    }
+).merge(kafka_options(), wait_options())
 
 
 def work(module: AnsibleModule) -> Result:

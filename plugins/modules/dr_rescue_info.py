@@ -73,10 +73,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.rescue import rescue
 
-SPEC = (
-    pair_options()
-    .merge(wait_options())
-    .merge(ArgumentSpec({"leave": {"type": "str", "required": True}, "enter": {"type": "str", "required": True}}))
+SPEC = ArgumentSpec({"leave": {"type": "str", "required": True}, "enter": {"type": "str", "required": True}}).merge(
+    pair_options(), wait_options()
 )
 
 

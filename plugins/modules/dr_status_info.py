@@ -118,20 +118,14 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.status import status
 
 FLOW = {"source": {"type": "str", "required": True}, "target": {"type": "str", "required": True}}
-SPEC = (
-    pair_options()
-    .merge(wait_options())
-    .merge(
-        ArgumentSpec(
-            {
-                "flows": {"type": "list", "elements": "dict", "required": True, "options": FLOW},
-                "wait_for": {"type": "str", "choices": ["none", "flowing", "copied"], "default": "none"},
-                "groups_on": {"type": "str"},
-                "groups_timeout": {"type": "float", "default": 60.0},
-            }
-        )
-    )
-)
+SPEC = ArgumentSpec(
+    {
+        "flows": {"type": "list", "elements": "dict", "required": True, "options": FLOW},
+        "wait_for": {"type": "str", "choices": ["none", "flowing", "copied"], "default": "none"},
+        "groups_on": {"type": "str"},
+        "groups_timeout": {"type": "float", "default": 60.0},
+    }
+).merge(pair_options(), wait_options())
 
 
 def work(module: AnsibleModule) -> Result:

@@ -96,11 +96,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options, translation_options
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.translate import Translation
 
-SPEC = (
-    pair_options()
-    .merge(wait_options())
-    .merge(translation_options())
-    .merge(ArgumentSpec({"barrier": {"type": "bool", "default": True}}))
+SPEC = ArgumentSpec({"barrier": {"type": "bool", "default": True}}).merge(
+    pair_options(), wait_options(), translation_options()
 )
 
 
