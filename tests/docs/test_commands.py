@@ -73,7 +73,7 @@ CHECKED = {
     "ansible-playbook switchback.kafka_dr.salvage": f"{ELSEWHERE}, after a disaster",
     "ansible-playbook switchback.kafka_dr.rebuild": f"{ELSEWHERE}, after a disaster",
     "ansible-playbook switchback.kafka_dr.rehearse": ELSEWHERE,
-    "ansible-playbook awx/load.yml": "tests/runner/test_load.py runs it, against an API in memory",
+    "ansible-playbook awx/load.yml": "tests/playbooks/test_awx_load.py runs it, against an API in memory",
     "ansible-builder build": "wants a container engine; tests/runner/test_execution_environment.py renders the image",
     "ansible-rulebook": "not installed here; tests/unit/test_rulebook.py checks the rulebook",
     "ansible-playbook switchback.kafka_dr.rights": f"{ELSEWHERE}, on a secured pair",

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -81,9 +82,11 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    # It keeps things in its user's home.
+    own = {**os.environ, "HOME": str(tmp_path_factory.mktemp("home"))}
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), env=own)
         yield browser
         browser.close()
 

@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_arrival_info, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from brokers import commit
 
 pytestmark = pytest.mark.integration
 
@@ -55,14 +56,6 @@ def send(servers: str, topic: str, partition: int, count: int) -> None:
     for number in range(count):
         producer.produce(topic, f"{number}", partition=partition)
     assert producer.flush(20) == 0
-
-
-def commit(servers: str, group: str, topic: str, offset: int) -> None:
-    items = [TopicPartition(topic, 0, offset)]
-    admin = AdminClient({"bootstrap.servers": servers})
-    request = [ConsumerGroupTopicPartitions(group, items)]
-    done = admin.alter_consumer_group_offsets(request)[group].result()
-    assert [one.error for one in done.topic_partitions] == [None]
 
 
 def wanted(group: str, topic: str, offset: int) -> dict[str, Any]:
@@ -151,7 +144,7 @@ def test_a_cut_below_the_log_start_is_read_from_the_log_start(look: Look, server
 
 def test_a_group_with_members_at_its_position_is_proven(look: Look, servers: str, topic: str, group: str) -> None:
     send(servers, topic, 0, 6)
-    commit(servers, group, topic, 5)
+    commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): 5})
     with member(servers, group, topic):
         result = look(**wanted(group, topic, 5))
     assert (result["rc"], result["groups"]["verdict"]) == (0, "PROVEN")
@@ -160,7 +153,7 @@ def test_a_group_with_members_at_its_position_is_proven(look: Look, servers: str
 def test_a_group_without_members_is_unknown_and_named(look: Look, servers: str, topic: str, group: str) -> None:
     """SOUNDNESS 21."""
     send(servers, topic, 0, 6)
-    commit(servers, group, topic, 5)
+    commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): 5})
     result = look(**wanted(group, topic, 5), wait_timeout=1)
     assert (result["rc"], result["groups"]["verdict"]) == (0, "UNKNOWN")
     assert group in result["groups"]["reason"]
@@ -176,7 +169,7 @@ def test_a_position_that_fell_back_or_left_the_log_is_refuted(
     """SOUNDNESS 8: behind the start too, S <= position <= E and not below what was committed."""
     send(servers, topic, 0, 6)
     if found is not None:
-        commit(servers, group, topic, found)
+        commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): found})
     result = look(**wanted(group, topic, 5), wait_timeout=1)
     assert (result["rc"], result["groups"]["verdict"], result["error"]["code"]) == (1, "REFUTED", "position_wrong")
     assert said in result["msg"]
@@ -186,7 +179,7 @@ def test_a_position_that_fell_back_or_left_the_log_is_refuted(
 def test_a_position_below_the_log_start_is_refuted(look: Look, servers: str, topic: str, group: str) -> None:
     """SOUNDNESS 8: auto.offset.reset would decide."""
     send(servers, topic, 0, 9)
-    commit(servers, group, topic, 5)
+    commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): 5})
     admin = AdminClient({"bootstrap.servers": servers})
     for future in admin.delete_records([TopicPartition(topic, 0, 7)]).values():
         future.result()

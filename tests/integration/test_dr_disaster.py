@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
@@ -23,6 +23,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic_info,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from brokers import commit
 
 pytestmark = pytest.mark.integration
 
@@ -87,9 +88,7 @@ class Side:
         return str(found["topics"][0]["topic_id"])
 
     def commit(self, topic: str, offset: int) -> None:
-        admin = AdminClient({"bootstrap.servers": self.servers})
-        request = [ConsumerGroupTopicPartitions(self.group, [TopicPartition(topic, 0, offset)])]
-        admin.alter_consumer_group_offsets(request)[self.group].result()
+        commit(AdminClient({"bootstrap.servers": self.servers}), self.group, {(topic, 0): offset})
 
     def look(self, **more: Any) -> dict[str, Any]:
         params = {

@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.modules import connect_mirror, dr_status_info, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from brokers import commit
 
 pytestmark = pytest.mark.integration
 
@@ -91,9 +92,7 @@ class Pair:
         assert producer.flush(30) == 0
 
     def commit(self, topic: str, offset: int, alias: str = P) -> None:
-        admin = AdminClient({"bootstrap.servers": self.servers(alias)})
-        request = [ConsumerGroupTopicPartitions(self.group, [TopicPartition(topic, 0, offset)])]
-        admin.alter_consumer_group_offsets(request)[self.group].result()
+        commit(AdminClient({"bootstrap.servers": self.servers(alias)}), self.group, {(topic, 0): offset})
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
@@ -29,6 +29,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from brokers import commit
 
 pytestmark = pytest.mark.integration
 
@@ -110,10 +111,7 @@ class Pair:
     def group(self, alias: str, commits: Commits, name: str | None = None) -> str:
         """A group, new unless it is named, with these positions."""
         name = name or f"translate-{uuid.uuid4().hex[:8]}"
-        items = [TopicPartition(topic, partition, offset) for (topic, partition), offset in commits.items()]
-        admin = AdminClient({"bootstrap.servers": self.servers(alias)})
-        done = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(name, items)])[name].result()
-        assert [one.error for one in done.topic_partitions] == [None] * len(items)
+        commit(AdminClient({"bootstrap.servers": self.servers(alias)}), name, commits)
         return name
 
     def ends(self, alias: str, *topics: str) -> Commits:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import (
@@ -39,6 +39,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 from ansible_collections.switchback.kafka_dr.tests.support.snapshot import at_rest
+from brokers import commit
 
 pytestmark = pytest.mark.integration
 
@@ -92,10 +93,7 @@ class Pair:
     def group(self, topic: str) -> str:
         """A new group that has read ``topic`` on P to its end."""
         name = f"intruders-{uuid.uuid4().hex[:8]}"
-        admin = AdminClient({"bootstrap.servers": self.servers(self.p)})
-        items = [TopicPartition(topic, 0, self.end(self.p, topic))]
-        done = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(name, items)])[name].result()
-        assert [one.error for one in done.topic_partitions] == [None]
+        commit(AdminClient({"bootstrap.servers": self.servers(self.p)}), name, {(topic, 0): self.end(self.p, topic)})
         return name
 
     # ---- flows

@@ -19,6 +19,7 @@ from confluent_kafka.admin import AdminClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.modules import kafka_group, kafka_group_info, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from brokers import commit as commit_by_hand
 
 pytestmark = pytest.mark.integration
 
@@ -189,8 +190,7 @@ def test_what_somebody_else_moves_is_set_again_and_counted(
 
     def raise_it() -> None:
         assert wait_until(position, lambda at: at == 5, Bounds(30, 0.1)).done
-        request = [ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0, 9)])]
-        admin.alter_consumer_group_offsets(request)[group].result(10)
+        commit_by_hand(admin, group, {(topic, 0): 9})
 
     with ThreadPoolExecutor() as pool:
         other = pool.submit(raise_it)

@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 import yaml
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import NewTopic
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
+from brokers import admin
 from lab import probes, processes
 from lab.errors import LabError
 from lab.lab import Lab
@@ -57,12 +58,8 @@ def processes_of(lab: Lab) -> list[int]:
     return [pid for pid in found if any(root in argument for argument in processes.arguments_of(pid))]
 
 
-def admin(lab: Lab, alias: str) -> AdminClient:
-    return AdminClient({"bootstrap.servers": lab.info()["clusters"][alias]["bootstrap_servers"]})
-
-
 def cluster_id(lab: Lab, alias: str) -> str:
-    client = admin(lab, alias)  # in a variable: collected before the answer, it would end the request
+    client = admin(lab, alias)
     found: str = client.describe_cluster().result(10).cluster_id
     return found
 

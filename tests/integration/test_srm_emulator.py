@@ -18,6 +18,7 @@ from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaExcepti
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from ansible_collections.switchback.kafka_dr.tests.integration.test_lab import play
+from brokers import commit
 from cm.records import Sync, read_checkpoint, read_sync
 from cm_emulator import Cm, S, until
 from lab.lab import Lab
@@ -92,8 +93,7 @@ class World:
         return [(key, value) for key, value in found if key is not None and value is not None]
 
     def commit(self, alias: str, group: str, topic: str, offset: int) -> None:
-        request = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0, offset)])
-        self.admin[alias].alter_consumer_group_offsets([request])[group].result(10)
+        commit(self.admin[alias], group, {(topic, 0): offset})
 
     def position(self, alias: str, group: str, topic: str) -> int | None:
         request = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0)])

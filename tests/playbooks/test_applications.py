@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
-from confluent_kafka.admin import AdminClient
 
+from brokers import admin, commit, positions
+from lab.lab import Lab
 from scenario import Scenario, totals
-from snapshot import read_inventory, snapshot
+from snapshot import snapshot
 
 TOPICS = [
     {"name": name, "partitions": 3, "replication_factor": 1, "application": application}
@@ -58,12 +58,6 @@ def active(pair: Scenario, application: dict[str, str]) -> str:
     return str(status["journal"]["active"])
 
 
-def probe(pair: Scenario, alias: str, topic: str) -> tuple[AdminClient, ConsumerGroupTopicPartitions]:
-    cluster = read_inventory(pair.inventory)["kafka_dr_clusters"][alias]
-    admin = AdminClient({"bootstrap.servers": cluster["bootstrap_servers"]})
-    return admin, ConsumerGroupTopicPartitions("probe", [TopicPartition(topic, 0, 3)])
-
-
 def connectors(pair: Scenario) -> dict[str, str]:
     seen = snapshot(pair.folder, ["settlement", "warehouse"])
     return {name: told[0] for alias in "PB" for name, told in seen[alias]["connectors"].items()}
@@ -88,15 +82,14 @@ def test_one_moves_and_the_other_stays(pair: Scenario) -> None:
     others = {name: state for name, state in connectors(pair).items() if ".orders." in name}
     assert others["P->B.orders.MirrorSourceConnector"] == "RUNNING"
     # A group of both sides (mode: local) has positions on both, and keeps them (SOUNDNESS 8).
-    local = [probe(pair, "P", "Payments"), probe(pair, "B", "P.Payments")]
-    for admin, wanted in local:
-        for done in admin.alter_consumer_group_offsets([wanted]).values():
-            done.result(15)
+    local = {"P": ("Payments", 0), "B": ("P.Payments", 0)}
+    clients = {alias: admin(Lab(pair.folder), alias) for alias in local}
+    for alias, key in local.items():
+        commit(clients[alias], "probe", {key: 3})
     groups = [{"name": "settlement"}, {"name": "warehouse"}, {"name": "probe", "mode": "local"}]
     report = pair.move("failover_cutoff", "B", kafka_dr_groups=groups, **PAYMENTS)
-    for admin, wanted in local:
-        (found,) = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions("probe")]).values()
-        assert found.result(15).topic_partitions == wanted.topic_partitions
+    for alias, key in local.items():
+        assert positions(clients[alias], "probe") == {key: 3}
     assert {row["group"] for row in report["positions"]} == {"settlement"}
     assert (report["outcome"], report["pair"]) == ("completed", "B-P.payments")
     assert {row["topic"] for row in report["positions"]} == {"Payments", "P.Payments"}
@@ -132,11 +125,7 @@ def test_an_idle_flow_is_alive_by_its_own_heartbeats(pair: Scenario) -> None:
 
 def test_a_group_of_two_applications_stays(pair: Scenario) -> None:
     pair.stop()
-    cluster = read_inventory(pair.inventory)["kafka_dr_clusters"]["P"]
-    admin = AdminClient({"bootstrap.servers": cluster["bootstrap_servers"]})
-    also = ConsumerGroupTopicPartitions("settlement", [TopicPartition("Orders", 0, 0)])
-    for done in admin.alter_consumer_group_offsets([also]).values():
-        done.result(15)
+    commit(admin(Lab(pair.folder), "P"), "settlement", {("Orders", 0): 0})
     refused = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B", **PAYMENTS}, expect=2)
     assert "settlement" in refused["output"]
     assert "Orders" in refused["output"]

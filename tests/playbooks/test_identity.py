@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from accounts import read_log
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal
+from brokers import commit
 from kills import kill_at, kill_in_phase, outwait
 from lab.lab import Lab
 from lagging import slow
@@ -272,11 +273,8 @@ def journal(pair: Scenario) -> dict[str, Any]:
 def to_ends(bootstrap: str, partitions: int) -> None:
     """Every group has read everything: it starts at the end of the other side."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "by-hand"})
-    ends = [TopicPartition("Payments", number) for number in range(partitions)]
-    for one in ends:
-        one.offset = consumer.get_watermark_offsets(one, timeout=15)[1]
+    found = [TopicPartition("Payments", number) for number in range(partitions)]
+    ends = {("Payments", one.partition): consumer.get_watermark_offsets(one, timeout=15)[1] for one in found}
     consumer.close()
-    admin = AdminClient({"bootstrap.servers": bootstrap})
     for group in ("settlement", "fraud"):
-        for future in admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, ends)]).values():
-            future.result()
+        commit(AdminClient({"bootstrap.servers": bootstrap}), group, ends)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import requests
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -29,6 +29,7 @@ from confluent_kafka.admin import (
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal, dr_readiness
+from brokers import commit, positions
 from modules import run_module
 from scenario import Scenario
 from snapshot import at_rest, read_inventory, snapshot
@@ -87,13 +88,10 @@ class Pair:
             done.result(15)
 
     def positions(self, alias: str, group: str) -> dict[tuple[str, int], int]:
-        found = self.admin[alias].list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(15)
-        return {(one.topic, one.partition): one.offset for one in found.topic_partitions}
+        return positions(self.admin[alias], group)
 
     def commit(self, alias: str, group: str, positions: dict[tuple[str, int], int]) -> None:
-        items = [TopicPartition(topic, index, offset) for (topic, index), offset in positions.items()]
-        asked = [ConsumerGroupTopicPartitions(group, items)]
-        self.admin[alias].alter_consumer_group_offsets(asked)[group].result(15)
+        commit(self.admin[alias], group, positions)
 
     def forget(self, alias: str, group: str) -> None:
         self.admin[alias].delete_consumer_groups([group])[group].result(15)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from disasters import lose
+from disasters import lose, rename
 from lab.lab import Lab
 from lagging import slow
 from scenario import Scenario
@@ -135,9 +135,3 @@ def refused(pair: Scenario, text: str, **variables: Any) -> None:
     done = pair.playbook("rebuild", {**CONFIRM, **variables}, expect=2)
     assert text in " ".join(done["output"].split()), done["output"][-3000:]
     assert done["changed"] == 0
-
-
-def rename(pair: Scenario, old: str, new: str) -> None:
-    """The inventory says which cluster P is now."""
-    for path in pair.inventory.rglob("*.yml"):
-        path.write_text(path.read_text().replace(old, new))

@@ -19,11 +19,11 @@ from confluent_kafka.admin import (
     AclBindingFilter,
     AclOperation,
     AclPermissionType,
-    AdminClient,
     ResourcePatternType,
     ResourceType,
 )
 
+from brokers import admin
 from lab.lab import Lab
 from scenario import Scenario, totals
 from schemas import faults
@@ -143,9 +143,9 @@ def test_a_rehearsal_is_proven_as_a_whole(secured: Scenario, lab: Lab) -> None:
 
 def _rights(lab: Lab, alias: str) -> set[str]:
     """Of everybody."""
-    admin = _admin(lab, alias)
+    client = admin(lab, alias)
     everything = (ResourceType.ANY, None, ResourcePatternType.ANY, None, None, AclOperation.ANY, AclPermissionType.ANY)
-    return {str(acl) for acl in admin.describe_acls(AclBindingFilter(*everything)).result()}
+    return {str(acl) for acl in client.describe_acls(AclBindingFilter(*everything)).result()}
 
 
 def test_no_password_lies_anywhere_but_in_its_own_file(secured: Scenario, lab: Lab, seen: dict[str, set[str]]) -> None:
@@ -317,13 +317,13 @@ def _acl(kind: ResourceType, name: str, operation: AclOperation, permission: Acl
 
 
 def _give(lab: Lab, alias: str, acl: AclBinding) -> None:
-    admin = _admin(lab, alias)
-    for done in admin.create_acls([acl]).values():
+    client = admin(lab, alias)
+    for done in client.create_acls([acl]).values():
         done.result()
 
 
 def _take(lab: Lab, alias: str, acl: AclBinding) -> None:
-    admin = _admin(lab, alias)
+    client = admin(lab, alias)
     same = AclBindingFilter(
         acl.restype,
         acl.name,
@@ -333,14 +333,8 @@ def _take(lab: Lab, alias: str, acl: AclBinding) -> None:
         acl.operation,
         acl.permission_type,
     )
-    for done in admin.delete_acls([same]).values():
+    for done in client.delete_acls([same]).values():
         done.result()
-
-
-def _admin(lab: Lab, alias: str) -> AdminClient:
-    """To be held until its answers are there."""
-    servers = lab.info()["clusters"][alias]["bootstrap_servers"]
-    return AdminClient({**lab.client(), "bootstrap.servers": servers, "log_level": 0})
 
 
 def test_a_support_bundle_of_a_pair_with_a_dead_side_says_what_is_missing(secured: Scenario, lab: Lab) -> None:

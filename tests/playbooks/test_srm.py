@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from confluent_kafka import ConsumerGroupState
-from confluent_kafka.admin import AdminClient
 
+from disasters import forgotten
 from kills import kill_in_phase
 from lab.lab import Lab
 from lagging import slow
@@ -307,14 +306,7 @@ def test_a_lost_side_is_left_and_comes_back_with_what_it_had_not_sent(pair: Scen
     for part in ("broker", "connect", "cm"):
         lab.start("P", part)
     pair.playbook("enable", {"kafka_dr_confirm": "P"})
-    # The members that were lost with P leave its groups after their session time-out.
-    admin = AdminClient({"bootstrap.servers": lab.info()["clusters"]["P"]["bootstrap_servers"]})
-
-    def empty() -> bool:
-        found = admin.describe_consumer_groups(["settlement", "fraud"])
-        return all(one.result().state == ConsumerGroupState.EMPTY for one in found.values())
-
-    pair.wait(empty, 90, "nobody is left in the groups on P")
+    forgotten(pair)
     assert pair.move("failback", "P")["outcome"] == "completed"
     pair.traffic(500)
     found = counted(pair)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from confluent_kafka import ConsumerGroupState
-from confluent_kafka.admin import AdminClient
-
+from brokers import admin, at_work
 from lab.lab import Lab
 from scenario import Scenario
 from workers import tell
@@ -45,13 +43,8 @@ def lose(pair: Scenario, behind: float) -> Lab:
 
 
 def give_back(pair: Scenario) -> None:
-    """P is up again: what it had never sent is brought over, and the pair is enabled.
-
-    P takes the consumers that died with it for members until their session ends.
-    """
-    lab = Lab(pair.folder)
-    admin = AdminClient({**lab.client(), "bootstrap.servers": lab.info()["clusters"]["P"]["bootstrap_servers"]})
-    pair.wait(lambda: not _at_work(admin), 90, "the members of P's groups that died with it have left")
+    """P is up again: what it had never sent is brought over, and the pair is enabled."""
+    forgotten(pair)
     into = {
         "kafka_dr_salvage": "replay",
         "kafka_dr_salvage_into": "original",
@@ -64,6 +57,13 @@ def give_back(pair: Scenario) -> None:
     pair.playbook("enable", {"kafka_dr_confirm": "P", **accepted})
 
 
-def _at_work(admin: AdminClient) -> list[str]:
-    found = admin.list_consumer_groups(request_timeout=10).result(20)
-    return [one.group_id for one in found.valid if one.state not in (ConsumerGroupState.EMPTY, ConsumerGroupState.DEAD)]
+def forgotten(pair: Scenario) -> None:
+    """P takes the consumers that died with it for members until their session ends."""
+    client = admin(Lab(pair.folder), "P")
+    pair.wait(lambda: not at_work(client), 90, "the members of P's groups that died with it have left")
+
+
+def rename(pair: Scenario, old: str, new: str) -> None:
+    """The inventory says which cluster P is now."""
+    for path in pair.inventory.rglob("*.yml"):
+        path.write_text(path.read_text().replace(old, new))

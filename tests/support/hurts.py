@@ -5,14 +5,9 @@
 
 from __future__ import annotations
 
-from confluent_kafka.admin import (
-    AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    ResourceType,
-)
+from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
+from brokers import admin
 from lab.lab import Lab
 
 
@@ -23,18 +18,13 @@ def hold_copies(lab: Lab, alias: str, topic: str, hold: bool) -> None:
     """
     entry = ConfigEntry("min.insync.replicas", "2" if hold else "1", incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
-    admin = _admin(lab, alias)
-    for done in admin.incremental_alter_configs([resource]).values():
+    client = admin(lab, alias)
+    for done in client.incremental_alter_configs([resource]).values():
         done.result()
 
 
 def delete_topic(lab: Lab, alias: str, topic: str) -> None:
     """Somebody tidies up."""
-    admin = _admin(lab, alias)
-    for done in admin.delete_topics([topic]).values():
+    client = admin(lab, alias)
+    for done in client.delete_topics([topic]).values():
         done.result()
-
-
-def _admin(lab: Lab, alias: str) -> AdminClient:
-    """To be held until its answers are there."""
-    return AdminClient({"bootstrap.servers": lab.info()["clusters"][alias]["bootstrap_servers"]})

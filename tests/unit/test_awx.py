@@ -118,11 +118,29 @@ def as_answer(option: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("one", CONFIGURATION["controller_templates"] + CONFIGURATION["controller_workflows"], ids=NAME)
-def test_a_survey_asks_nothing_twice_and_has_what_awx_requires(one: dict[str, Any]) -> None:
+def test_a_survey_is_one_that_awx_takes(one: dict[str, Any]) -> None:
+    """Source: JobTemplateSurveySpec._validate_spec_data in AWX 24.6.1, awx/api/views."""
+    if not one["survey_enabled"]:
+        assert "survey_spec" not in one
+        return
+    survey = one["survey_spec"]
+    assert isinstance(survey["name"], str)
+    assert isinstance(survey["description"], str)
+    assert survey["spec"]
     variables = [question["variable"] for question in questions(one)]
     assert len(variables) == len(set(variables))
+    kinds = {"text": str, "multiplechoice": str, "integer": int}
     for question in questions(one):
-        assert {"question_name", "variable", "type", "required"} <= set(question)
+        assert all(isinstance(question[key], str) for key in ("question_name", "variable", "type"))
+        assert isinstance(question["required"], bool)
+        default = question.get("default", "")
+        assert default == "" or type(default) is kinds[question["type"]]
+        assert all(type(question.get(key, 0)) is int for key in ("min", "max"))
+        if question["type"] == "multiplechoice":
+            assert all(isinstance(choice, str) for choice in question["choices"])
+            assert question.get("default", question["choices"][0]) in question["choices"]
+        elif question["type"] == "integer" and "default" in question:
+            assert question.get("min", 0) <= question["default"] <= question.get("max", question["default"])
 
 
 def expressions(value: Any, key: str = "") -> Iterator[nodes.Template]:
@@ -205,6 +223,27 @@ def test_an_example_inventory_is_right_with_the_credentials_of_its_engine(path: 
     assert {site["host"] for site in pair["srm"].values()} <= set(groups.get("srm", {}).get("hosts", {}))
 
 
+NAMED = r"[a-zA-Z_][a-zA-Z0-9_]*"
+
+
+@pytest.mark.parametrize("kind", TYPES.values(), ids=TYPES)
+def test_a_credential_type_is_one_that_awx_takes(kind: dict[str, Any]) -> None:
+    """Source: CredentialTypeInputField and CredentialTypeInjectorField in AWX 24.6.1, awx/main/fields.py."""
+    assert set(kind["inputs"]) <= {"required", "fields"}
+    fields = kind["inputs"]["fields"]
+    assert len({field["id"] for field in fields}) == len(fields)
+    for field in fields:
+        assert {"id", "label"} <= set(field) <= {"id", "label", "type", "multiline", "secret", "help_text"}
+        assert re.fullmatch(NAMED, field["id"])
+        assert field["id"] != "tower"
+        assert field["type"] == "string"
+    assert set(kind["injectors"]) <= {"file", "extra_vars"}
+    files = set(kind["injectors"].get("file", {}))
+    # Either one file without a name, or files that all have one.
+    assert files == {"template"} or all(re.fullmatch(rf"template\.{NAMED}", name) for name in files)
+    assert all(re.fullmatch(NAMED, name) for name in kind["injectors"]["extra_vars"])
+
+
 @pytest.mark.parametrize("kind", TYPES.values(), ids=TYPES)
 def test_a_credential_gives_every_field_and_hides_what_is_secret(kind: dict[str, Any]) -> None:
     fields = {field["id"]: field for field in kind["inputs"]["fields"]}
@@ -262,6 +301,7 @@ def accepts(template: dict[str, Any], data: dict[str, Any]) -> None:
 
 
 def test_schedules_name_templates_that_need_nobody() -> None:
+    """Of a rule AWX wants a start with a time zone, and INTERVAL (ScheduleSerializer.validate_rrule)."""
     by_name = {one["name"]: one for one in CONFIGURATION["controller_templates"]}
     for schedule in CONFIGURATION["controller_schedules"]:
         accepts(by_name[schedule["unified_job_template"]], schedule.get("extra_data", {}))

@@ -1,0 +1,40 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What somebody does on a cluster by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from confluent_kafka import ConsumerGroupState, ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from lab.lab import Lab
+
+
+def admin(lab: Lab, alias: str) -> AdminClient:
+    """To be held until its answers are there: with it ends what it has asked."""
+    servers = lab.info()["clusters"][alias]["bootstrap_servers"]
+    return AdminClient({**lab.client(), "bootstrap.servers": servers, "log_level": 0})
+
+
+def commit(client: AdminClient, group: str, positions: Mapping[tuple[str, int], int]) -> None:
+    """Fails with what Kafka says of any partition; the request as a whole succeeds all the same."""
+    items = [TopicPartition(*key, offset) for key, offset in positions.items()]
+    done = client.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, items)])[group].result(15)
+    for one in done.topic_partitions:
+        if one.error:
+            raise KafkaException(one.error)
+
+
+def positions(client: AdminClient, group: str) -> dict[tuple[str, int], int]:
+    """All that the group has committed."""
+    done = client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(15)
+    return {(one.topic, one.partition): one.offset for one in done.topic_partitions}
+
+
+def at_work(client: AdminClient) -> list[str]:
+    """Groups with members; those that died with their broker are counted until their session ends."""
+    found = client.list_consumer_groups(request_timeout=10).result(20)
+    return [one.group_id for one in found.valid if one.state not in (ConsumerGroupState.EMPTY, ConsumerGroupState.DEAD)]
