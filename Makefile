@@ -84,10 +84,10 @@ demo: run-setup  ## from nothing to a proven failover and failback, with a short
 # ---- tests --------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: lint setup  ## what must pass before a change: everything but the long tests (make playbooks)
-	@$(MAKE) --no-print-directory classes
-	$(SAY) 'test: two rows of tests side by side, shown as each ends'
-	@$(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j2 --output-sync=target one-row other-row
+test: setup  ## what must pass before a change: everything but the long tests (make playbooks)
+	@$(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j2 --output-sync=line lint classes
+	$(SAY) 'test: two rows of tests side by side, each shown when it ends'
+	@$(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j2 --output-sync=line one-row other-row
 	$(SAY) 'test: all passed'
 
 # Saves each audit of the tests a third of its start; half a minute, once for a virtual environment.

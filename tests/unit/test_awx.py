@@ -134,8 +134,8 @@ def test_a_survey_is_one_that_awx_takes(one: dict[str, Any]) -> None:
         assert all(isinstance(question[key], str) for key in ("question_name", "variable", "type"))
         assert isinstance(question["required"], bool)
         default = question.get("default", "")
-        assert default == "" or type(default) is kinds[question["type"]]
-        assert all(type(question.get(key, 0)) is int for key in ("min", "max"))
+        assert default == "" or isinstance(default, kinds[question["type"]])
+        assert all(isinstance(question.get(key, 0), int) for key in ("min", "max"))
         if question["type"] == "multiplechoice":
             assert all(isinstance(choice, str) for choice in question["choices"])
             assert question.get("default", question["choices"][0]) in question["choices"]
