@@ -94,7 +94,7 @@ CHECKED = {
     "npm pack": "fetches sources, in make kerberos",
     "python -m pip install": "would change the environment of this test; what it asks for is what the tests have",
     "python -c 'from confluent_kafka": "fails unless built with Kerberos: make kerberos runs it",
-    "python -m kafka_dr_audit --prepare": "make classes runs it",
+    "python spark/kafka_dr_audit --prepare": "make classes runs it",
     "python roles/lab/files/ledger COMMAND": "the block starts it",
     "python roles/lab/files/lab COMMAND": "RUN has its command status, the block up and down",
     "python roles/lab/files/lab up": "the block starts a lab; engine srm: tests/playbooks/test_srm.py",

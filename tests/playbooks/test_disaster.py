@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 
 from disasters import lose, pause
 from scenario import Scenario, totals
-from snapshot import snapshot
+from snapshot import read_inventory, snapshot
 
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 1000, "flush_seconds": 2},
@@ -55,8 +56,12 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
     lab = lose(pair, BEHIND)
     began = time.time()
-    report = pair.move("failover_disaster", "B")
+    report = pair.move("failover_disaster", "B", kafka_dr_clients=one_fails_to_stop(pair))
     assert report["outcome"] == "completed"
+    # The others were asked nevertheless, or they would not be seen at work on B.
+    (fence,) = (check["reason"] for check in report["checks"] if check["name"] == "fence")
+    assert "fraud" in fence
+    assert "settlement" not in fence
     # Never a claim about what only the lost side knows.
     assert report["verdict"] == "UNKNOWN"
     checks = {check["name"]: check["verdict"] for check in report["checks"]}
@@ -119,6 +124,15 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     assert after_all["processed_twice"] == counted["processed_twice"]
 
     _half_gone(pair)
+
+
+def one_fails_to_stop(pair: Scenario) -> list[dict[str, Any]]:
+    """Says the first that is asked."""
+    clients: list[dict[str, Any]] = read_inventory(pair.inventory)["kafka_dr_clients"]
+    (fraud,) = (client for client in clients if client["name"] == "fraud")
+    fraud["after"] = ["settlement"]
+    fraud["stop"] = ["sh", "-c", f"{shlex.join(fraud['stop'])}; exit 3"]
+    return clients
 
 
 def _half_gone(pair: Scenario) -> None:

@@ -100,14 +100,29 @@ def test_the_inventory_reference_and_the_argument_specs_give_the_same_default(va
 # ---- error codes --------------------------------------------------------------------------------------------------
 
 
+CODE = r"[a-z]+(_[a-z]+)+"
+
+
 def codes() -> Iterator[str]:
-    """The first argument of whatever is raised as an error of this collection."""
+    """The first argument, or the second of ``NoAnswer``, of whatever is raised as an error of this collection."""
     for path in (ROOT / "plugins").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-                called, first = getattr(node.func, "id", getattr(node.func, "attr", "")), node.args[0].value
-                if called.endswith("Error") and isinstance(first, str) and re.fullmatch(r"[a-z]+(_[a-z]+)+", first):
-                    yield first
+            if isinstance(node, ast.Call):
+                called = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                if called.endswith("Error") or called in ("Unreachable", "LockedOut", "NoAnswer", "kind"):
+                    given = node.args[1:2] if called == "NoAnswer" else node.args[:1]
+                    yield from (text for one in given for text in texts_of(one) if re.fullmatch(CODE, text))
+
+
+def texts_of(given: ast.expr) -> list[str]:
+    """What the expression may be; ``prefix`` is that of the two peers with HTTP."""
+    if isinstance(given, ast.Constant):
+        return [str(given.value)]
+    if isinstance(given, ast.IfExp):
+        return [*texts_of(given.body), *texts_of(given.orelse)]
+    text = ast.unparse(given)
+    found = re.fullmatch(r"f'\{[a-z.]*prefix\}(_[a-z_]+)'", text)
+    return [f"{prefix}{found[1]}" for prefix in ("connect", "cm")] if found else []
 
 
 def test_every_error_code_has_a_row_in_troubleshooting() -> None:

@@ -148,6 +148,8 @@ class GroupPlan:
     group: str
     rows: list[PositionRow] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    # Whether somebody who raises a position meanwhile has done what was wanted.
+    upward: bool = False
 
     @property
     def to_write(self) -> dict[Partition, int]:
@@ -169,7 +171,7 @@ class GroupPlan:
         """Judge the written rows by what was read back, and the group by what it is now."""
         written = self.to_write
         self.rows = [
-            _concluded(row, errors.get(row.partition, "The broker did not answer for it."), after.get(row.partition))
+            self._concluded(row, errors.get(row.partition, "The broker did not answer for it."), after)
             if row.partition in written
             else row
             for row in self.rows
@@ -190,6 +192,14 @@ class GroupPlan:
                 )
             )
 
+    def _concluded(self, row: PositionRow, error: str | None, found: Mapping[Partition, int]) -> PositionRow:
+        after = found.get(row.partition)
+        if error is None and self.upward and after is not None and after > row.wanted:
+            return replace(row, after=after, status="kept")
+        if error is None and after != row.wanted:
+            error = f"read back {after}, wanted {row.wanted}"
+        return replace(row, after=after, status="done" if error is None else "failed", error=error)
+
     def unproven(self, error: DrError) -> None:
         """The positions were sent, but nobody could look afterwards: they may or may not be there."""
         if self.to_write:
@@ -201,12 +211,6 @@ class GroupPlan:
             ]
             text = f'The positions of group "{self.group}" were sent but could not be read back: {error.message}'
             self.problems.append(Problem("position_not_proven", text))
-
-
-def _concluded(row: PositionRow, error: str | None, after: int | None) -> PositionRow:
-    if error is None and after != row.wanted:
-        error = f"read back {after}, wanted {row.wanted}"
-    return replace(row, after=after, status="done" if error is None else "failed", error=error)
 
 
 def wanted_positions(items: Iterable[Mapping[str, Any]]) -> dict[str, dict[Partition, int]]:
@@ -246,12 +250,13 @@ def plan_group(group: str, wanted: Mapping[Partition, int], seen: Seen, lower: s
 
     A position equal to the committed one is ``unchanged``. One below it is, by ``lower``: a problem (``fail``),
     ``planned`` (``lower``), or left as it is (``keep``): what was processed there is not known to this function.
+    ``raise``: as ``keep``, also where somebody raises it while it is written, as MirrorMaker 2's own sync does.
     """
-    plan = GroupPlan(group)
+    plan = GroupPlan(group, upward=lower == "raise")
     for partition in sorted(wanted):
         offset, before = wanted[partition], seen.before.get(partition)
         below = before is not None and offset < before
-        status = "unchanged" if before == offset else "kept" if below and lower == "keep" else "planned"
+        status = "unchanged" if before == offset else "kept" if below and lower in ("keep", "raise") else "planned"
         plan.rows.append(PositionRow(group, partition, before, offset, before, status))
         # Also for unchanged ones: a position outside the log does not count as done because it is already there.
         plan.problems += _range_problem(group, partition, offset, seen)

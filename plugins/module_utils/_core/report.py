@@ -196,7 +196,7 @@ def _old_side(facts: Mapping[str, Any]) -> dict[str, Any]:
     back = bool(probes) and probes[-1]["answers"]
     text = "it answered right before the first producer started: whoever still writes there is not copied"
     silent = "the old side did not answer; its producers were not asked to stop there"
-    unstopped = facts["unstopped"]
+    unstopped = "; ".join(facts["unstopped"])
     more = f"; not stopped: {unstopped}" if unstopped else ""
     rescued = f"; {facts['rescue']['text']}" if facts["rescue"] else ""
     return check_row("fence", UNKNOWN, f"UNFENCED: {text if back else silent}{more}{rescued}")

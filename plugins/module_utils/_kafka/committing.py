@@ -34,7 +34,7 @@ def commit_positions(
     check: bool = False,
     settle: float = 0.0,
 ) -> Result:
-    """Commit ``wanted`` where it differs. ``lower``: what to do about higher positions (fail, lower or keep them).
+    """Commit ``wanted`` where it differs. ``lower``: what to do about higher positions (:func:`plan_group`).
 
     ``settle``: seconds that the positions must then stay as they were written; what is moved meanwhile is set again.
     """

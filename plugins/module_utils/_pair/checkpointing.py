@@ -138,7 +138,7 @@ class _Job:
             vouched = (row for row in rows if row["offset"] is not None)
             ids = state.topic_ids.get(self.y, {})
             write_prepared(self.pair.kafka, self._params["state_topic"], place, since, vouched, ids)
-        committed = commit_positions(self.pair.kafka[self.y], wanted, "keep", check)
+        committed = commit_positions(self.pair.kafka[self.y], wanted, "raise", check)
         committed.extra = {
             "outcome": DONE,
             "reason": "",

@@ -137,6 +137,20 @@ def test_a_position_that_is_not_there_afterwards_has_failed(
     assert words in plan.problems[0].text
 
 
+@pytest.mark.parametrize(
+    ("lower", "after", "status"), [("raise", 11, "kept"), ("raise", 9, "failed"), ("keep", 11, "failed")]
+)
+def test_upward_only_a_position_that_somebody_raises_meanwhile_stays(lower: str, after: int, status: str) -> None:
+    """MirrorMaker 2's sync of a group that is at work on the other side, between the commit and the look at it."""
+    plan = plan_group("g", {T0: 10}, seen(before={T0: 8}), lower)
+
+    plan.conclude({T0: None}, {T0: after}, EMPTY)
+
+    assert (plan.rows[0].status, plan.rows[0].after) == (status, after)
+    assert codes(plan) == ([] if status == "kept" else ["position_not_written"])
+    assert len(outcomes_of([plan])) == (status != "kept")
+
+
 def test_a_group_that_became_active_meanwhile_is_reported_although_the_position_is_there() -> None:
     plan = plan_group("g", {T0: 10}, seen())
 

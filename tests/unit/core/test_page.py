@@ -92,7 +92,7 @@ def cutover(**parts: Any) -> Document:
         "lowered": 0,
         "rescue": None,
         "fence": None,
-        "unstopped": None,
+        "unstopped": [],
         "barrier": {
             "cut": {},
             "entered": [{"group": "g", "positions": [{"topic": "T", "partition": 4, "offset": 55}]}],

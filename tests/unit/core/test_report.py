@@ -56,7 +56,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "lowered": 0,
         "rescue": None,
         "fence": None,
-        "unstopped": None,
+        "unstopped": [],
         "barrier": {"cut": {}},
         "arrival": ARRIVED,
         "rogue": [],
@@ -299,7 +299,7 @@ def test_a_disaster_never_says_that_nothing_was_lost() -> None:
         ({"survey": None}, "loss", "interrupted run"),
         ({"survey": None}, "positions", "interrupted run"),
         ({"probes": [{"answers": True}]}, "fence", "answered right before the first producer"),
-        ({"unstopped": "host h is gone"}, "fence", "not stopped: host h is gone"),
+        ({"unstopped": ["host h is gone"]}, "fence", "not stopped: host h is gone"),
     ],
 )
 def test_what_a_disaster_says(parts: dict[str, Any], name: str, text: str) -> None:
