@@ -164,15 +164,18 @@ artifact: setup  ## the tarball in build/dist: its contents, Galaxy's importer, 
 .PHONY: integration
 integration: modules playbooks  ## each module and playbook on real clusters
 
+# Spark at size, and what the tests themselves stand on: minutes, and seldom touched.
+LONG := $(patsubst %,tests/integration/test_%.py,audit_corpus audit_cluster lab lab_secure srm_emulator)
+
 .PHONY: modules
 modules: setup
 	$(SAY) 'modules: pytest tests/integration (modules on the lab)'
-	@pytest -m 'not soak' -n 2 --dist loadfile --durations=15 tests/integration
+	@pytest -m 'not soak' -n 2 --dist loadfile --durations=15 tests/integration $(LONG:%=--ignore=%)
 
 .PHONY: playbooks
-playbooks: setup classes  ## the long tests: every playbook under load, with kills and faults, 40 minutes or so
+playbooks: setup classes  ## the long tests: every playbook under load, with kills and faults, 50 minutes or so
 	$(SAY) 'playbooks: pytest tests/playbooks (applications under load, two pairs at a time)'
-	@pytest -m 'not soak' -n 2 --dist loadfile --durations=25 tests/playbooks
+	@pytest -m 'not soak' -n 2 --dist loadfile --durations=25 tests/playbooks $(LONG)
 
 .PHONY: runner
 runner: setup  ## playbooks as AWX starts them
