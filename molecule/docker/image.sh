@@ -3,23 +3,25 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# image.sh IMAGE: a Debian with Java and Python as an image of the Docker engine; there already: returns at once. No
-# registry is asked: its root file system comes from where this machine's own packages do, and is kept in the cache.
+# image.sh IMAGE: a Debian with Java and Python as an image of the Docker engine; prints IMAGE with a tag of its release
+# and its packages. There already: returns at once. No registry is asked: its root file system comes from where this
+# machine's own packages do, and is kept in the cache.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 source tests/support/common.sh
 
-IMAGE=$1
 PACKAGES=openjdk-17-jre-headless,python3
 # What nobody reads in there; it would double the size.
 UNUSED=(var/cache/apt var/lib/apt/lists usr/share/doc usr/share/man usr/share/locale)
 
 docker info >/dev/null 2>&1 || fail 'No Docker engine answers.' 'As root, make molecule starts one (tests/support/docker.sh).'
-if docker image inspect "$IMAGE" >/dev/null 2>&1; then exit 0; fi
-
 source /etc/os-release
 [[ $ID == debian ]] || fail "The image is made from Debian's packages, and this is $PRETTY_NAME."
-kept=$(cache_dir)/debian-$VERSION_CODENAME-$(dpkg --print-architecture)-$(cksum <<<"$PACKAGES" | cut -d ' ' -f 1).tar.gz
+TAG=$VERSION_CODENAME-$(dpkg --print-architecture)-$(cksum <<<"$PACKAGES" | cut -d ' ' -f 1)
+IMAGE=$1:$TAG
+kept=$(cache_dir)/debian-$TAG.tar.gz
+echo "$IMAGE"
+if docker image inspect "$IMAGE" >/dev/null 2>&1; then exit 0; fi
 
 mirror() {
     # shellcheck disable=SC2016 # these are apt's own variables
@@ -48,4 +50,4 @@ if ! [[ -f $kept ]]; then
     root_file_system
 fi
 say "docker: importing the image $IMAGE"
-docker import "$kept" "$IMAGE"
+docker import "$kept" "$IMAGE" >/dev/null

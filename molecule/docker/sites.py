@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two sites made of containers: sites.py up | part | join | lose ALIAS | give_back ALIAS | down, each with --dir DIR.
+"""Two sites made of containers: sites.py up, part, join, lose ALIAS, give_back ALIAS or down, with --dir and --name.
 
 A site is a network of its own, without a way out. In it stand a broker and a Connect worker. A worker has a second leg
 in the other site's network, because its flow reads there: these two legs are the link between the sites. Applications
@@ -27,7 +27,6 @@ from lab import configs, jars, java, layout  # noqa: E402
 from lab.files import write_atomically  # noqa: E402
 from lab.progress import Progress  # noqa: E402
 
-NAME = "kafka-dr"
 OTHER = {"P": "B", "B": "P"}
 # The last part of an address; in the other site's network a worker has the second one.
 HOSTS = {"broker": (10,), "connect": (11, 12), "apps": (13,)}
@@ -60,21 +59,29 @@ def docker(*words: str) -> str:
     return done.stdout.strip()
 
 
-def container(alias: str, part: str) -> str:
-    return f"{NAME}-{alias.lower()}-{part}"
+@dataclass(frozen=True)
+class Names:
+    """Of this checkout's containers and networks: an engine may serve several."""
+
+    prefix: str
+
+    def container(self, alias: str, part: str) -> str:
+        return f"{self.prefix}-{alias.lower()}-{part}"
+
+    def network(self, alias: str) -> str:
+        return f"{self.prefix}-{alias.lower()}"
+
+    @property
+    def apps(self) -> str:
+        return f"{self.prefix}-apps"
+
+    @property
+    def containers(self) -> list[str]:
+        return [*(self.container(alias, part) for alias in OTHER for part in configs.PARTS), self.apps]
 
 
-def network(alias: str) -> str:
-    return f"{NAME}-{alias.lower()}"
-
-
-APPS = f"{NAME}-apps"
-EVERYBODY = [*(container(alias, part) for alias in OTHER for part in configs.PARTS), APPS]
-
-
-def make_network(alias: str) -> ipaddress.IPv4Network:
+def make_network(name: str) -> ipaddress.IPv4Network:
     """Fixed addresses need a network that is asked for by its range; the engine knows one that is free here."""
-    name = network(alias)
     docker("network", "create", "--internal", name)
     free = docker("network", "inspect", "--format", "{{(index .IPAM.Config 0).Subnet}}", name)
     docker("network", "rm", name)
@@ -82,10 +89,10 @@ def make_network(alias: str) -> ipaddress.IPv4Network:
     return ipaddress.IPv4Network(free)
 
 
-def legs(site: Site, other: Site, part: str) -> dict[str, str]:
+def legs(names: Names, site: Site, other: Site, part: str) -> dict[str, str]:
     """Network and address of one part of a site; the first is its own."""
-    own = {network(site.alias): site.address(part)}
-    return own if part == "broker" else {**own, network(other.alias): other.address(part, -1)}
+    own = {names.network(site.alias): site.address(part)}
+    return own if part == "broker" else {**own, names.network(other.alias): other.address(part, -1)}
 
 
 @dataclass(frozen=True)
@@ -101,6 +108,8 @@ class Containers:
         mounts = [f"{path}:{path}:ro" for path in self.readable] + [f"{self.root}:{self.root}"]
         (own, address), *more = wanted.items()
         options = ["--init", "--name", name, "--network", own, "--ip", address]
+        # A worker gives up where its broker is not ready within a minute: on a busy machine it is not.
+        options += ["--restart", "on-failure:5"]
         options += [word for mount in mounts for word in ("--volume", mount)]
         docker("create", "--pull=never", *options, self.image, *command)
         for also, second in more:
@@ -108,17 +117,17 @@ class Containers:
         docker("start", name)
 
 
-def up(root: Path, image: str) -> dict[str, dict[str, str]]:
+def up(names: Names, root: Path, image: str) -> dict[str, dict[str, str]]:
     """Everything anew. Started, not ready: Kafka needs some seconds."""
-    down()
+    down(names)
     shutil.rmtree(root, ignore_errors=True)
     folder, _downloaded = jars.ensure_jars(jars.default_cache(), java.find_java(), Progress())
     # The Python that runs this as well, for the applications, where it is not the image's own.
     pythons = [path for path in (Path(sys.prefix), Path(sys.base_prefix)) if path != Path("/usr")]
     both = Containers(image, root, [folder, ROOT, *(path for path in pythons if ROOT not in path.parents)])
     sites = {
-        alias: Site(alias, root / alias, layout.new_cluster_id(), 9092, 9093, 8083, network=make_network(alias))
-        for alias in OTHER
+        alias: Site(alias, root / alias, layout.new_cluster_id(), 9092, 9093, 8083, network=make_network(name))
+        for alias, name in ((alias, names.network(alias)) for alias in OTHER)
     }
     for path in (root / "tmp", root / "logs"):
         path.mkdir(parents=True, exist_ok=True)
@@ -128,15 +137,24 @@ def up(root: Path, image: str) -> dict[str, dict[str, str]]:
     known: dict[str, dict[str, str]] = {}
     for alias, site in sites.items():
         for part, values in properties(site).items():
-            config, name = site.config_file(part), container(alias, part)
+            config, name = site.config_file(part), names.container(alias, part)
             write_atomically(config, configs.properties(values))
-            known[name] = legs(site, sites[OTHER[alias]], part)
-            words = ["kafka.tools.StorageTool", "format", "-t", site.cluster_id, "-c", str(config)]
+            known[name] = legs(names, site, sites[OTHER[alias]], part)
+            words = [
+                "kafka.tools.StorageTool",
+                "format",
+                "--ignore-formatted",
+                "-t",
+                site.cluster_id,
+                "-c",
+                str(config),
+            ]
             prepare = shlex.join([*program, *words]) if part == "broker" else "true"
             serve = shlex.join([*program, configs.MAINS[part], str(config)])
             log = shlex.quote(str(root / "logs" / f"{name}.log"))
             both.start(name, known[name], "sh", "-c", f"exec >{log} 2>&1; {prepare} && exec {serve}")
-    both.start(APPS, {network(alias): site.address("apps") for alias, site in sites.items()}, "sleep", "infinity")
+    homes = {names.network(alias): site.address("apps") for alias, site in sites.items()}
+    both.start(names.apps, homes, "sleep", "infinity")
     write_atomically(root / "addresses.json", json.dumps(known))
     return {
         alias: {key: getattr(site, key) for key in ("bootstrap_servers", "connect_url", "cluster_id")}
@@ -165,22 +183,22 @@ def plug(root: Path, name: str, one: str, there: bool) -> None:
         docker("network", "disconnect", one, name)
 
 
-def link(root: Path, there: bool) -> None:
+def link(names: Names, root: Path, there: bool) -> None:
     """Between the sites."""
     for alias, other in OTHER.items():
-        plug(root, container(alias, "connect"), network(other), there)
+        plug(root, names.container(alias, "connect"), names.network(other), there)
 
 
-def whole(root: Path, alias: str, there: bool) -> None:
+def whole(names: Names, root: Path, alias: str, there: bool) -> None:
     """Everything that stands in one site; its legs elsewhere belong to the link."""
     for part in configs.PARTS:
-        plug(root, container(alias, part), network(alias), there)
+        plug(root, names.container(alias, part), names.network(alias), there)
 
 
-def down() -> None:
+def down(names: Names) -> None:
     """Nothing of it stays, and nothing was there is as good."""
-    subprocess.run(["docker", "rm", "--force", *EVERYBODY], capture_output=True, check=False)
-    subprocess.run(["docker", "network", "rm", *map(network, OTHER)], capture_output=True, check=False)
+    subprocess.run(["docker", "rm", "--force", *names.containers], capture_output=True, check=False)
+    subprocess.run(["docker", "network", "rm", *map(names.network, OTHER)], capture_output=True, check=False)
 
 
 def main() -> int:
@@ -188,17 +206,18 @@ def main() -> int:
     parser.add_argument("command", choices=["up", "part", "join", "lose", "give_back", "down"])
     parser.add_argument("alias", nargs="?", choices=list(OTHER))
     parser.add_argument("--dir", type=Path, required=True)
+    parser.add_argument("--name", required=True, help="what the names of containers and networks begin with")
     parser.add_argument("--image")
     options = parser.parse_args()
-    root = options.dir.resolve()
+    names, root = Names(options.name), options.dir.resolve()
     if options.command == "up":
-        sys.stdout.write(json.dumps(up(root, options.image)) + "\n")
+        sys.stdout.write(json.dumps(up(names, root, options.image)) + "\n")
     elif options.command == "down":
-        down()
+        down(names)
     elif options.command in ("part", "join"):
-        link(root, options.command == "join")
+        link(names, root, options.command == "join")
     else:
-        whole(root, options.alias, options.command == "give_back")
+        whole(names, root, options.alias, options.command == "give_back")
     return 0
 
 

@@ -60,9 +60,8 @@ def _unread(admin: Any, group: str, ends: dict[Any, int]) -> dict[str, int | Non
     behind: dict[str, int | None] = {}
     for position in asked.topic_partitions:
         before = behind.get(position.topic, 0)
-        known = before is not None and position.offset >= 0
-        end = ends[TopicPartition(position.topic, position.partition)]
-        behind[position.topic] = before + end - position.offset if known else None
+        known = None if position.offset < 0 else ends[TopicPartition(position.topic, position.partition)]
+        behind[position.topic] = None if before is None or known is None else before + known - position.offset
     return behind
 
 
@@ -71,9 +70,9 @@ def _denied(admin: Any) -> list[str]:
     from confluent_kafka.admin import AclBindingFilter, AclOperation, AclPermissionType, ResourcePatternType
     from confluent_kafka.admin import ResourceType as Type
 
-    every = AclBindingFilter(
-        Type.ANY, None, ResourcePatternType.ANY, None, None, AclOperation.ANY, AclPermissionType.DENY
-    )
+    any_text: Any = None  # which its types do not know
+    any_of = (Type.ANY, any_text, ResourcePatternType.ANY, any_text, any_text)
+    every = AclBindingFilter(*any_of, AclOperation.ANY, AclPermissionType.DENY)
     try:
         found = admin.describe_acls(every).result(15)
     except KafkaException as error:

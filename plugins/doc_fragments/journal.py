@@ -8,7 +8,7 @@ from __future__ import annotations
 
 class ModuleDocFragment:
     """Documents what ``journal_options()`` of plugins/module_utils/_pair/options.py defines; ``journal.state`` its
-    ``state_options()``."""
+    ``state_options()``, ``journal.turn`` its ``turn_options()``."""
 
     DOCUMENTATION = r"""
 options:
@@ -28,4 +28,13 @@ options:
     description: Name of the topic with prepared positions, leases, drills and replays.
     type: str
     default: kafka-dr-state-internal
+"""
+
+    TURN = r"""
+options:
+  turn:
+    description:
+      - How often the run had been resumed when this playbook took it (C(state.run.resumed) of RV(ignore:state)).
+      - If somebody has taken the run over since, the event is refused with C(run_superseded), and nothing is written.
+    type: int
 """

@@ -61,4 +61,10 @@ options:
     description: Seconds over which the positions on O(leave) must not move for a group to count as idle.
     type: float
     default: 1.0
+  member_timeout:
+    description:
+      - Seconds to wait until the groups have no members. A static member, or a consumer that was killed, stays one
+        until its C(session.timeout.ms) has passed. 0 looks once.
+    type: float
+    default: 0.0
 """

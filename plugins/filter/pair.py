@@ -75,6 +75,7 @@ class FilterModule:
             preflight.first_positions,
             preflight.judge_cutover,
             preflight.judge_disaster,
+            preflight.on_higher,
             preflight.phases_left,
             preflight.unfit,
             preflight.written_behind,
@@ -87,5 +88,6 @@ class FilterModule:
             report.report_lines,
             report.resume_command,
             report.status_lines,
+            report.unfinished_run,
         )
         return {function.__name__: function for function in functions}

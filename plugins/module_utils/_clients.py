@@ -9,7 +9,6 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ._bounded import run_bounded
 from ._core.changes import Change, Outcome
 from ._core.errors import DrError
 from ._files import is_as_wanted, write_whole
@@ -82,19 +82,21 @@ def _run(module: AnsibleModule, client: Mapping[str, Any], timeout: float, row: 
         row["outcomes"].append(Outcome(change, "planned"))
         return
     shown = " ".join(argv)
-    try:
-        ended = subprocess.run(argv, capture_output=True, text=True, timeout=timeout, check=False)
-    except subprocess.TimeoutExpired:
-        row["error"] = f'"{shown}" did not end within {timeout:g} s.'
-        row["outcomes"].append(Outcome(change, "failed", row["error"]))
+    ended = run_bounded(argv, {}, timeout)
+    row["rc"] = ended.rc
+    if ended.rc == 0:
+        if not _unchanged(ended.stdout):
+            row["outcomes"].append(Outcome(change, "done"))
         return
-    row["rc"] = ended.returncode
-    if ended.returncode != 0:
-        said = (ended.stderr.strip() or ended.stdout.strip())[-_SHOWN:]
-        row["error"] = f'"{shown}" ended with {ended.returncode}, wanted 0: {said or "it said nothing"}'
-        row["outcomes"].append(Outcome(change, "failed", row["error"]))
-    elif not _unchanged(ended.stdout):
-        row["outcomes"].append(Outcome(change, "done"))
+    if ended.rc is not None:
+        how = f"ended with {ended.rc}, wanted 0"
+    elif ended.gone:
+        how = f"did not end within {timeout:g} s and was ended, with its children"
+    else:
+        how = f"did not end within {timeout:g} s, could not be ended and may go on"
+    said = (ended.stderr.strip() or ended.stdout.strip())[-_SHOWN:]
+    row["error"] = f'"{shown}" {how}: {said or "it said nothing"}'
+    row["outcomes"].append(Outcome(change, "failed", row["error"]))
 
 
 def _unchanged(printed: str) -> bool:

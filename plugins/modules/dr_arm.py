@@ -23,6 +23,7 @@ description:
   - Does not start the connector.
 extends_documentation_fragment:
   - switchback.kafka_dr.journal
+  - switchback.kafka_dr.journal.turn
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.attributes
 options:
@@ -117,7 +118,11 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.arming import arm
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import journal_options, pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    journal_options,
+    pair_options,
+    turn_options,
+)
 
 SPEC = ArgumentSpec(
     {
@@ -130,7 +135,7 @@ SPEC = ArgumentSpec(
         "topic_ids": {"type": "dict", "default": {}},
         "run": {"type": "str"},
     }
-).merge(pair_options(), journal_options())
+).merge(pair_options(), journal_options(), turn_options())
 
 
 def work(module: AnsibleModule) -> Result:

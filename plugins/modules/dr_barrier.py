@@ -19,6 +19,8 @@ description:
     then; the caller brings them back.
 extends_documentation_fragment:
   - switchback.kafka_dr.journal
+  - switchback.kafka_dr.journal.turn
+  - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.translation
@@ -102,7 +104,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.barrier 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     journal_options,
     pair_options,
+    state_options,
     translation_options,
+    turn_options,
 )
 
 SPEC = ArgumentSpec(
@@ -112,7 +116,7 @@ SPEC = ArgumentSpec(
         "run": {"type": "str", "required": True},
         "ahead": {"type": "list", "elements": "str"},
     }
-).merge(pair_options(), wait_options(), translation_options(), journal_options())
+).merge(pair_options(), wait_options(), translation_options(), journal_options(), state_options(), turn_options())
 
 
 def work(module: AnsibleModule) -> Result:

@@ -22,6 +22,7 @@ description:
   - In check mode it stops and journals nothing, and asks O(leave) whether it still answers.
 extends_documentation_fragment:
   - switchback.kafka_dr.journal
+  - switchback.kafka_dr.journal.turn
   - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.wait
@@ -68,6 +69,12 @@ options:
     description: Seconds that the connectors may take to stop.
     type: float
     default: 10.0
+  member_timeout:
+    description:
+      - Seconds to wait until the groups have no members. A static member, or a consumer that was killed, stays one
+        until its C(session.timeout.ms) has passed. 0 looks once. Not used in check mode.
+    type: float
+    default: 0.0
   probe_timeout:
     description: Check mode. Seconds for the question whether O(leave) answers; asked again only if it does.
     type: float
@@ -170,9 +177,11 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors i
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.disaster import disaster
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    MEMBER_TIMEOUT,
     journal_options,
     pair_options,
     state_options,
+    turn_options,
 )
 
 SPEC = ArgumentSpec(
@@ -186,10 +195,11 @@ SPEC = ArgumentSpec(
         "only_here": {"type": "dict", "default": {}},
         "ahead": {"type": "list", "elements": "str"},
         "stop_timeout": {"type": "float", "default": 10.0},
+        **MEMBER_TIMEOUT,
         "probe_timeout": {"type": "float", "default": 3.0},
         "run": {"type": "str"},
     }
-).merge(pair_options(), wait_options(), journal_options(), state_options())
+).merge(pair_options(), wait_options(), journal_options(), state_options(), turn_options())
 
 
 def work(module: AnsibleModule) -> Result:

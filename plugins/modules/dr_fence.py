@@ -31,7 +31,9 @@ options:
     elements: str
     required: true
   state:
-    description: V(fenced) denies writing, V(open) takes the bans away. Bans of that form made by others go as well.
+    description:
+      - V(fenced) denies writing, V(open) takes the bans away. Bans of that form made by others go as well.
+      - Whatever else denies writing on O(topics), to whom ever, is left by V(open) and told as a warning.
     type: str
     choices: [fenced, open]
     default: fenced
@@ -41,7 +43,9 @@ options:
     type: dict
     default: {}
   required:
-    description: Whether it is an error that no authorizer runs or that a principal may write in spite of its ban.
+    description:
+      - Whether it is an error that no authorizer runs, that a principal may write in spite of its ban, or, with
+        O(state=open), that this account may not look at ACLs.
     type: bool
     default: false
 attributes:

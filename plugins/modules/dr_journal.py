@@ -14,9 +14,11 @@ description:
   - Reads the journal of a pair from every given cluster, merges the copies, and appends one event to each of them.
   - The journal tells where the applications live, what a run has finished, and what cannot be read again later,
     such as log ends at the barrier. A run that died goes on from it.
-  - The writer uses one fixed C(transactional.id) per pair, so a newer run fences an older one.
+  - The writer uses one fixed C(transactional.id) per pair. What is written was decided after every earlier writer was
+    fenced; if somebody else writes meanwhile, it is decided again. The first cluster by name decides between two.
 extends_documentation_fragment:
   - switchback.kafka_dr.journal
+  - switchback.kafka_dr.journal.turn
   - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.attributes
 options:
@@ -35,18 +37,31 @@ options:
       - A run whose Ansible process still exists is never taken over. Children that a killed one has left behind are
         waited for.
       - V(phase) notes that a phase of a run has finished, with its facts. V(pnr) notes the point of no return.
+      - V(undoing) notes that a run is taken back, before its clients start again; a V(pnr) that was written in part is
+        void from then on. Together with the V(ended) behind it, it does with one of the clusters.
       - V(ended) closes a run.
     type: str
-    choices: [read, enabled, disabled, replaced, held, started, resumed, phase, pnr, ended]
+    choices: [read, enabled, disabled, replaced, held, started, resumed, phase, pnr, undoing, ended]
     default: read
   run:
-    description: Id of the run for V(resumed), V(phase), V(pnr) and V(ended).
+    description: Id of the run for V(resumed), V(phase), V(pnr), V(undoing) and V(ended).
     type: str
   take_over:
     description:
       - Id of an interrupted run that was started on another machine, and is known to have ended.
       - Without it, such a run counts as ended when its last event is half an hour old.
     type: str
+  lease:
+    description:
+      - For a playbook that touches flows, with O(event=read), the name by which others are told of it. A run that
+        begins meanwhile waits, up to ten minutes; a playbook that wants this too is refused with C(lease_held).
+      - It ends with V(enabled) or V(disabled) of the same playbook, with O(give_back), with its process, or ten minutes
+        later.
+    type: str
+  give_back:
+    description: With O(event=read), ends what this playbook has taken by O(lease).
+    type: bool
+    default: false
   data:
     description: Facts of the event, such as C(type), C(from), C(to) of a run, or C(phase) and C(facts) of a phase.
     type: dict
@@ -91,10 +106,10 @@ RETURN = r"""
 state:
   description:
     - What the journal says, with the event of this task. C(active) is the alias where the applications live (null
-      before the pair was enabled), C(run) the last run with its finished phases, C(interrupted) whether it has not
-      ended, C(topic_ids) per alias, C(left) the facts of the last barrier per alias, C(seams) the cuts of a pair with
-      the policy identity, C(syncs_since) from where offset-syncs are about the present topics, C(only_here) below which
-      offsets a replica holds what no other side has.
+      before the pair was enabled), C(run) the last run with its finished phases and the name of its C(pair),
+      C(interrupted) whether it has not ended, C(topic_ids) per alias, C(left) the facts of the last barrier per alias,
+      C(seams) the cuts of a pair with the policy identity, C(syncs_since) from where offset-syncs are about the present
+      topics, C(only_here) below which offsets a replica holds what no other side has.
   returned: always
   type: dict
 run_id:
@@ -131,7 +146,11 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import KINDS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal import note
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import journal_options, state_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    journal_options,
+    state_options,
+    turn_options,
+)
 
 SPEC = ArgumentSpec(
     {
@@ -143,11 +162,16 @@ SPEC = ArgumentSpec(
         },
         "run": {"type": "str"},
         "take_over": {"type": "str"},
+        "lease": {"type": "str"},
+        "give_back": {"type": "bool", "default": False},
         "data": {"type": "dict", "default": {}},
         "request_timeout": {"type": "float", "default": 15.0},
     },
-    required_if=[("event", kind, ("run",)) for kind in ("resumed", "phase", "pnr", "ended")],
-).merge(journal_options(), state_options())
+    required_if=[
+        *(("event", kind, ("run",)) for kind in ("resumed", "phase")),
+        *(("event", kind, ("run", "turn")) for kind in ("pnr", "undoing", "ended")),
+    ],
+).merge(journal_options(), state_options(), turn_options())
 
 
 def work(module: AnsibleModule) -> Result:

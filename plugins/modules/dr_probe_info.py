@@ -61,7 +61,8 @@ reachable:
   returned: always
   type: bool
 locked_out:
-  description: Whether it is there, and certificate or login kept this task from asking. Nothing is known of its state.
+  description:
+    - Whether it is there, and certificate, login or rights kept this task from asking. Nothing is known of its state.
   returned: always
   type: bool
 reason:

@@ -96,7 +96,8 @@ def work(module: AnsibleModule) -> Result:
         made = page(content)
         _write(pages, made)
     except OSError as error:
-        raise DrError("no_report", f"The report could not be written: {error}.") from error
+        hint = "See that there is space in kafka_dr_report_dir on the controller, and the right to write; start again."
+        raise DrError("no_report", f"The report could not be written: {error}.", hint) from error
     return Result(extra={"paths": [str(path) for path in paths], "pages": [str(path) for path in pages if made]})
 
 

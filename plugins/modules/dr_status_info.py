@@ -57,6 +57,14 @@ options:
         longer are listed in C(status.missing); they are no failure here.
     type: float
     default: 60.0
+  partial:
+    description:
+      - Whether a flow of which nothing can be seen, as its workers do not answer, is UNKNOWN with the reason; else that
+        is an error. What is known of clusters and groups is shown all the same.
+      - Such a flow has no proof of anything. So this is for people; a playbook that goes on from here asks without it.
+    type: bool
+    default: false
+    version_added: 1.0.0
 attributes:
   check_mode:
     support: full
@@ -124,6 +132,7 @@ SPEC = ArgumentSpec(
         "wait_for": {"type": "str", "choices": ["none", "flowing", "copied"], "default": "none"},
         "groups_on": {"type": "str"},
         "groups_timeout": {"type": "float", "default": 60.0},
+        "partial": {"type": "bool", "default": False},
     }
 ).merge(pair_options(), wait_options())
 

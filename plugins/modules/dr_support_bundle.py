@@ -126,7 +126,8 @@ def work(module: AnsibleModule) -> Result:
             folder.mkdir(mode=0o750, parents=True, exist_ok=True)
             write_archive(path, {f"{name}/{file}": text for file, text in texts.items()}, 0o640)
     except OSError as error:
-        raise DrError("no_bundle", f"The support bundle could not be written: {error}.") from error
+        hint = "See that there is space in kafka_dr_report_dir on the controller, and the right to write; start again."
+        raise DrError("no_bundle", f"The support bundle could not be written: {error}.", hint) from error
     missing = json.loads(texts["about.json"])["missing"]
     return Result(extra={"path": str(path), "files": sorted(texts), "missing": missing, "lines": lines(texts)})
 

@@ -20,6 +20,7 @@ description:
     one that skips nothing, with the records that are read again counted as an upper bound.
   - Commits nothing; hand RV(positions) to M(switchback.kafka_dr.kafka_group).
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.translation
@@ -93,11 +94,15 @@ barrier:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options, translation_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    pair_options,
+    state_options,
+    translation_options,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.translate import Translation
 
 SPEC = ArgumentSpec({"barrier": {"type": "bool", "default": True}}).merge(
-    pair_options(), wait_options(), translation_options()
+    pair_options(), wait_options(), translation_options(), state_options()
 )
 
 

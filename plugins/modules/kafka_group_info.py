@@ -189,6 +189,7 @@ error:
 """
 
 import time
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -233,7 +234,7 @@ OPTIONS = ArgumentSpec(
 class Watch:
     """Looks at the groups again and again; ``settled`` and ``done`` say when it is enough."""
 
-    def __init__(self, kafka: Kafka, groups: list[str], params: dict) -> None:
+    def __init__(self, kafka: Kafka, groups: list[str], params: dict[str, Any]) -> None:
         self.kafka = kafka
         self.groups = groups
         self.params = params
@@ -250,7 +251,7 @@ class Watch:
         shown = None if self.params["topics"] is None else set(ranges)
         return [group_look(states[name], commits[name], ranges, Extra(shown, data, idle[name])) for name in self.groups]
 
-    def _ranges(self, commits: dict) -> dict:
+    def _ranges(self, commits: dict[Any, Any]) -> dict[Any, Any]:
         topics = self.params["topics"]
         if topics is None:
             topics = {topic for positions in commits.values() for topic, number in positions}
@@ -258,7 +259,7 @@ class Watch:
         partitions = {(topic, number) for topic, count in counts.items() for number in range(count)}
         return known_ranges(self.kafka, partitions, self.params["isolation"])
 
-    def _data(self, commits: dict, ranges: dict) -> dict:
+    def _data(self, commits: dict[Any, Any], ranges: dict[Any, Any]) -> dict[Any, Any]:
         places = {
             (key, offset) for positions in commits.values() for key, offset in positions.items() if offset is not None
         }

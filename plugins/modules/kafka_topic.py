@@ -201,6 +201,8 @@ error:
       type: str
 """
 
+from typing import Any
+
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Outcome
@@ -264,7 +266,7 @@ def reconcile(module: AnsibleModule) -> Result:
     return result
 
 
-def make_plan(kafka: Kafka, wanted: list[WantedTopic], params: dict) -> Plan:
+def make_plan(kafka: Kafka, wanted: list[WantedTopic], params: dict[str, Any]) -> Plan:
     """Look at what is there, asking for settings only where some are wanted."""
     if params["state"] == "absent":
         return plan_absent(wanted, describe(kafka, [topic.name for topic in wanted]))
@@ -274,7 +276,7 @@ def make_plan(kafka: Kafka, wanted: list[WantedTopic], params: dict) -> Plan:
     return plan_present(wanted, found, exact)
 
 
-def wait_for_brokers(kafka: Kafka, outcomes: list[Outcome], params: dict) -> DrError | None:
+def wait_for_brokers(kafka: Kafka, outcomes: list[Outcome], params: dict[str, Any]) -> DrError | None:
     """Watch until the brokers show all changes that were done; the error if they do not in time."""
     open_changes = [outcome.change for outcome in outcomes if outcome.status == "done"]
     if not open_changes:

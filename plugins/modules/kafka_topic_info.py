@@ -70,6 +70,10 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+cluster_id:
+  description: Id of the cluster, as it tells it.
+  returned: success
+  type: str
 topics:
   description: One entry per topic, in the order asked, or by name.
   returned: success
@@ -156,6 +160,8 @@ error:
       type: str
 """
 
+from typing import Any
+
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import is_internal
@@ -204,10 +210,10 @@ def look(module: AnsibleModule) -> Result:
         found.update(with_config(kafka, states, wanted))
     spans = read_offsets(kafka, states, params["isolation"]) if params["offsets"] else None
     rows = [topic_row(name, state, params["config"], spans) for name, state in found.items()]
-    return Result(extra={"topics": rows}, requests=kafka.requests)
+    return Result(extra={"cluster_id": kafka.cluster_id, "topics": rows}, requests=kafka.requests)
 
 
-def read_offsets(kafka: Kafka, states: list[TopicState], isolation: str) -> dict:
+def read_offsets(kafka: Kafka, states: list[TopicState], isolation: str) -> dict[Any, Any]:
     """Log start and end of every partition of the topics."""
     return known_ranges(
         kafka, {(state.name, index) for state in states for index in range(state.partitions)}, isolation

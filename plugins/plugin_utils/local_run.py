@@ -37,7 +37,7 @@ _PLUGINS = Path(__file__).parents[1]
 _ROOT = _PLUGINS.parents[3]
 
 
-class ActionModule(ActionBase):
+class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
     """Action of every module of the collection."""
 
     _supports_async = True

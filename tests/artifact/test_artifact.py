@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -119,7 +120,7 @@ def test_what_is_used_of_the_checkout_is_seen(tmp_path: Path, watched: dict[str,
     assert set(used(watched)[1]) == {str(ROOT / "galaxy.yml"), program}
 
 
-def test_installed_into_an_empty_path_it_enables_a_pair_without_the_checkout(
+def test_installed_into_an_empty_path_it_moves_a_pair_without_the_checkout(
     tarball: Path, tmp_path: Path, watched: dict[str, str]
 ) -> None:
     collections, work = tmp_path / "collections", tmp_path / "work"
@@ -135,15 +136,29 @@ def test_installed_into_an_empty_path_it_enables_a_pair_without_the_checkout(
     installed = collections / "ansible_collections" / "switchback" / "kafka_dr"
     assert {path.relative_to(installed).as_posix() for path in installed.rglob("*") if path.is_file()} == held(tarball)
     Path(watched["KAFKA_DR_WATCH_LOG"]).unlink()
-    # The demo's first plays.
+    # What README shows, without its way home.
+    options = ["-i", str(lab / "inventory"), "-e", "kafka_dr_report_dir=reports"]
     try:
         run("ansible-playbook", "switchback.kafka_dr.lab_up", "-e", f"lab_dir={lab}")
-        options = ["-i", str(lab / "inventory"), "-e", "kafka_dr_confirm=P"]
-        assert "PROVEN: applications live on P" in run("ansible-playbook", "switchback.kafka_dr.enable", *options)
+        enabled = run("ansible-playbook", "switchback.kafka_dr.enable", *options, "-e", "kafka_dr_confirm=P")
+        assert "PROVEN: applications live on P" in enabled
+        program = str(installed / "roles" / "lab" / "files" / "ledger")
+        for name in ("settlement", "fraud", "payments-api"):
+            run("python", program, "start", name, "--dir", str(lab / "ledger"))
+        assert "PROVEN: applications live on P" in run("ansible-playbook", "switchback.kafka_dr.status", *options)
+        move = ["-e", "kafka_dr_confirm=B", "-e", "kafka_dr_audit=false"]
+        run("ansible-playbook", "switchback.kafka_dr.failover_cutoff", *options, *move)
+        told = json.loads((work / "reports" / "cutoff-B.json").read_text())
+        verdicts = {check["name"]: check["verdict"] for check in told["checks"]}
+        assert told["outcome"] == "completed"
+        assert {verdicts[name] for name in ("drained", "positions", "first_write", "groups")} == {"PROVEN"}
+        assert "PROVEN: applications live on B" in run("ansible-playbook", "switchback.kafka_dr.status", *options)
+        run("ansible-playbook", "switchback.kafka_dr.verify", *options)
+        assert json.loads((work / "reports" / "audit.json").read_text())["verdict"] == "PROVEN"
     finally:
         run("ansible-playbook", "switchback.kafka_dr.lab_down", "-e", f"lab_dir={lab}")
     ours, checkout = used(watched)
     # Also of the programs that a play starts.
-    for part in ("playbooks/enable.yml", "plugins/modules/dr_status_info.py", "roles/lab/files/lab/cli.py"):
+    for part in ("playbooks/verify.yml", "plugins/modules/dr_status_info.py", "spark/kafka_dr_audit/__main__.py"):
         assert str(installed / part) in ours
     assert checkout == []

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_fence, kafka_acl, kafka_topic
-from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module, warned
 from lab.lab import Lab
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
@@ -69,6 +69,41 @@ def test_closed_opened_and_only_what_it_put_up_goes(secure_lab: Lab, fence: Run,
     assert (opened["changed"], opened["fenced"]) == (True, False)
     assert fence("open")["changed"] is False
     assert listed(secure_lab, who) == ["deny write Elsewhere"]
+
+
+def test_whatever_else_keeps_somebody_from_writing_is_named_and_stays(
+    secure_lab: Lab, fence: Run, who: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such as the ban on a principal that the inventory no longer names."""
+    gone = f"{who}-renamed"
+    fence(principals=[gone])
+    prefixed = {**OTHER, "principal": who, "name": "Fen", "pattern_type": "prefixed"}
+    elsewhere = {**OTHER, "principal": who}
+    rights = {**base(secure_lab), "client": secure_lab.client("admin")}
+    run_module(kafka_acl, {**rights, "acls": [prefixed, elsewhere]})
+    try:
+        fence()
+        opened = fence("open")
+        text = warned(opened, capsys)
+        assert (opened["failed"], opened["changed"]) == (False, True)
+        assert f"deny {gone} from *: write topic literal Fenced" in text
+        assert f"deny {who} from *: write topic prefixed Fen" in text
+        assert "3 other bans" in text
+        assert "Elsewhere" not in text
+        assert set(listed(secure_lab, who)) == {"deny write Fen", "deny write Elsewhere"}
+        assert len(listed(secure_lab, gone)) == 2
+    finally:
+        fence("open", principals=[gone])
+        run_module(kafka_acl, {**rights, "acls": [prefixed], "state": "absent"})
+    assert "other bans" not in warned(fence("open"), capsys)
+
+
+def test_who_may_not_look_opens_nothing_and_is_warned(fence: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    """The applications start all the same: with kafka_dr_fence: none nobody needs a right to look at ACLs."""
+    soft = fence("open", user="consumer")
+    assert (soft["failed"], soft["changed"]) == (False, False)
+    assert "is not known" in warned(soft, capsys)
+    assert fence("open", user="consumer", required=True)["error"]["code"] == "not_authorized"
 
 
 def test_only_the_application_itself_can_tell_that_it_is_kept_out(secure_lab: Lab, fence: Run) -> None:

@@ -6,17 +6,24 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from confluent_kafka import Producer
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import Event, encode
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.leases import Lease
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.journal import Appender
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal import read_copy
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.journal import Appender, Undecided
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal import note as write
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal_copies import read_copy
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.leases import write_lease
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._process import myself
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 
@@ -108,10 +115,10 @@ def test_a_run_from_its_start_to_its_end(note: Note, copies: Any) -> None:
     facts = {"cut": {"T": {"0": 7}}, "positions": {"g": {"T": {"0": 5}}}}
     phase = note("phase", run=run, data={"phase": "barrier", "facts": facts})
     assert (phase["state"]["active"], phase["run_id"]) == ("P", run)
-    passed = note("pnr", run=run)
+    passed = note("pnr", run=run, turn=0)
     assert passed["state"]["active"] == "B"
     assert passed["state"]["left"]["P"]["cut"] == facts["cut"]
-    ended = note("ended", run=run, data={"result": "completed"})
+    ended = note("ended", run=run, turn=0, data={"result": "completed"})
     assert (ended["state"]["interrupted"], ended["state"]["run"]["result"]) == (False, "completed")
     assert ended["events"] == 5
     assert copies() == {alias: ["enabled", "started", "phase", "pnr", "ended"] for alias in "PB"}
@@ -169,7 +176,7 @@ def test_the_same_run_goes_on_where_it_stopped(note: Note, copies: Any) -> None:
     again = note("started", data=THERE, take_over=first["run_id"])
     assert (again["changed"], again["resumed"], again["run_id"]) == (True, True, first["run_id"])
     assert list(again["state"]["run"]["phases"]) == ["drain"]
-    note("ended", run=first["run_id"], data={"result": "completed"})
+    note("ended", run=first["run_id"], turn=1, data={"result": "completed"})
     # What has ended is not taken over, by whatever word.
     assert note("resumed", run=first["run_id"], take_over=first["run_id"])["error"]["code"] == "run_ended"
     assert copies() == {alias: ["enabled", "started", "phase", "resumed", "ended"] for alias in "PB"}
@@ -185,14 +192,27 @@ def test_another_run_is_refused_while_one_has_not_ended(note: Note, copies: Any,
     assert copies()["B"] == ["enabled", "started"]
 
 
+@pytest.mark.parametrize("event", ["phase", "pnr", "undoing", "ended"])
+def test_a_controller_whose_run_was_taken_over_must_not_go_on(note: Note, copies: Any, event: str) -> None:
+    """SOUNDNESS 25: the run is the same, but its first controller only slept: it must not take it back either."""
+    enable(note)
+    run = note("started", data=THERE)["run_id"]
+    assert note("started", data=THERE, take_over=run)["state"]["run"]["resumed"] == 1
+    data = {"phase": "positions", "result": "undone"}
+    refused = note(event, run=run, turn=0, data=data)
+    assert refused["error"]["code"] == "run_superseded"
+    assert copies() == {alias: ["enabled", "started", "resumed"] for alias in "PB"}
+    assert note(event, run=run, turn=1, data=data)["rc"] == 0
+
+
 @pytest.mark.parametrize("event", ["phase", "pnr", "ended"])
 def test_a_run_that_was_overtaken_must_not_go_on(note: Note, copies: Any, event: str) -> None:
     """SOUNDNESS 25."""
     enable(note)
     old = note("started", data=THERE)["run_id"]
-    note("ended", run=old, data={"result": "undone"})
+    note("ended", run=old, turn=0, data={"result": "undone"})
     new = note("started", data=THERE)["run_id"]
-    refused = note(event, run=old, data={"phase": "positions"})
+    refused = note(event, run=old, turn=0, data={"phase": "positions"})
     assert refused["error"]["code"] == "run_superseded"
     assert old in refused["msg"]
     assert new in refused["msg"]
@@ -233,6 +253,12 @@ def test_a_stranger_s_record_stops_everything(note: Note, clusters: dict[str, An
 # ---- copies
 
 
+def lay(kafka: Kafka, topic: str, pair: str, events: list[Event]) -> None:
+    writer = Appender(kafka, topic, pair)
+    writer.claim()
+    writer.append(events)
+
+
 def test_a_copy_that_missed_events_is_mended_by_the_next_one(
     note: Note, kafkas: dict[str, Kafka], topic: str, pair: str, copies: Any
 ) -> None:
@@ -241,8 +267,8 @@ def test_a_copy_that_missed_events_is_mended_by_the_next_one(
         Event(2, 0, "r1", "started", 2.0, THERE),
         Event(2, 1, "r1", "phase", 3.0, {"phase": "drain"}),
     ]
-    Appender(kafkas["P"], topic, pair).append(events)
-    Appender(kafkas["B"], topic, pair).append(events[:1])
+    lay(kafkas["P"], topic, pair, events)
+    lay(kafkas["B"], topic, pair, events[:1])
     result = note("phase", run="r1", data={"phase": "barrier"})
     assert list(result["state"]["run"]["phases"]) == ["drain", "barrier"]
     assert copies() == {alias: ["enabled", "started", "phase", "phase"] for alias in "PB"}
@@ -256,8 +282,8 @@ def test_copies_that_missed_different_events_tell_one_story(
         Event(2, 0, "r1", "started", 2.0, THERE),
         Event(2, 1, "r1", "pnr", 3.0, {}),
     ]
-    Appender(kafkas["P"], topic, pair).append([events[0], events[2]])
-    Appender(kafkas["B"], topic, pair).append([events[1]])
+    lay(kafkas["P"], topic, pair, [events[0], events[2]])
+    lay(kafkas["B"], topic, pair, [events[1]])
     assert (note()["state"]["active"], note()["events"]) == ("B", 3)
 
 
@@ -265,6 +291,136 @@ def test_several_pairs_share_a_topic_without_seeing_each_other(note: Note, pair:
     enable(note)
     assert note(pair=f"other-{pair}")["events"] == 0
     assert note()["events"] == 1
+
+
+# ---- two at a time
+
+
+def test_of_two_runs_that_start_together_one_is_told_of_the_other(
+    note: Note, clusters: dict[str, Any], topic: str, pair: str
+) -> None:
+    """SOUNDNESS 25: two that both begin from the same look would fork the journal for good."""
+    enable(note)
+    base = {"clusters": clusters, "pair": pair, "topic": topic, "request_timeout": 15.0, "take_over": None, "run": None}
+    base |= {"event": "started", "state_topic": topic}
+    kinds = [THERE, {**THERE, "type": "continuous"}]
+
+    def start(data: dict[str, str]) -> str:
+        try:
+            return str(write({**base, "data": data}, check=False).extra["run_id"])
+        except DrError as error:
+            return error.code
+
+    for _round in range(8):
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            answers = sorted(pool.map(start, kinds))
+        # A run id begins with its year.
+        assert [answer[0].isdigit() for answer in answers] == [True, False], answers
+        assert answers[1] == "run_interrupted"
+        now = note()["state"]
+        assert (now["interrupted"], now["run"]["id"]) == (True, answers[0])
+        note("ended", run=answers[0], turn=0, data={"result": "undone"})
+
+
+def lease(clusters: dict[str, Any], state: str, pair: str, holder: dict[str, Any]) -> None:
+    """Of an ``enable`` that is at work for three seconds, or until its process ends."""
+    now = time.time()
+    held = Lease(pair, "enable", "", "enable-1", now, now + 3, holder=holder)
+    kafkas = {alias: Kafka(cluster["bootstrap_servers"], {}, 15.0) for alias, cluster in clusters.items()}
+    write_lease(kafkas, state, held)
+
+
+ELSEWHERE = {"host": "elsewhere", "pid": 1, "born": 1, "command": ""}
+
+
+def test_a_run_that_begins_while_flows_are_touched_waits(note: Note, clusters: dict[str, Any], pair: str) -> None:
+    """Else enable would bring a flow back between the run's barrier and its commit."""
+    state = f"state-{uuid.uuid4().hex[:8]}-internal"
+    for cluster in clusters.values():
+        make(cluster, state)
+    enable(note)
+    lease(clusters, state, pair, ELSEWHERE)
+    before = time.time()
+    assert note("started", data=THERE, state_topic=state)["rc"] == 0
+    assert time.time() - before > 2
+    # A disaster waits for nobody.
+    lease(clusters, state, pair, ELSEWHERE)
+    now = time.time()
+    lost = {"type": "disaster", "from": "P", "to": "B"}
+    run = note("read")["state"]["run"]["id"]
+    assert note("started", data=lost, state_topic=state, take_over=run)["rc"] == 0
+    assert time.time() - now < 2.5
+
+
+def test_of_two_that_touch_flows_one_waits_and_its_end_is_seen(
+    note: Note, clusters: dict[str, Any], pair: str, topic: str
+) -> None:
+    state = f"state-{uuid.uuid4().hex[:8]}-internal"
+    # Nobody has enabled this pair: there is nothing yet to write into.
+    assert note("read", state_topic=state, lease="enable")["leases"] == []
+    for cluster in clusters.values():
+        make(cluster, state)
+    lease(clusters, state, pair, ELSEWHERE)
+    before = time.time()
+    taken = note("read", state_topic=state, lease="disable")
+    assert (taken["rc"], time.time() - before > 2) == (0, True)
+    assert [one["kind"] for one in taken["leases"] if one["ended"] is None] == ["disable", "enable"]
+    assert note("read", state_topic=state, give_back=True)["rc"] == 0
+    after = note("read", state_topic=state)["leases"]
+    assert [(one["kind"], one["outcome"]) for one in after if one["ended"]] == [("disable", "done")]
+    # A process that has ended on this machine touches nothing more.
+    gone = {**myself().as_dict(), "pid": 2**22 - 1, "born": 1}
+    lease(clusters, state, pair, gone)
+    now = time.time()
+    assert note("read", state_topic=state, lease="disable")["rc"] == 0
+    assert time.time() - now < 2.5
+
+
+def test_a_writer_that_was_fenced_looks_again_and_writes(
+    note: Note, kafkas: dict[str, Kafka], topic: str, pair: str, copies: Any
+) -> None:
+    """Whoever claims one copy behind the first writer's look must not make it fail, nor leave a copy out."""
+    enable(note)
+    run = note("started", data=THERE)["run_id"]
+    for alias in ("B", "P"):
+        stranger = Appender(kafkas[alias], topic, pair)
+        stranger.claim()
+        assert note("phase", run=run, data={"phase": alias})["rc"] == 0
+        with pytest.raises(Undecided):
+            stranger.append([Event(2, 9, run, "pnr", 9.0, {})])
+    assert copies() == {alias: ["enabled", "started", "phase", "phase"] for alias in "PB"}
+
+
+# ---- a run that is taken back
+
+
+def test_a_point_of_no_return_that_only_one_copy_holds_is_void_once_the_run_is_taken_back(
+    note: Note, clusters: dict[str, Any], kafkas: dict[str, Kafka], topic: str, pair: str
+) -> None:
+    """The other copy could not be written, so no producer was started: the applications are where they were."""
+    enable(note)
+    run = note("started", data=THERE)["run_id"]
+    lay(kafkas["B"], topic, pair, [Event(2, 1, run, "pnr", 9.0, {})])
+    # B, which holds it, is gone when the run is taken back.
+    gone = {**clusters, "B": {"bootstrap_servers": "127.0.0.1:1"}}
+    undoing = note("undoing", run=run, turn=0, clusters=gone, request_timeout=2)
+    assert (undoing["rc"], undoing["state"]["active"]) == (0, "P")
+    ended = note("ended", run=run, turn=0, clusters=gone, request_timeout=2, data={"result": "undone"})
+    assert (ended["rc"], ended["state"]["interrupted"]) == (0, False)
+    # It comes back: the two copies tell one story, and the next event mends it.
+    assert (note()["state"]["active"], note()["state"]["run"]["pnr"]) == ("P", None)
+    assert note("started", data=THERE)["rc"] == 0
+    held = {alias: [event.kind for event in read_copy(kafka, topic, pair) or []] for alias, kafka in kafkas.items()}
+    assert sorted(held["P"]) == sorted(held["B"])
+
+
+def test_a_run_is_not_taken_back_where_no_copy_answers(note: Note, clusters: dict[str, Any]) -> None:
+    enable(note)
+    run = note("started", data=THERE)["run_id"]
+    gone = {alias: {"bootstrap_servers": f"127.0.0.1:{port}"} for port, alias in enumerate(clusters, 1)}
+    refused = note("undoing", run=run, turn=0, clusters=gone, request_timeout=2)
+    assert refused["error"]["code"] == "kafka_unreachable"
+    assert note()["state"]["run"]["ended"] is None
 
 
 # ---- clusters

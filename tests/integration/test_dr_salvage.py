@@ -96,6 +96,13 @@ class Lost:
         """What Kafka Connect has written down."""
         change_offsets(self._rest, self.connector, self.p, {(self.topic, 0): offset})
 
+    def plan(self, begin: int, end: int, through: int) -> None:
+        """What a replay has written down of itself."""
+        plan = Progress("pair", self.p, self.topic, 0, self.ids[self.p][self.topic], "salvage", begin, end, through)
+        producer = Producer({"bootstrap.servers": self.servers(self.b)})
+        producer.produce(self.state, key=plan.key, value=json.dumps(plan.as_dict()), partition=0)
+        assert producer.flush(20) == 0
+
     def send(self, *numbers: int, alias: str = "", topic: str = "") -> None:
         producer = Producer({"bootstrap.servers": self.servers(alias or self.p)})
         for number in numbers:
@@ -186,10 +193,7 @@ def test_the_tail_is_listed_exported_and_brought_over_once(lost: Lost, tmp_path:
 
 def test_a_replay_that_was_killed_goes_on_with_the_next_record(lost: Lost) -> None:
     lost.send(*range(10, 15))
-    plan = Progress("pair", lost.p, lost.topic, 0, lost.ids[lost.p][lost.topic], "salvage", 10, 15, 12)
-    producer = Producer({"bootstrap.servers": lost.servers(lost.b)})
-    producer.produce(lost.state, key=plan.key, value=json.dumps(plan.as_dict()), partition=0)
-    assert producer.flush(20) == 0
+    lost.plan(begin=10, end=15, through=12)
     assert lost.run("replay", into="original")["error"]["code"] == "salvage_elsewhere"
     lost.send(15)
     assert lost.run("replay")["rc"] == 0
@@ -204,6 +208,16 @@ def test_what_a_killed_worker_had_copied_and_not_noted_is_no_tail(lost: Lost) ->
     lost.note(6)
     row = lost.run()["partitions"][0]
     assert (row["already_copied"], row["begin"], row["records"]) == (3, 10, 1)
+    # It may have died before it noted anything at all.
+    lost.note(-1)
+    row = lost.run()["partitions"][0]
+    assert (row["already_copied"], row["begin"], row["records"]) == (10, 10, 1)
+    # Where retention has taken the beginning of the copy, that proves nothing any more: a record too many.
+    replica = TopicPartition(f"{lost.p}.{lost.topic}", 0, 1)
+    admin = AdminClient({"bootstrap.servers": lost.servers(lost.b)})  # it must outlive what it is asked
+    admin.delete_records([replica])[replica].result()
+    row = lost.run()["partitions"][0]
+    assert (row["already_copied"], row["begin"], row["records"]) == (0, 0, 11)
 
 
 def test_a_flow_that_runs_a_topic_of_another_life_and_a_tail_with_a_hole_are_refused(lost: Lost) -> None:
@@ -230,8 +244,14 @@ def test_a_side_that_came_back_shorter_is_named_and_the_flow_goes_on_from_there(
     row = lost.run()["partitions"][0]
     assert row["truncated"] == [10, 21]
     assert lost.run("replay")["error"]["code"] == "tail_truncated"
+    # What was once brought over of offsets that are other records now says nothing of those.
+    lost.plan(begin=20, end=30, through=30)
+    assert lost.run()["partitions"][0]["truncated"] == [10, 30]
     assert lost.run("replay", accept_expired=[lost.topic])["rc"] == 0
     assert lost.copied == 9
+    lost.send(10)
+    row = lost.run()["partitions"][0]
+    assert (row["begin"], row["end"], row["truncated"]) == (10, 11, None)
 
 
 def test_a_newer_record_of_the_same_key_is_not_overtaken_unasked(lost: Lost) -> None:

@@ -266,6 +266,26 @@ def test_an_open_transaction_is_named_and_waited_for(pair: Pair) -> None:
     assert ended["rc"] == 0, ended["msg"]
 
 
+def test_workers_that_do_not_answer_hide_nothing_but_their_flow_and_only_for_who_asks_so(pair: Pair) -> None:
+    """At three in the morning: positions and ends are there to be seen. A gate gets its error as ever."""
+    away = {**pair.clusters, B: {**pair.clusters[B], "connect_url": "http://127.0.0.1:1"}}
+    asked = {"clusters": away, "groups": [pair.group], "request_timeout": 5}
+    pair.send(pair.plain, 1)
+    pair.commit(pair.plain, 1)
+    gate = pair.status(**asked)
+    assert (gate["rc"], gate["error"]["code"]) == (1, "connect_unreachable")
+    seen = pair.status(partial=True, **asked)
+    assert seen["rc"] == 0, seen["msg"]
+    (flow,) = seen["status"]["flows"]
+    assert (seen["verdict"], flow["verdict"], flow["lag"], flow["final"]) == ("UNKNOWN", "UNKNOWN", None, False)
+    assert "127.0.0.1:1" in flow["reason"]
+    assert {one["state"] for one in flow["connectors"]} == {"UNKNOWN"}
+    assert {(one["drained"], one["fits"]) for one in flow["partitions"]} == {("UNKNOWN", "UNKNOWN")}
+    assert any(one["end"] for one in flow["partitions"])
+    rows = [one for one in seen["status"]["groups"] if (one["alias"], one["topic"]) == (P, pair.plain)]
+    assert [one["commit"] for one in rows] == [1]
+
+
 # ---- groups
 
 

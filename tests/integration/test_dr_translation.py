@@ -17,13 +17,16 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.groups import GroupState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import describe as describe_groups
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import positions
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import data_records
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import describe, log_ranges
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
     connect_mirror,
+    dr_salvage,
     dr_status_info,
     dr_translation_info,
     kafka_topic,
@@ -269,7 +272,7 @@ def test_without_topic_ids_only_the_log_start_is_safe_and_it_is_refused_unless_r
     result = pair.translate(group, topic_ids={})
     assert (result["rc"], result["error"]["code"]) == (1, "group_behind")
     assert f'group "{group}" on {P}.{pair.main}-1' in result["msg"]
-    assert "group_lag: reread" in result["error"]["hint"]
+    assert "kafka_dr_group_lag=reread" in result["error"]["hint"]
     accepted = pair.translate(group, topic_ids={}, group_lag="reread")
     row = by_place(accepted)[replica(P, pair.main), 1]
     assert (row["offset"], row["method"], row["rereads"]) == (0, "start", COUNT)
@@ -365,9 +368,9 @@ def test_a_position_past_the_end_is_refused_and_not_taken_for_the_end(pair: Pair
 
 
 @contextmanager
-def polling(pair: Pair, alias: str, group: str, topic: str) -> Iterator[None]:
+def polling(pair: Pair, alias: str, group: str, topic: str, **more: Any) -> Iterator[None]:
     """A member of the group; once it has joined, librdkafka keeps it a member by itself."""
-    options = {"group.id": group, "enable.auto.commit": False, "auto.offset.reset": "error"}
+    options = {"group.id": group, "enable.auto.commit": False, "auto.offset.reset": "error", **more}
     consumer = Consumer({"bootstrap.servers": pair.servers(alias), **options})
     consumer.subscribe([topic])
     deadline = time.monotonic() + 30
@@ -391,6 +394,41 @@ def test_a_group_with_members_on_either_side_is_refused(pair: Pair, alias: str) 
     assert result["error"]["code"] == "group_active"
     assert f"on {alias}: {group} (" in result["msg"]
     assert "positions" not in result
+
+
+SESSION = 6
+STATIC = {"group.instance.id": "till-1", "session.timeout.ms": SESSION * 1000, "client.id": "till"}
+
+
+def group_state(pair: Pair, alias: str, group: str) -> GroupState:
+    return describe_groups(pair.kafka[alias], [group])[group]
+
+
+@pytest.mark.parametrize("alias", [P, B])
+def test_a_static_member_that_is_gone_is_waited_for(pair: Pair, alias: str) -> None:
+    """SOUNDNESS 9: the bound follows its session time-out."""
+    group = pair.group(P, pair.ends(P, pair.main, replica(B, pair.main)))
+    if alias == B:
+        pair.group(B, {(pair.main, 0): 0, (pair.main, 1): 0}, group)
+    with polling(pair, alias, group, pair.main, **STATIC):
+        pass
+    assert group_state(pair, alias, group).members, "it has left by itself: nothing is tested here"
+    result = pair.translate(group, member_timeout=SESSION * 5)
+    assert result["rc"] == 0, result["msg"]
+    assert not group_state(pair, alias, group).members
+
+
+def test_a_member_that_lives_is_refused_within_the_bound_and_named(pair: Pair) -> None:
+    group = pair.group(P, pair.ends(P, pair.main, replica(B, pair.main)))
+    with polling(pair, P, group, pair.main, **STATIC):
+        began = time.monotonic()
+        result = pair.translate(group, member_timeout=3)
+        seconds = time.monotonic() - began
+    assert result["error"]["code"] == "group_active"
+    assert 3 <= seconds < 30
+    assert f"on {P}: {group} (" in result["msg"]
+    assert "till on " in result["msg"]
+    assert "group.instance.id till-1" in result["msg"]
 
 
 def test_a_reader_with_assign_looks_empty_and_is_found_by_its_moving_position(pair: Pair) -> None:
@@ -702,3 +740,61 @@ def test_workers_that_are_down_are_told_within_the_bound(pair: Pair) -> None:
     clusters = {**pair.clusters, B: {**pair.clusters[B], "connect_url": "http://127.0.0.1:1"}}
     result = pair.translate("g", clusters=clusters, request_timeout=2)
     assert result["error"]["code"] == "connect_unreachable"
+
+
+# ---- a tail was replayed: the flow was set over it
+
+
+@pytest.fixture(scope="module")
+def replayed(lab: Any) -> Iterator[Pair]:
+    """0..29 copied, 30..39 replayed by salvage, 40..59 copied behind that: to 30..49 of the replica."""
+    run = uuid.uuid4().hex[:6]
+    made = Pair(lab, f"H{run}", f"I{run}")
+    made.topics = [made.main]
+    made.make_topics()
+    there, back = {"source": made.p, "target": made.b}, {"source": made.b, "target": made.p}
+    for name in (f"{made.main}.salvage", f"{made.main}.state"):
+        params = {"bootstrap_servers": made.servers(made.b), "topics": [{"name": name, "partitions": 2}]}
+        assert run_module(kafka_topic, params)["rc"] == 0
+    try:
+        made.flow(there, "running")
+        made.flow(back, "running")
+        made.send(made.p, made.main, 0, 30)
+        made.send(made.b, made.main, 0, BACKWARD)
+        made.wait_copied(there, back)
+        made.flow(there, "stopped")
+        made.send(made.p, made.main, 0, 10)
+        params = {"clusters": made.clusters, "topics": made.topics, "source": made.p, "target": made.b}
+        state = {"pair": "pair", "state_topic": f"{made.main}.state", "topic_ids": made.topic_ids()}
+        replay = run_module(dr_salvage, {**params, **state, "mode": "replay"})
+        assert (replay["rc"], replay["records"]) == (0, 10), replay
+        made.flow(there, "running")
+        made.send(made.p, made.main, 0, 20)
+        made.wait_copied(there)
+        made.flow(there, "stopped")
+        assert made.end(made.b, replica(made.p, made.main)) == 50
+        yield made
+    finally:
+        for flow in (there, back):
+            made.flow(flow, "absent")
+
+
+def across(pair: Pair, leave: str, enter: str, at: list[int], **more: Any) -> list[tuple[int, int | None]]:
+    """Where groups at these positions of P's records on ``leave`` start on ``enter``, and what they read again."""
+    copy, mirror = replica(pair.p, pair.main), replica(pair.b, pair.main)
+    own, there, rest = (pair.main, copy, mirror) if leave == pair.p else (copy, pair.main, pair.main)
+    groups = [pair.group(leave, {(own, 0): one, (rest, 0): BACKWARD}) for one in at]
+    state = f"{pair.main}.state"
+    result = pair.translate(*groups, leave=leave, enter=enter, group_lag="reread", state_topic=state, **more)
+    assert result["rc"] == 0, result["msg"]
+    rows = {row["group"]: row for row in result["details"] if (row["topic"], row["partition"]) == (there, 0)}
+    return [(rows[group]["offset"], rows[group]["rereads"]) for group in groups]
+
+
+def test_no_translation_crosses_a_tail_that_was_replayed(replayed: Pair) -> None:
+    """Behind it the group goes on with the very next record, in both directions; before it the tail is counted."""
+    p, b = replayed.p, replayed.b
+    there = across(replayed, p, b, [20, 30, 35, 40, 45, 60])
+    assert there == [(20, 0), (30, 0), (30, 0), (30, 0), (35, 0), (50, 0)]
+    back = across(replayed, b, p, [20, 30, 35, 50], barrier=False)
+    assert back == [(20, 10), (40, 0), (45, 0), (60, 0)]

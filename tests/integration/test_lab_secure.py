@@ -21,6 +21,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     connect_mirror_info,
     dr_probe_info,
     kafka_acl,
+    kafka_topic,
     kafka_topic_info,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
@@ -167,6 +168,17 @@ def test_a_wrong_password_is_one_clear_line(secure_lab: Lab) -> None:
     asked.pop("request_timeout")
     probed = run_module(dr_probe_info, asked)
     assert (probed["answers"], probed["reachable"], probed["locked_out"]) == (False, False, True), probed["reason"]
+
+
+def test_who_lacks_a_right_does_not_take_the_cluster_for_lost(secure_lab: Lab) -> None:
+    """The broker refuses, so it is there: the applications must not be started elsewhere beside it."""
+    closed = [{"name": "Closed", "partitions": 1, "replication_factor": 1}]
+    assert run_module(kafka_topic, {**module_params(secure_lab), "topics": closed})["rc"] == 0
+    asked = {**module_params(secure_lab), "client": secure_lab.client("consumer"), "topics": ["Closed"], "timeout": 5}
+    asked.pop("request_timeout")
+    probed = run_module(dr_probe_info, asked)
+    assert (probed["answers"], probed["locked_out"]) == (False, True), probed["reason"]
+    assert "authorization failed" in probed["reason"]
 
 
 def test_a_wrong_ca_is_one_clear_line(secure_lab: Lab, tmp_path: Path) -> None:

@@ -101,6 +101,25 @@ def test_one_that_does_not_exist_hides_no_other(kafka: Kafka, topic: str, monkey
         topics.log_ranges(kafka, asked)
 
 
+@pytest.mark.parametrize("few", [1, 1000])
+def test_a_leader_in_a_later_epoch_is_asked_again(
+    lab: Any, kafka: Kafka, topic: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker that was restarted leads as before, and refuses whoever knows only the epoch before."""
+    monkeypatch.setattr(topics, "_ADMIN_OFFSETS", few)
+    send(kafka, topic, 1, 7)
+    before = topics.log_ranges(kafka, keys(topic))
+    lab.stop("P", "broker")
+    lab.start("P", "broker")
+    assert topics.offsets_at(kafka, {(topic, 1): 6500}) == {(topic, 1): 6}
+    assert topics.log_ranges(kafka, keys(topic)) == before
+    lab.stop("P", "broker")
+    lab.start("P", "broker")
+    # Once it serves others, one look is enough, for which nobody waits.
+    assert topics.log_ranges(Kafka(kafka.bootstrap_servers, {}, 15.0), keys(topic)) == before
+    assert topics.known_ranges(kafka, keys(topic)) == before
+
+
 def test_one_look_describes_once_and_asks_ends_afresh(kafka: Kafka, topic: str) -> None:
     topics.remember(kafka, [topic], ["retention.ms"])
     asked = len(kafka.requests)

@@ -98,6 +98,25 @@ def test_a_wrong_cluster_id(enabled: Scenario) -> None:
     refused(enabled, "enable", variables, 'wanted "someone-else"')
 
 
+@pytest.mark.parametrize("told", [True, False], ids=["with ids", "without ids"])
+def test_workers_beside_the_wrong_cluster(enabled: Scenario, told: bool) -> None:
+    """Exchanged: each worker group would run, and write the replicas on the side that they come from."""
+    clusters = copy.deepcopy(read_inventory(enabled.inventory)["kafka_dr_clusters"])
+    urls = [clusters[alias]["connect_url"] for alias in ("P", "B")]
+    clusters["P"]["connect_url"], clusters["B"]["connect_url"] = urls[::-1]
+    for cluster in clusters.values():
+        cluster["cluster_id"] = cluster["cluster_id"] if told else None
+    variables = {"kafka_dr_clusters": clusters, "kafka_dr_confirm": "P"}
+
+    def connectors() -> list[list[str]]:
+        return [sorted(Transport(url, {}, 10).call("GET", "/connectors")) for url in urls]
+
+    before = connectors()
+    assert all(before)
+    refused(enabled, "enable", variables, "belong to cluster", "correct connect_url")
+    assert connectors() == before
+
+
 def test_two_aliases_on_one_cluster(enabled: Scenario) -> None:
     clusters = read_inventory(enabled.inventory)["kafka_dr_clusters"]
     port = clusters["P"]["bootstrap_servers"].rsplit(":", 1)[1]

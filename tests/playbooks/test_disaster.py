@@ -9,6 +9,7 @@ import json
 import shlex
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,8 +57,14 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
     lab = lose(pair, BEHIND)
     began = time.time()
-    report = pair.move("failover_disaster", "B", kafka_dr_clients=one_fails_to_stop(pair))
+    said = pair.folder / "said"
+    hooks = {"kafka_dr_hooks": hooks_of_a_disaster(said)}
+    report = pair.move("failover_disaster", "B", kafka_dr_clients=one_fails_to_stop(pair), **hooks)
     assert report["outcome"] == "completed"
+    ran = [(hook["name"], hook["failure"] is None) for hook in report["hooks"]]
+    assert ran == [("before run", False), ("before stop_consumers", True), ("before move_producers", True)]
+    told = ["before stop_consumers ", "before move_producers ", "after run completed", ""]
+    assert said.read_text(encoding="utf-8").split("\n") == told
     # The others were asked nevertheless, or they would not be seen at work on B.
     (fence,) = (check["reason"] for check in report["checks"] if check["name"] == "fence")
     assert "fraud" in fence
@@ -79,8 +86,9 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     print(f"disaster.read_restored_s {restored:.1f}")
     assert restored <= READ_RESTORED
 
-    again = pair.playbook("failover_disaster", {"kafka_dr_confirm": "B"})
+    again = pair.playbook("failover_disaster", {"kafka_dr_confirm": "B", **hooks})
     assert again["changed"] == 0
+    assert said.read_text(encoding="utf-8").split("\n") == told
     pair.traffic(1000)
 
     # P comes back with what it had never sent. Nothing of it moves by itself.
@@ -133,6 +141,18 @@ def one_fails_to_stop(pair: Scenario) -> list[dict[str, Any]]:
     fraud["after"] = ["settlement"]
     fraud["stop"] = ["sh", "-c", f"{shlex.join(fraud['stop'])}; exit 3"]
     return clients
+
+
+def hooks_of_a_disaster(said: Path) -> list[dict[str, Any]]:
+    """The first wants the lost side and is excused; the others tell when they ran, and how the run ended."""
+    moments = [("before", "run"), ("before", "stop_consumers"), ("before", "move_producers"), ("after", "run")]
+    tell = f'echo "$KAFKA_DR_WHEN $KAFKA_DR_PHASE $KAFKA_DR_OUTCOME" >> {shlex.quote(str(said))}'
+    hooks: list[dict[str, Any]] = [
+        {"name": f"{when} {phase}", "when": when, "phase": phase, "types": ["disaster"], "command": ["sh", "-c", tell]}
+        for when, phase in moments
+    ]
+    hooks[0] |= {"command": ["false"], "on_error": "go_on"}
+    return [*hooks, {**hooks[1], "name": "another type", "types": ["cutoff"]}]
 
 
 def _half_gone(pair: Scenario) -> None:

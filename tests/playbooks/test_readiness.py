@@ -288,7 +288,9 @@ def unfinished(pair: Pair) -> Iterator[dict[str, Any]]:
     try:
         yield {}
     finally:
-        run_module(dr_journal, {**base, "event": "ended", "run": begun["run_id"], "data": {"result": "undone"}})
+        run_module(
+            dr_journal, {**base, "event": "ended", "run": begun["run_id"], "turn": 0, "data": {"result": "undone"}}
+        )
 
 
 @contextmanager

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -76,9 +78,17 @@ def test_a_drill_there_and_back_beside_the_applications(enabled: Scenario) -> No
     enabled.start()
     enabled.traffic(1000)
     before = structure(enabled)
-    enabled.playbook("rehearse", {**QUICK, "kafka_dr_drill_back": True, "kafka_dr_audit": True})
+    # What set_stats hands on, which ends in the output.
+    shown = patch.dict(os.environ, {"ANSIBLE_SHOW_CUSTOM_STATS": "true"})
+    with shown:
+        done = enabled.playbook("rehearse", {**QUICK, "kafka_dr_drill_back": True, "kafka_dr_audit": True})
     drill = report(enabled)
     assert drill["outcome"] == "completed"
+    (handed,) = re.findall(r"^CUSTOM STATS: .*\n\s*RUN: (\{.*\})", done["output"], re.MULTILINE)
+    told = json.loads(handed)
+    # The last of its two moves told its own run before; what the drill says of itself takes the place of the rest.
+    assert re.fullmatch(r"\d{8}T\d{6}Z-\w{6}", told.pop("kafka_dr_run"))
+    assert told == {"kafka_dr_verdict": drill["verdict"], "kafka_dr_outcome": "completed"}
     assert [phase["phase"] for phase in drill["phases"]] == ["prepare", "load", "move", "back", "count", "clean"]
     # Nobody names a principal that could be kept from writing.
     found = verdicts(drill)

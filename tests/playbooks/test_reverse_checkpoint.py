@@ -138,6 +138,6 @@ def test_nothing_is_written_in_the_middle_of_a_run(pair: Scenario) -> None:
         assert done["outcome"] == "skipped"
         assert opened["run_id"] in done["reason"]
     finally:
-        ended = {"event": "ended", "run": opened["run_id"], "data": {"result": "undone"}}
+        ended = {"event": "ended", "run": opened["run_id"], "turn": 0, "data": {"result": "undone"}}
         run_module(dr_journal, {**journal, **ended})
     assert checkpoint(pair, "B")["outcome"] == "done"

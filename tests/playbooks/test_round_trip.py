@@ -255,11 +255,25 @@ def test_a_hook_that_fails_before_the_point_of_no_return_takes_the_run_back(enab
     said = tmp_path / "said"
     tasks = tmp_path / "tasks.yml"
     tasks.write_text(json.dumps([{"name": "Take too long", "ansible.builtin.command": {"argv": ["sleep", "30"]}}]))
+    dead = tmp_path / "dead.yml"
+    nobody = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1}
+    ask = {"name": "Ask", "ansible.builtin.ping": {}, "delegate_to": "nobody", "vars": nobody}
+    switch = {"name": "Switch", "ansible.builtin.file": {"path": str(tmp_path / "switched"), "state": "touch"}}
+    dead.write_text(json.dumps([ask, switch]))
     tell = ["sh", "-c", f'env | grep ^KAFKA_DR_ | sort | tr "\\n" " " >> {said}; echo >> {said}']
+    start = {"when": "before", "phase": "start"}
     hooks = [
         {"name": "tell", "when": "before", "phase": "run", "command": tell},
         {"name": "busy", "when": "after", "phase": "barrier", "command": ["false"], "on_error": "go_on"},
-        {"name": "slow", "when": "before", "phase": "start", "tasks_file": str(tasks), "timeout": 2},
+        {
+            "name": "slow",
+            "when": "before",
+            "phase": "start",
+            "tasks_file": str(tasks),
+            "timeout": 2,
+            "on_error": "go_on",
+        },
+        {"name": "dead", **start, "tasks_file": str(dead)},
         {"name": "not reached", "when": "after", "phase": "start", "command": tell},
         {"name": "lenient", "when": "before", "phase": "undo", "command": ["false"]},
         {"name": "outcome", "when": "after", "phase": "run", "command": tell},
@@ -270,14 +284,17 @@ def test_a_hook_that_fails_before_the_point_of_no_return_takes_the_run_back(enab
     assert "hook before start: slow, at most 2 s" in checked["output"]
     assert not said.exists()
 
+    enabled.start()
     enabled.traffic(500)
     done = enabled.playbook("failover_cutoff", variables, expect=2)
     report = json.loads((enabled.reports / "cutoff-B.json").read_text())
     assert report["outcome"] == "undone"
-    assert "The hook slow before start failed" in report["failure"]["message"]
+    assert "The hook dead before start failed" in report["failure"]["message"]
+    assert "a host could not be reached" in report["failure"]["message"]
+    assert not (tmp_path / "switched").exists()
     assert "back on P" in done["output"]
     ran = [(hook["name"], hook["failure"] is None) for hook in report["hooks"]]
-    assert ran == [("tell", True), ("busy", False), ("slow", False), ("lenient", False)]
+    assert ran == [("tell", True), ("busy", False), ("slow", False), ("dead", False), ("lenient", False)]
     assert 2 <= report["hooks"][2]["seconds"] < 15
     assert '"false" ended with 1' in report["hooks"][1]["failure"]
     first, last = said.read_text().splitlines()

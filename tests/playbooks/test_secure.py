@@ -309,7 +309,7 @@ def test_evidence_that_is_withheld_is_never_green(
     report = json.loads((secured.reports / "cutoff-B.json").read_text())
     assert (report["verdict"], report["outcome"], done["changed"]) == ("UNKNOWN", "failed", 0)
     assert name in report["failure"]["message"]
-    assert "authorization failed. Give the principal of this run the missing right" in report["failure"]["message"]
+    assert "authorization failed. The principal of admin_client needs" in report["failure"]["message"]
 
 
 def _acl(kind: ResourceType, name: str, operation: AclOperation, permission: AclPermissionType) -> AclBinding:

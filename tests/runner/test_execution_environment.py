@@ -46,10 +46,15 @@ def found(installed: Path, kind: str) -> list[str]:
 def test_an_image_gets_the_client_library_java_and_what_kerberos_needs(installed: Path) -> None:
     assert found(installed, "python") == ["confluent-kafka >= 2.6, < 3"]
     assert sorted(found(installed, "system")) == [
+        "cyrus-sasl-devel [compile platform:rpm]",
         "cyrus-sasl-gssapi [platform:rpm]",
+        "gcc [compile platform:dpkg]",
+        "gcc [compile platform:rpm]",
         "java-17-openjdk-headless [platform:rpm]",
         "krb5-user [platform:dpkg]",
         "krb5-workstation [platform:rpm]",
+        "librdkafka-dev [compile platform:dpkg]",
+        "libsasl2-dev [compile platform:dpkg]",
         "libsasl2-modules-gssapi-mit [platform:dpkg]",
         "openjdk-17-jre-headless [platform:dpkg]",
     ]

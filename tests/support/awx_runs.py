@@ -20,12 +20,16 @@ import ansible_runner
 from awx_project import PROJECT, ROOT, answered, templates
 
 BIN = Path(sys.executable).parent
+# Jobs that want Spark or a lost side; tests/playbooks/test_awx_lost.py launches them, tests/runner all others.
+LONG = {"verify", "failover_disaster", "salvage", "rebuild"}
 
 
 @dataclass(frozen=True)
 class Job:
     """What AWX keeps of a job."""
 
+    playbook: str
+    checked: bool
     status: str
     stdout: str
     events: list[dict[str, Any]]
@@ -72,6 +76,10 @@ class Awx:
         self.script.write_text(f"#!/bin/sh\nexec cat '{self.folder}/inventory.json'\n")
         self.script.chmod(0o700)
 
+    def successful(self, checked: bool) -> set[str]:
+        """Playbooks of which a job ended well: in check mode, or for real."""
+        return {job.playbook for job in self.jobs if job.status == "successful" and job.checked == checked}
+
     def launch(self, playbook: str, options: str = "", more: Mapping[str, Any] | None = None, **given: Any) -> Job:
         """Run a job template; ``more``: from credentials, and what jobs before it in a workflow have handed on."""
         place = self.folder / f"{len(self.jobs) + 1:02d}-{playbook}"
@@ -88,7 +96,7 @@ class Awx:
             quiet=True,
         )
         with done.stdout as shown:
-            job = Job(done.status, shown.read(), list(done.events))
+            job = Job(playbook, "--check" in options, done.status, shown.read(), list(done.events))
         self.jobs.append(job)
         return job
 

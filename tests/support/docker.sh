@@ -2,6 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
+# shellcheck disable=SC2034 # ENGINE_WHY is for whoever sources this
 #
 # Source it after common.sh. engine_start makes a Docker engine answer: the one that does already, or as root one of our
 # own; if neither can be, ENGINE_WHY says why. engine_stop ends our own. Images stay in build/docker.

@@ -18,7 +18,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import yaml
+from yamls import load_yaml
 
 PHASES = Path(__file__).resolve().parents[2] / "docs" / "phases.yml"
 WIDTH = 360
@@ -38,7 +38,8 @@ class State:
     copied: bool
     back: bool
     lost: str = ""
-    positions: bool = False
+    positions: str = ""
+    flow: bool = True
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Topic:
             return "lost"
         if state.producers == self.side and (identity or self.origin == self.side):
             return "written"
-        if self.side == "B" and (identity or self.origin == "P") and not state.copied:
+        if self.side == "B" and (identity or self.origin == "P") and state.flow and not state.copied:
             return "copied"
         if self.side == "P" and (identity or self.origin == "B") and state.back and state.producers == "B":
             return "copied"
@@ -70,7 +71,7 @@ ONE_TOPIC = (Topic("P", "P", "T"), Topic("B", "B", "T"))
 
 
 def load() -> dict[str, dict[str, dict[str, Any]]]:
-    found: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load(PHASES.read_text(encoding="utf-8"))
+    found: dict[str, dict[str, dict[str, Any]]] = load_yaml(PHASES)
     return found
 
 
@@ -81,7 +82,7 @@ def steps(name: str) -> list[tuple[str, State, State]]:
     found = [("before", state, state)]
     for phase, change in rows.items():
         if phase != "before":
-            after = replace(state, **{"positions": False, **change})
+            after = replace(state, **{"positions": "", **change})
             found.append((phase, state, after))
             state = after
     return found
@@ -162,8 +163,8 @@ def runs(values: Iterable[str]) -> Iterator[tuple[int, int, str]]:
 
 def phases(name: str) -> str:
     """``failback`` is a cutoff with the sides exchanged, as in the code."""
-    source = "cutoff" if name == "failback" else name
-    identity, rows, drawing = source == "identity", steps(source), Drawing(f"kd-{name}", turned=name == "failback")
+    source, slug = "cutoff" if name == "failback" else name, name.replace("_", "-")
+    identity, rows, drawing = source == "identity", steps(source), Drawing(f"kd-{slug}", turned=name == "failback")
     halves = [state for _phase, before, after in rows for state in (before, after)]
     heads = {144.0: "clients", 242.0: f"cluster {drawing.side('P')}", 326.0: f"cluster {drawing.side('B')}"}
     for x, words in heads.items():
@@ -192,9 +193,14 @@ def phases(name: str) -> str:
             if reads:
                 drawing.box(x + 25, TOP + begin * HALF, 4, (end - begin) * HALF, "read")
         for place, (_phase, _before, after) in enumerate(rows):
-            if after.positions and topic.side == "B":
+            if after.positions == topic.side:
                 drawing.diamond(x + 13, TOP + place * ROW + HALF)
-    bottom = legend(drawing, TOP + len(rows) * ROW + 8, any(state.lost for state in halves))
+    seldom = {
+        "lost": any(state.lost for state in halves),
+        "positions": any(state.positions for state in halves),
+        "no-return": any(phase in NO_RETURN for phase, _before, _after in rows),
+    }
+    bottom = legend(drawing, TOP + len(rows) * ROW + 8, {entry for entry, there in seldom.items() if not there})
     return drawing.svg(bottom, f"What clients and topics do in each phase: {name}")
 
 
@@ -207,9 +213,8 @@ def client(drawing: Drawing, x: float, y: float, end: float, side: str) -> None:
         drawing.text(x + 12, y + 14, drawing.side(side), "inside", "middle")
 
 
-def legend(drawing: Drawing, y: float, lost: bool) -> float:
-    """Returns where the picture ends."""
-    entries = ["written", "copied", *(["lost"] if lost else []), "", "read", "positions", "no-return"]
+def legend(drawing: Drawing, y: float, absent: set[str]) -> float:
+    """Of what is in the picture; returns where it ends."""
     words = {
         "written": "producers write into it",
         "copied": "a flow copies into it",
@@ -219,6 +224,7 @@ def legend(drawing: Drawing, y: float, lost: bool) -> float:
         "positions": "positions are committed",
         "no-return": "point of no return",
     }
+    entries = [entry for entry in words if entry not in absent]
     for place, entry in enumerate(entries):
         x, top = (4 if place % 2 == 0 else 184), y + place // 2 * 20
         if entry == "read":

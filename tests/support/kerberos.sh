@@ -21,6 +21,7 @@ VENV=$TOP/venv
 BASE=$(command -v python)
 
 # What has to be there, and the Debian package that brings it.
+# shellcheck disable=SC2191 # these are words, no indices
 NEEDED=(
     program:krb5kdc=krb5-kdc program:kdb5_util=krb5-kdc program:kadmin.local=krb5-admin-server program:kinit=krb5-user
     program:gcc=gcc program:g++=g++ program:make=make program:npm=npm

@@ -15,8 +15,9 @@ if found=$(command -v promtool); then
 fi
 CACHE=$(cache_dir)/promtool
 if [[ ! -x "$CACHE/promtool" ]]; then
-    command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
+    if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
         fail "There is no promtool on the PATH, and no apt-get to fetch it with." "It comes with Prometheus."
+    fi
     mkdir -p "$CACHE"
     work=$(mktemp --directory "$CACHE/work.XXXXXX")
     trap 'rm -rf "$work"' EXIT

@@ -41,3 +41,15 @@ cd -- "$COPY"
 HOME=$TEST_HOME PATH=$ROOT/.venv/bin:$PATH ansible-test sanity --python "$PYTHON_VERSION" --color no "$@" 2>&1 |
     tee "$LOG" | { grep --line-buffered -vE "$PIP_CHATTER" || true; } ||
     fail "ansible-test sanity found problems, listed above. The whole log: $LOG"
+
+# A test whose program is missing says so in a warning, and ends well.
+if grep -E 'Required program|Skipping' "$LOG"; then
+    fail 'ansible-test sanity has left something out, named above.' 'make setup brings what it needs.'
+fi
+ran=$(sed -n 's/^Running sanity test "\([a-z0-9-]*\)".*/\1/p' "$LOG" | sort -u)
+say "sanity: ran $(wc -l <<<"$ran"): $(paste -sd ' ' <<<"$ran")"
+if (($# == 0)); then
+    known=$(HOME=$TEST_HOME PATH=$ROOT/.venv/bin:$PATH ansible-test sanity --list-tests | grep -E "^[a-z0-9-]+$" | sort -u)
+    left=$(comm -23 <(echo "$known") <(echo "$ran"))
+    [[ -n $known && -z $left ]] || fail "ansible-test sanity has not run: ${left:-anything that it knows}"
+fi

@@ -5,17 +5,24 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from lab import processes
 from lab.lab import Lab
+from lab.secure import REST_USER, USERS
 
 ROOT = Path(__file__).resolve().parents[2]
+# Of Ansible, or the collection's own.
+MASKED = re.compile(r'password\\*": \\*"(VALUE_SPECIFIED_IN_NO_LOG_PARAMETER|\*{8})')
 
 
 @dataclass(frozen=True)
@@ -49,14 +56,30 @@ def command_lines() -> set[str]:
 
 
 def leaks(lab: Lab, texts: Iterable[str]) -> list[str]:
-    """The beginnings of texts that hold a password."""
-    words = lab.paths.security.secrets()
+    """The beginnings of texts that hold a password, as it is or in a form that anybody can read back."""
+    words = spelt(lab)
     return [text[:200] for text in texts if any(word in text for word in words)]
 
 
 def leaking_files(lab: Lab) -> list[str]:
     """Files below the lab that hold a password, without the two that are made for them."""
     own = (lab.paths.security.passwords, lab.paths.security.rest_passwords)
-    words = [word.encode() for word in lab.paths.security.secrets()]
+    words = [word.encode() for word in spelt(lab)]
     found = (path for path in lab.paths.root.rglob("*") if path.is_file() and path not in own)
     return [str(path) for path in found if any(word in path.read_bytes() for word in words)]
+
+
+def spelt(lab: Lab) -> set[str]:
+    """Every password of the lab, plain and as logins, addresses and JSON carry it."""
+    security = lab.paths.security
+    plain = set(security.secrets())
+    # Basic authentication names the user first, which changes every sign behind it.
+    logins = {f"{user}:{security.password(user)}" for user in (*USERS, REST_USER)}
+    found = {form for word in plain for form in (word, quote(word, safe=""), json.dumps(word)[1:-1])}
+    # Whatever follows changes what the last group of three bytes becomes, so it is left out.
+    return found | {base64.b64encode(text.encode()[: len(text) // 3 * 3]).decode() for text in plain | logins}
+
+
+def masked(texts: Iterable[str]) -> list[str]:
+    """Texts in which an option that carries a password is seen, and something else stands in its place."""
+    return [text for text in texts if MASKED.search(text)]

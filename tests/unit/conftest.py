@@ -5,7 +5,15 @@
 
 from __future__ import annotations
 
+import gc
+
 from hypothesis import settings
 
-settings.register_profile("shared machine", deadline=None)
+settings.register_profile("shared machine", deadline=None, derandomize=False)
 settings.load_profile("shared machine")
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded by now stays: the collection after each run of a module need not look at it."""
+    gc.collect()
+    gc.freeze()

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from jinja2 import Environment, StrictUndefined, nodes
 from jinja2.nativetypes import NativeEnvironment
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.version import VERSION
 from awx_project import PROJECT, ROOT, Unsafe, configuration, injected, questions, templates
+from yamls import load_yaml, parse_yaml
 
 # These start and stop processes of the machine that they run on, which in AWX is the container of one job.
 LEFT_OUT = {"lab_up", "lab_down"}
@@ -34,14 +35,9 @@ SURVEYS = [
 ]
 
 
-def load(path: Path) -> Any:
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
 def options() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = load(ROOT / "roles/kafka_dr/meta/argument_specs.yml")["argument_specs"]["main"][
-        "options"
-    ]
+    specs = load_yaml(ROOT / "roles/kafka_dr/meta/argument_specs.yml")["argument_specs"]
+    found: dict[str, dict[str, Any]] = specs["main"]["options"]
     return found
 
 
@@ -52,6 +48,12 @@ def names(what: str) -> set[str]:
 # ---- playbooks and templates
 
 
+def test_the_project_asks_for_the_collection_of_this_major_version() -> None:
+    (asked,) = load_yaml(PROJECT / "collections" / "requirements.yml")["collections"]
+    major = VERSION.split(".", maxsplit=1)[0]
+    assert asked == {"name": "switchback.kafka_dr", "version": f">={major}.0.0,<{int(major) + 1}.0.0"}
+
+
 def test_every_playbook_has_a_wrapper_and_a_template_and_there_are_no_others() -> None:
     assert sorted(path.stem for path in (PROJECT / "playbooks").glob("*.yml")) == PLAYBOOKS
     assert sorted(templates()) == PLAYBOOKS
@@ -60,9 +62,9 @@ def test_every_playbook_has_a_wrapper_and_a_template_and_there_are_no_others() -
 
 @pytest.mark.parametrize("playbook", PLAYBOOKS)
 def test_a_wrapper_imports_the_playbook_of_its_name(playbook: str) -> None:
-    (play,) = load(PROJECT / "playbooks" / f"{playbook}.yml")
+    (play,) = load_yaml(PROJECT / "playbooks" / f"{playbook}.yml")
     assert play["ansible.builtin.import_playbook"] == f"switchback.kafka_dr.{playbook}"
-    assert play["name"] == load(ROOT / "playbooks" / f"{playbook}.yml")[0]["name"]
+    assert play["name"] == load_yaml(ROOT / "playbooks" / f"{playbook}.yml")[0]["name"]
 
 
 @pytest.mark.parametrize("playbook", PLAYBOOKS)
@@ -171,7 +173,9 @@ def test_numbers_and_truth_values_may_be_text() -> None:
     """``-e`` and surveys give text, and "0" and "false" are true: roles convert, modules do so by their own specs."""
     typed = {name for name, one in options().items() if one["type"] in ("bool", "float", "int", "list")}
     files = [path for what in ("tasks", "vars") for path in (ROOT / "roles").glob(f"*/{what}/*.yml")]
-    found = {(path, name) for path in files for one in expressions(load(path)) for name in judged(one) if name in typed}
+    found = {
+        (path, name) for path in files for one in expressions(load_yaml(path)) for name in judged(one) if name in typed
+    }
     assert found == set()
     assert set(judged(Environment().parse("{{ 1 if not kafka_dr_audit else 2 }}"))) == {"kafka_dr_audit"}
 
@@ -197,7 +201,7 @@ def given(kind: dict[str, Any]) -> dict[str, str]:
 
 
 def test_each_variable_that_a_credential_gives_is_used_by_an_inventory_and_none_is_missing() -> None:
-    wanted = {name for path in INVENTORIES for name in used(load(path / "group_vars/all/kafka_dr.yml"))}
+    wanted = {name for path in INVENTORIES for name in used(load_yaml(path / "group_vars/all/kafka_dr.yml"))}
     assert wanted == {name for kind in TYPES.values() for name in kind["injectors"]["extra_vars"]}
 
 
@@ -205,7 +209,7 @@ def test_each_variable_that_a_credential_gives_is_used_by_an_inventory_and_none_
 def test_an_example_inventory_is_right_with_the_credentials_of_its_engine(path: Path) -> None:
     known = {name: value for kind in TYPES.values() for name, value in given(kind).items()}
     environment = NativeEnvironment(undefined=StrictUndefined)
-    environment.filters["from_json"] = yaml.safe_load
+    environment.filters["from_json"] = parse_yaml
 
     def rendered(value: Any) -> Any:
         if isinstance(value, dict):
@@ -214,11 +218,13 @@ def test_an_example_inventory_is_right_with_the_credentials_of_its_engine(path: 
             return [rendered(item) for item in value]
         return environment.from_string(value).render(known) if isinstance(value, str) else value
 
-    variables = load(path / "group_vars/all/kafka_dr.yml")
+    variables = load_yaml(path / "group_vars/all/kafka_dr.yml")
     pair = derive_pair({name.removeprefix("kafka_dr_"): rendered(value) for name, value in variables.items()})
     assert pair["engine"] == path.name
+    # Without it a run would take whatever answers at that address.
+    assert all(cluster["cluster_id"] for cluster in pair["clusters"].values())
     assert [pair["home"], pair["away"]] == [CONFIGURATION["setup_home"], CONFIGURATION["setup_away"]]
-    groups = load(path / "hosts.yml")["all"]["children"]
+    groups = load_yaml(path / "hosts.yml")["all"]["children"]
     assert {client["hosts"] for client in pair["clients"]} <= set(groups)
     assert {site["host"] for site in pair["srm"].values()} <= set(groups.get("srm", {}).get("hosts", {}))
 
@@ -323,9 +329,9 @@ def test_readiness_is_scheduled_and_a_checkpoint_for_each_side() -> None:
 
 def test_whatever_a_job_hands_on_is_accepted_by_the_next_one() -> None:
     """AWX gives artifacts to the jobs behind as extra variables, whatever their surveys ask."""
-    handed = {name for path in (ROOT / "roles").glob("*/tasks/*.yml") for name in stats(load(path))}
+    handed = {name for path in (ROOT / "roles").glob("*/tasks/*.yml") for name in stats(load_yaml(path))}
     assert handed >= {"kafka_dr_verdict", "kafka_dr_ready_controlled"}
-    variables = load(PROJECT / "inventories/connect/group_vars/all/kafka_dr.yml") | dict.fromkeys(handed, "YES")
+    variables = load_yaml(PROJECT / "inventories/connect/group_vars/all/kafka_dr.yml") | dict.fromkeys(handed, "YES")
     variables["kafka_dr_fence_logins"] = {}
     derive_pair({name.removeprefix("kafka_dr_"): value for name, value in variables.items()})
 

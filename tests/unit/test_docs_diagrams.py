@@ -10,9 +10,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-import yaml
 
 from docs_diagrams import ONE_TOPIC, PAIRS, TOPICS, draw, load, steps
+from yamls import parse_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
@@ -22,12 +22,14 @@ PAGES = {
     "docs/procedures/failover_disaster.md": "disaster",
     "docs/identity.md": "cutoff",
 }
+MOVES = ("cutoff", "continuous", "disaster", "identity")
+STEPS = {"disable": "enable"} | {name: name for name in load() if name not in (*MOVES, "disable")}  # and their page
 REQUESTS = [f"phases {name}" for name in (*load(), "failback")] + [f"pair {name}" for name in PAIRS]
 
 
 def phases_of_the_code() -> dict[str, list[str]]:
     text = (ROOT / "roles" / "cutover" / "vars" / "main.yml").read_text(encoding="utf-8")
-    found: dict[str, list[str]] = yaml.safe_load(text)["cutover_phases"]
+    found: dict[str, list[str]] = parse_yaml(text)["cutover_phases"]
     return found
 
 
@@ -42,7 +44,7 @@ def filled(name: str, side: str, origin: str) -> list[str]:
     return [topic.filled(after, identity) for _phase, _before, after in steps(name)]
 
 
-@pytest.mark.parametrize("name", sorted(load()))
+@pytest.mark.parametrize("name", MOVES)
 def test_the_diagrams_have_the_phases_of_the_code_in_their_order(name: str) -> None:
     first, *rest = load()[name]
     assert (first, rest) == ("before", phases_of_the_code()["cutoff" if name == "identity" else name])
@@ -52,6 +54,15 @@ def test_the_diagrams_have_the_phases_of_the_code_in_their_order(name: str) -> N
 def test_the_table_of_a_page_has_the_phases_of_the_code_in_their_order(page: str, kind: str) -> None:
     told = re.findall(r"^\| `([a-z_]+)` \|", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
     assert [phase for phase in told if phase in phases_of_the_code()[kind]] == phases_of_the_code()[kind]
+
+
+@pytest.mark.parametrize(("name", "page"), STEPS.items())
+def test_the_steps_of_a_diagram_are_those_of_its_page_in_their_order(name: str, page: str) -> None:
+    text = (ROOT / "docs" / "procedures" / f"{page}.md").read_text(encoding="utf-8")
+    told = text[text.index(f"<!-- diagram: phases {name} -->") :]
+    places = [re.search(rf"\b{step}\b", told) for step in list(load()[name])[1:]]
+    assert None not in places
+    assert [place.start() for place in places if place] == sorted(place.start() for place in places if place)
 
 
 @pytest.mark.parametrize("request_", REQUESTS)
@@ -96,6 +107,27 @@ def test_continuous_never_stops_the_flow_until_everything_is_copied() -> None:
     assert filled("continuous", "B", "P") == ["copied"] * 8 + [""]
 
 
+def test_a_flow_copies_from_its_step_of_enable_on_and_not_behind_disable() -> None:
+    assert filled("enable", "B", "P") == ["", "", "copied", "copied", "copied"]
+    assert filled("disable", "B", "P") == ["copied", ""]
+
+
+def test_positions_are_drawn_on_the_side_where_they_are_committed() -> None:
+    sides = {name: [after.positions for _step, _before, after in steps(name)] for name in STEPS}
+    assert sides["enable"] == ["", "", "", "P", ""]
+    assert sides["reverse_checkpoint"] == ["", "", "B"]
+    assert sides["rehearse"] == ["", "", "", "B", "P", "", ""]
+    marks = {name: draw(f"phases {name}").count('class="positions"') for name in ("enable", "rehearse", "disable")}
+    assert marks == {"enable": 2 + 1, "rehearse": 4 + 1, "disable": 0}  # one in the legend
+
+
+def test_a_legend_tells_of_what_is_in_the_picture() -> None:
+    for name in load():
+        told = draw(f"phases {name}")
+        assert ("nobody can ask it" in told) == (name == "disaster")
+        assert ("point of no return" in told) == (name in MOVES)
+
+
 def test_in_a_disaster_the_lost_side_is_lost_throughout() -> None:
     assert set(filled("disaster", "P", "P") + filled("disaster", "P", "B")) == {"lost"}
 
@@ -111,3 +143,27 @@ def test_a_failback_is_the_cutoff_with_the_sides_exchanged() -> None:
         [text.text or "" for text in drawn(f"phases {name}").iter("text")] for name in ("cutoff", "failback")
     )
     assert back == [names.get(word, word) for word in there]
+
+
+def tables(page: str) -> list[list[list[str]]]:
+    """Rows of cells of each table of a page, its rule left out."""
+    blocks = re.findall(r"(?:^\|.*\|\n)+", (ROOT / page).read_text(encoding="utf-8") + "\n", re.MULTILINE)
+    return [
+        [
+            [cell.strip() for cell in line.strip("|").split("|")]
+            for line in block.splitlines()
+            if not line.startswith("|--")
+        ]
+        for block in blocks
+    ]
+
+
+@pytest.mark.parametrize("name", ["abandon", "enable", "rehearse", "reverse_checkpoint"])
+def test_a_page_without_phases_tells_of_all_four_topics_in_tables_without_blanks(name: str) -> None:
+    found = [
+        table
+        for table in tables(f"docs/procedures/{name}.md")
+        if all(topic in " ".join(table[0]) for topic in ("P:`T`", "B:`P.T`", "B:`T`", "P:`B.T`"))
+    ]
+    assert found
+    assert [row for table in found for row in table[1:] if "" in row] == []

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.switchback.kafka_dr.plugins.filter import pair as plugin
+from yamls import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD: dict[str, Any] = {
@@ -73,7 +73,7 @@ def test_every_filter_has_a_page_and_no_page_is_left_over() -> None:
 
 @pytest.mark.parametrize("name", sorted(FILTERS))
 def test_the_page_of_a_filter_names_its_arguments_in_their_order(name: str) -> None:
-    page = yaml.safe_load((ROOT / "plugins" / "filter" / f"{name}.yml").read_text(encoding="utf-8"))["DOCUMENTATION"]
+    page = load_yaml(ROOT / "plugins" / "filter" / f"{name}.yml")["DOCUMENTATION"]
     first, *others = inspect.signature(FILTERS[name]).parameters.values()
     positional = [word.strip() for word in page.get("positional", "").split(",") if word]
     needed = {"_input"} | {one.name for one in others if one.default is inspect.Parameter.empty}

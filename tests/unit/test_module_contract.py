@@ -12,7 +12,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import yaml
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils import _module
@@ -25,6 +24,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     secret_values,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.yamls import parse_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "ansible_collections.switchback.kafka_dr.plugins"
@@ -38,21 +38,16 @@ def module(name: str) -> ModuleType:
 
 def documented(name: str) -> dict[str, Any]:
     """The module's documentation with its fragments merged in, as ansible-doc does it."""
-    doc = load(module(name).DOCUMENTATION)
+    doc = parse_yaml(module(name).DOCUMENTATION)
     options, attributes = dict(doc.get("options") or {}), dict(doc.get("attributes") or {})
     for fragment in doc.get("extends_documentation_fragment", []):
         file, _dot, part = fragment.removeprefix("switchback.kafka_dr.").partition(".")
         found = importlib.import_module(f"{PACKAGE}.doc_fragments.{file}").ModuleDocFragment
-        text = load(getattr(found, part.upper() or "DOCUMENTATION"))
+        text = parse_yaml(getattr(found, part.upper() or "DOCUMENTATION"))
         options |= text.get("options") or {}
         for key, value in (text.get("attributes") or {}).items():
             attributes[key] = {**value, **attributes.get(key, {})}
     return {**doc, "options": options, "attributes": attributes}
-
-
-def load(text: str) -> Any:
-    """As Ansible reads it: with libyaml where there is one."""
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def spec(name: str) -> dict[str, Any]:
@@ -96,7 +91,7 @@ def test_the_documentation_says_what_the_options_are(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_examples_use_only_options_that_exist(name: str) -> None:
-    for task in load(module(name).EXAMPLES):
+    for task in parse_yaml(module(name).EXAMPLES):
         for key, options in task.items():
             if key.startswith("switchback.kafka_dr.") and key.rsplit(".", 1)[1] == name:
                 assert set(options) <= set(spec(name)), task["name"]
@@ -110,7 +105,7 @@ def test_check_mode_is_documented_and_supported(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_module_returns_is_documented(name: str) -> None:
-    rows = load(module(name).RETURN)
+    rows = parse_yaml(module(name).RETURN)
     assert rows
     assert all({"description", "returned", "type"} <= set(row) for row in rows.values())
 
@@ -130,6 +125,10 @@ def test_an_unknown_option_is_refused_by_name(name: str) -> None:
         ({"event": "phase"}, "run"),
         ({"event": "pnr"}, "run"),
         ({"event": "ended"}, "run"),
+        ({"event": "undoing"}, "run"),
+        ({"event": "pnr", "run": "r1"}, "turn"),
+        ({"event": "undoing", "run": "r1"}, "turn"),
+        ({"event": "ended", "run": "r1"}, "turn"),
         ({"event": "begun"}, "value of event must be one of"),
     ],
 )

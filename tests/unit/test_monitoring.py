@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.metrics import readiness_metrics
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.readiness_checks import CHECKS
+from yamls import load_yaml
 
 FOLDER = Path(__file__).resolve().parents[2] / "extensions" / "monitoring"
 ANSWERS = ("YES", "NO", "UNKNOWN", "SKIPPED", "ACCEPTED")
@@ -49,7 +49,7 @@ def metrics() -> Metrics:
 
 
 def rules() -> list[dict[str, Any]]:
-    loaded = yaml.safe_load((FOLDER / "prometheus-rules.yml").read_text())
+    loaded = load_yaml(FOLDER / "prometheus-rules.yml")
     return [rule for group in loaded["groups"] for rule in group["rules"]]
 
 

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +17,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors i
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.groups import GroupState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import TopicState
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import PROVEN, REFUTED
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import PROVEN, REFUTED, UNKNOWN
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import Record
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair import observe, status
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.clusters import Opened
@@ -27,6 +30,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observe 
     Sight,
 )
 
+ROLES = Path(__file__).parents[2] / "roles"
 A, B, C = ("T", 0), ("T", 1), ("T", 2)
 RUNS = {"source": ConnectorLook("source", "P->B.source", "RUNNING", ("RUNNING",))}
 
@@ -90,6 +94,21 @@ def test_a_partition_that_has_moved_must_still_fit() -> None:
     moved, lost = waits(11), waits(11, start=50)
     assert status._flow_finding(look(a=waits(10)), look(a=lost), {A}).verdict == REFUTED
     assert status._flow_finding(look(a=waits(10)), look(a=moved), {A}).verdict == PROVEN
+
+
+def test_a_flow_that_could_not_be_asked_is_unknown_whatever_its_logs_say() -> None:
+    """An empty partition would fit, and everything of it be copied: nobody has asked the flow."""
+    blind = replace(look(a=PartitionFacts(0, 0, None)), away="nobody answers", heartbeat_age=0.5)
+    [(_look, finding)] = status.judged_flows(Scripted(), [blind])  # type: ignore[arg-type]
+    assert (finding.verdict, finding.reason) == (UNKNOWN, "nobody answers")
+    row = status.flow_row(blind, finding)
+    assert (row["verdict"], row["lag"], row["partitions"][0]["fits"]) == (UNKNOWN, None, UNKNOWN)
+
+
+def test_only_people_are_shown_a_part_of_the_pair() -> None:
+    """A playbook that goes on from what it sees gets an error instead."""
+    users = [path.name for path in ROLES.rglob("*.yml") if re.search(r"^ +partial:", path.read_text(), re.MULTILINE)]
+    assert users == ["look_status.yml"]
 
 
 def test_what_could_not_be_seen_stops_only_who_needs_it() -> None:

@@ -10,20 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from pre_commit.clientlib import load_config
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.version import VERSION
+from yamls import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 # As a page says it: the tarball, or the release that it is about.
 TOLD = re.compile(r"switchback-kafka_dr-(\d+\.\d+\.\d+)\.tar\.gz|\brelease (\d+\.\d+\.\d+)\b", re.IGNORECASE)
+FRAGMENTS = sorted((ROOT / "changelogs" / "fragments").glob("*.yml"))
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").rglob("*.md")])
 SHORT = re.compile(r"^version_added: *\"?([0-9.]+)\"?$", re.MULTILINE)
 
 
 def load(path: str) -> Any:
-    return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
+    return load_yaml(ROOT / path)
 
 
 def number(version: str) -> tuple[int, ...]:
@@ -54,9 +55,32 @@ def test_plugins_came_with_releases_that_there_are() -> None:
     assert {name: versions for name, versions in told.items() if not set(versions) & set(releases())} == {}
 
 
-def test_every_fragment_is_in_a_release() -> None:
-    released = {name for one in load("changelogs/changelog.yaml")["releases"].values() for name in one["fragments"]}
-    assert {path.name for path in (ROOT / "changelogs" / "fragments").glob("*.yml")} <= released
+def test_every_fragment_is_in_a_release_word_for_word() -> None:
+    """A text that was mended after the release was written would be told to nobody."""
+    released = list(load("changelogs/changelog.yaml")["releases"].values())
+    fragments = {path.name: load(f"changelogs/fragments/{path.name}") for path in FRAGMENTS}
+    assert set(fragments) <= {name for one in released for name in one["fragments"]}
+    told: set[tuple[str, str]] = set()
+    for one in released:
+        for section, texts in one["changes"].items():
+            told |= {(section, " ".join(text.split())) for text in ([texts] if isinstance(texts, str) else texts)}
+    wanted = {
+        (section, " ".join(text.split()))
+        for fragment in fragments.values()
+        for section, texts in fragment.items()
+        if section != "trivial"
+        for text in ([texts] if isinstance(texts, str) else texts)
+    }
+    assert wanted - told == set()
+    # Fragments are kept: nothing is told that none of them says.
+    assert told - wanted == set()
+
+
+def test_nothing_is_excused_by_a_file_of_ignores() -> None:
+    assert list((ROOT / "tests" / "sanity").glob("*")) == []
+    assert not (ROOT / ".ansible-lint-ignore").exists()
+    assert set(load(".ansible-lint")) == {"profile", "strict", "offline", "exclude_paths", "mock_modules"}
+    assert (load(".ansible-lint")["profile"], load(".ansible-lint")["strict"]) == ("production", True)
 
 
 def test_hooks_are_local_and_run_tools_of_the_environment_or_targets_of_the_makefile() -> None:
@@ -67,7 +91,8 @@ def test_hooks_are_local_and_run_tools_of_the_environment_or_targets_of_the_make
     assert {repo["repo"] for repo in config["repos"]} == {"local"}
     hooks = [hook for repo in config["repos"] for hook in repo["hooks"]]
     run = {hook["id"]: hook["entry"].split() for hook in hooks}
-    assert {"ruff", "ruff-format", "yamllint", "ansible-lint", "mypy"} == set(run)
+    wanted = {"ruff", "ruff-format", "yamllint", "ansible-lint", "mypy", "antsibull-changelog", "antsibull-docs"}
+    assert wanted == set(run)
     for words in run.values():
         if words[0] == "make":
             assert words[-1] in targets & pinned

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import RUN_VARIABLES, VARIABLES
+from yamls import load_yaml, parse_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 ROLES = sorted(path.name for path in (ROOT / "roles").iterdir() if (path / "tasks").is_dir())
@@ -22,19 +23,19 @@ PREFIX = "kafka_dr_"
 INTERNAL = {"kafka_dr_pair", "kafka_dr_known", "kafka_dr_confirm_alias", "kafka_dr_confirm_text"}
 
 
-def load(path: Path) -> Any:
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
 def specs(role: str) -> dict[str, dict[str, Any]]:
     """Options by entry point."""
     path = ROOT / "roles" / role / "meta" / "argument_specs.yml"
-    return {name: entry.get("options", {}) for name, entry in load(path)["argument_specs"].items()}
+    return {name: entry.get("options", {}) for name, entry in load_yaml(path)["argument_specs"].items()}
 
 
 def defaults(role: str) -> dict[str, Any]:
     path = ROOT / "roles" / role / "defaults" / "main.yml"
-    return (load(path) or {}) if path.exists() else {}
+    return (load_yaml(path) or {}) if path.exists() else {}
+
+
+def readme(role: str) -> str:
+    return (ROOT / "roles" / role / "README.md").read_text(encoding="utf-8")
 
 
 def inventory_options() -> dict[str, dict[str, Any]]:
@@ -46,20 +47,62 @@ def known() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_every_role_documents_its_entry_points_and_has_a_readme(role: str) -> None:
+def test_every_role_documents_its_entry_points_and_has_a_readme_with_an_example(role: str) -> None:
     assert specs(role)
-    assert (ROOT / "roles" / role / "README.md").is_file()
+    examples = re.findall(r"^```yaml\n(.*?)^```$", readme(role), re.MULTILINE | re.DOTALL)
+    assert any(f"switchback.kafka_dr.{role}" in example for example in examples)
+    assert all(parse_yaml(example) for example in examples)
+
+
+def declared(role: str) -> list[tuple[str, Any]]:
+    """Defaults of all entry points, as the specs have them."""
+    entries = specs(role).values()
+    return [(name, one["default"]) for entry in entries for name, one in entry.items() if "default" in one]
 
 
 @pytest.mark.parametrize("role", [role for role in ROLES if defaults(role)])
 def test_defaults_and_argument_specs_give_the_same_values(role: str) -> None:
-    declared = {
-        name: option["default"]
-        for entry in specs(role).values()
-        for name, option in entry.items()
-        if "default" in option
-    }
-    assert declared == defaults(role)
+    assert dict(declared(role)) == defaults(role)
+
+
+def tasks_of(role: str) -> list[Path]:
+    return sorted((ROOT / "roles" / role / "tasks").glob("*.yml"))
+
+
+def written(role: str, name: str) -> list[Any]:
+    """What tasks of a role take where the variable is not given."""
+    filtered = re.compile(rf"\b{name} \| default\(([^()]*)\)")
+    found = [text for path in tasks_of(role) for text in filtered.findall(path.read_text(encoding="utf-8"))]
+    return [parse_yaml(text) for text in found]
+
+
+def begun_with() -> dict[str, Any]:
+    """With what a cutover begins to remember what the role report tells."""
+    first = next(
+        task for task in load_yaml(ROOT / "roles/cutover/tasks/begin.yml") if "ansible.builtin.set_fact" in task
+    )
+    facts: dict[str, Any] = first["ansible.builtin.set_fact"]
+    return facts
+
+
+# Ansible does not set a variable because an argument spec has a default: something else must.
+@pytest.mark.parametrize(
+    ("role", "name", "value"),
+    [pytest.param(role, *one, id=f"{role}: {one[0]}") for role in ROLES for one in declared(role)],
+)
+def test_a_default_of_an_argument_spec_is_the_one_that_is_taken(role: str, name: str, value: Any) -> None:
+    given = [places[name] for places in (defaults(role), defaults("kafka_dr"), begun_with()) if name in places]
+    taken = [*given, *written(role, name)]
+    assert taken
+    assert [other for other in taken if other != value] == []
+
+
+def test_a_variable_of_several_argument_specs_has_one_default() -> None:
+    found: dict[str, list[Any]] = {}
+    for role in ROLES:
+        for name, value in declared(role):
+            found.setdefault(name, []).append(value)
+    assert {name: values for name, values in found.items() if any(value != values[0] for value in values)} == {}
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -101,3 +144,22 @@ def test_the_inventory_reference_explains_every_variable(name: str) -> None:
 def test_the_readme_lists_every_playbook() -> None:
     listed = set(re.findall(r"^\| `([a-z_]+)` \|", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
     assert listed == PLAYBOOKS
+
+
+def module_calls(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every module of the collection that a list of tasks calls, with its arguments."""
+    for task in value if isinstance(value, list) else []:
+        for key, arguments in task.items():
+            if key.startswith("switchback.kafka_dr.") and isinstance(arguments, dict):
+                yield key.rpartition(".")[2], arguments
+            elif key in ("block", "rescue", "always"):
+                yield from module_calls(arguments)
+
+
+def test_a_group_that_lives_on_both_sides_is_given_to_readiness_alone() -> None:
+    """SOUNDNESS 8: connectors, reverse_checkpoint, rebuild and every cutover get the groups of the pair that move."""
+    calls = [call for path in (ROOT / "roles").glob("*/tasks/*.yml") for call in module_calls(load_yaml(path))]
+    assert [name for name, arguments in calls if "local_groups" in str(arguments)] == ["dr_readiness"]
+    told = {"connect_mirror", "dr_barrier", "dr_checkpoint", "dr_disaster"}
+    given = {(name, arguments["groups"]) for name, arguments in calls if name in told and "groups" in arguments}
+    assert given == {(name, "{{ kafka_dr_pair.groups }}") for name in told}

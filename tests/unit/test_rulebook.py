@@ -12,9 +12,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 
 from awx_project import ROOT, questions, templates
+from yamls import load_yaml
 
 RULEBOOK = ROOT / "extensions" / "eda" / "rulebooks" / "readiness_on_lag.yml"
 ALERTS = ROOT / "extensions" / "monitoring" / "prometheus-rules.yml"
@@ -22,7 +22,7 @@ ALERTS = ROOT / "extensions" / "monitoring" / "prometheus-rules.yml"
 
 @pytest.fixture(scope="module")
 def rulebook() -> Any:
-    return yaml.safe_load(RULEBOOK.read_text(encoding="utf-8"))
+    return load_yaml(RULEBOOK)
 
 
 def test_it_fits_the_schema_of_rulebooks(rulebook: Any) -> None:
@@ -53,7 +53,7 @@ def test_it_starts_the_job_template_of_readiness_which_needs_no_answer(rulebook:
 
 def test_the_alerts_that_it_waits_for_are_raised_by_our_rules(rulebook: Any) -> None:
     (rule,) = rulebook[0]["rules"]
-    groups = yaml.safe_load(ALERTS.read_text(encoding="utf-8"))["groups"]
+    groups = load_yaml(ALERTS)["groups"]
     raised = {one["alert"] for group in groups for one in group["rules"]}
     waited = set(re.findall(r'"(KafkaDr\w+)"', rule["condition"]))
     assert waited

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+
+from yamls import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ("plugins", "roles", "spark", "tests", "molecule", "playbooks")
@@ -22,7 +23,7 @@ PRIVATE = "Private to this collection: may change in any release."
 
 
 def load(path: str) -> Any:
-    return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
+    return load_yaml(ROOT / path)
 
 
 def files(suffix: str, *folders: str) -> list[Path]:
@@ -46,6 +47,14 @@ def groups() -> dict[str, list[str]]:
 
 def test_every_module_is_in_the_group_all_and_nothing_else_is() -> None:
     assert set(groups()["all"]) == modules()
+
+
+def test_every_module_has_an_action_of_its_name_that_runs_it_from_its_files() -> None:
+    """Else it is packed, sent and compiled in each task, while applications stand still."""
+    actions = {path.stem: path.read_text(encoding="utf-8") for path in files(".py", "plugins/action")}
+    assert set(actions) == modules()
+    assert [stem for stem, text in actions.items() if f"the module {stem}" not in text] == []
+    assert [stem for stem, text in actions.items() if "plugin_utils.local_run import ActionModule" not in text] == []
 
 
 def test_every_module_is_in_the_group_of_its_subsystem() -> None:

@@ -32,7 +32,9 @@ _DISCOVERY = "/version"
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HOPS = 3
 _CODES = {400: "cm_invalid", 403: "cm_forbidden", 404: "cm_not_found"}
+_URL = "url of kafka_dr_srm.<alias> (option cm_url)"
 _HINTS = {
+    400: "Its own words say what it does not take: correct that in kafka_dr_srm, then start again.",
     403: "Use an account whose role allows this: Configurator for properties, Operator for commands.",
     404: "Names are case-sensitive. An API version above the one of this Cloudera Manager is not found either.",
 }
@@ -43,7 +45,7 @@ class RefusedError(DrError):
 
     def __init__(self, status: int, text: str, doing: str, endpoint: str) -> None:
         message = f'Cloudera Manager at "{endpoint}" refused {doing} ({status}): {text or "without a word"}'
-        super().__init__(_CODES.get(status, "cm_error"), message, _HINTS.get(status, ""), endpoint)
+        super().__init__(_CODES.get(status, "cm_error"), message, _HINTS.get(status, "Its log says more."), endpoint)
         self.status = status
         self.text = text
 
@@ -124,7 +126,7 @@ class CmTransport(HttpClient):
             if outcome.status not in _REDIRECTS:
                 return self._version(outcome)
             self.url = self._moved(outcome)
-        raise DrError("cm_redirect", f'"{self.url}" redirects without an end.', "Correct cm_url.", self.url)
+        raise DrError("cm_redirect", f'"{self.url}" redirects without an end.', f"Correct {_URL}.", self.url)
 
     def _version(self, answer: Answer) -> str:
         if answer.ok and _VERSION.fullmatch(answer.text):
@@ -163,7 +165,7 @@ class CmTransport(HttpClient):
             return DrError(
                 "cm_not_authorized",
                 f'Cloudera Manager at "{self.url}" refused these credentials ({answer.status}): {text}',
-                "Correct url_username and url_password in cm_client.",
+                "Correct url_username and url_password in client of kafka_dr_srm.<alias> (option cm_client).",
                 self.url,
             )
         if answer.status in (502, 503, 504):
@@ -175,7 +177,7 @@ class CmTransport(HttpClient):
     def _redirected(self, answer: Answer) -> DrError:
         where = one_line(answer.headers.get("location", "nowhere").partition("?")[0])
         text = f'"{self.url}" redirects to "{where}", which may be a login page or another Cloudera Manager.'
-        return DrError("cm_redirect", text, "Give cm_url as the address that answers itself.", self.url)
+        return DrError("cm_redirect", text, f"Give the address that answers itself: {_URL}.", self.url)
 
     def _not_cm(self, answer: Answer, doing: str) -> DrError:
         kind = answer.content_type or "no content type"
@@ -183,7 +185,7 @@ class CmTransport(HttpClient):
             "cm_not_json",
             f'"{self.url}" answered {doing} with {answer.status} and {kind}, not as Cloudera Manager does: '
             f"{one_line(answer.text)[:120]}",
-            "An HTML page is often the login of Knox or of another proxy: check cm_url and the credentials.",
+            f"An HTML page is often the login of Knox or of another proxy: check {_URL} and the credentials.",
             self.url,
         )
 
@@ -220,5 +222,9 @@ def _checked_version(version: str | None) -> str:
         return ""
     found = version if version.startswith("v") else f"v{version}"
     if not _VERSION.fullmatch(found):
-        raise DrError("cm_version_invalid", f'cm_api_version is "{version}".', "Give it as v54.")
+        raise DrError(
+            "cm_version_invalid",
+            f'api_version of kafka_dr_srm.<alias> (option cm_api_version) is "{version}".',
+            "Give it as v54.",
+        )
     return found

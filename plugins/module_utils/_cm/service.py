@@ -148,7 +148,12 @@ class CmService:
     def _unexpected(self, wanted: str) -> DrError:
         url = self.client.url
         text = f'"{url}" answered with something else than {wanted}, which Cloudera Manager would not.'
-        return DrError("cm_unexpected", text, "Is cm_url the address of a Cloudera Manager?", url)
+        return DrError(
+            "cm_unexpected",
+            text,
+            "Is url of kafka_dr_srm.<alias> (option cm_url) the address of a Cloudera Manager?",
+            url,
+        )
 
     def _only_one(self) -> Service:
         path = quoted("clusters", self.cluster, "services")

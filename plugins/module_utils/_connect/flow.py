@@ -96,8 +96,10 @@ def reconcile_flow(
     ]
     actual = _look(rest, wishes)
     warnings = [text for part in parts for text in risky(spec.given(part))] if configured else []
-    if configured:
+    # Beside the wrong cluster there is nothing to stop either, and the flow would run on elsewhere.
+    if configured or (state == "stopped" and any(wish.name not in actual for wish in wishes)):
         check_place(rest, spec)
+    if configured:
         check_existing(spec, wishes, actual)
     plans = {wish.name: plan(wish, actual.get(wish.name)) for wish in wishes}
     written = [wish for wish in wishes if {change.action for change in plans[wish.name]} & {"create", "update"}]

@@ -29,7 +29,12 @@ class RefusedError(DrError):
 
     def __init__(self, status: int, text: str, doing: str, endpoint: str) -> None:
         code = {400: "connect_invalid", 404: "connect_not_found", 409: "connect_conflict"}.get(status, "connect_error")
-        super().__init__(code, f'Kafka Connect at "{endpoint}" refused {doing} ({status}): {text}', "", endpoint)
+        hint = (
+            "Its worker's log says more. Correct what it names (kafka_dr_flow, if it is a setting), then start again."
+        )
+        super().__init__(
+            code, f'Kafka Connect at "{endpoint}" refused {doing} ({status}): {text.rstrip(".")}.', hint, endpoint
+        )
         self.status = status
         self.text = text
 
@@ -123,7 +128,8 @@ class Transport(HttpClient):
         return DrError(
             "connect_not_authorized",
             f'Kafka Connect at "{self.url}" refused these credentials ({reply.status}): {reply.message}',
-            "Correct url_username and url_password, or client_cert and client_key, in connect_client.",
+            "Correct url_username and url_password, or client_cert and client_key, in connect_client of that cluster in"
+            " kafka_dr_clusters.",
             self.url,
         )
 

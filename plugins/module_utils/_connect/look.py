@@ -75,7 +75,8 @@ def _wait(
         return waited.state, None
     states = "; ".join(describe(connector.name, connector) for connector in seen[0]) or "no such connector"
     text = f"Wanted every connector {wait_for}; not so after {waited.seconds:.0f} s. Last seen: {states}."
-    return seen[0], DrError("connector_not_ready", text, "", rest.url)
+    hint = "Look at the tasks that are named and at the log of that worker; then start the same playbook again."
+    return seen[0], DrError("connector_not_ready", text, hint, rest.url)
 
 
 def _reached(found: Sequence[Connector], wait_for: str) -> bool:

@@ -8,14 +8,18 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._core.errors import DrError
+from .._core.waiting import Bounds, wait_until
 from .http import RefusedError
 from .rest import ConnectClient
 
-__all__ = ["change_offsets", "copied_offsets", "parse_offsets", "set_offsets"]
+__all__ = ["change_offsets", "copied_offsets", "parse_offsets", "read_back", "set_offsets"]
+
+# A worker shows at once what was changed; on a machine that was overloaded it took longer.
+_SHOWN = Bounds(timeout=20.0)
 
 
 def copied_offsets(rest: ConnectClient, connector: str, source_alias: str | None = None) -> dict[tuple[str, int], int]:
@@ -32,6 +36,17 @@ def copied_offsets(rest: ConnectClient, connector: str, source_alias: str | None
             return {}
         raise
     return parse_offsets(answer, source_alias)
+
+
+def read_back(
+    rest: ConnectClient, connector: str, source_alias: str | None, agrees: Callable[[dict[tuple[str, int], int]], bool]
+) -> dict[tuple[str, int], int]:
+    """What a worker shows of offsets that were just set: as soon as that ``agrees``, or in the end.
+
+    It names the partitions that it has read of its own topic so far, and only what they hold is read to the end first:
+    a partition that is new may be missing for a moment (Worker.sourceConnectorOffsets, seen on 4.3.1).
+    """
+    return wait_until(lambda: copied_offsets(rest, connector, source_alias), agrees, _SHOWN).state
 
 
 def parse_offsets(answer: Any, source_alias: str | None = None) -> dict[tuple[str, int], int]:
@@ -55,7 +70,7 @@ def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: 
     if copied_offsets(rest, connector):
         rest.reset_offsets(connector)
     change_offsets(rest, connector, source_alias, wanted)
-    found = copied_offsets(rest, connector)
+    found = read_back(rest, connector, None, lambda shown: shown == dict(wanted))
     if found != dict(wanted):
         differ = sorted(key for key in {*found, *wanted} if found.get(key) != wanted.get(key))
         topic, index = differ[0]

@@ -181,7 +181,8 @@ class Reconciler:
         last = self._unanswered.get("") or next(iter(self._unanswered.values()), None)
         also = f" Last call: {last.message}" if last else ""
         stopping = any(pending[name].wish.state in ("stopped", "absent") for name in waited.state)
-        hint = "A stop against a dead source takes a minute without the source.admin.* time-outs." if stopping else ""
+        hint = "A stop against a dead source takes a minute without the source.admin.* time-outs. " if stopping else ""
+        hint += "Look at the tasks that are named and at the log of that worker; then start the same playbook again."
         bound = "no progress" if waited.ended == "stalled" else "not reached"
         text = f"Wanted {wanted}; {bound} within {waited.seconds:.0f} s. Last seen: {seen}.{also}"
         return DrError("connector_not_ready", text, hint, self._rest.url)

@@ -64,7 +64,7 @@ def check_existing(spec: FlowSpec, wishes: Iterable[Wish], connectors: Mapping[s
             raise DrError(
                 "connector_unsound",
                 f'The connector "{wish.name}" has settings that nobody here asked for. {" ".join(problems)}',
-                f"Nothing was changed. To remove one, give it the value null in {wish.part}_settings.",
+                f"Nothing was changed. To remove one, give it the value null in {wish.part}_settings of kafka_dr_flow.",
             )
 
 

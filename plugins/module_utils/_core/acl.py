@@ -40,6 +40,7 @@ __all__ = [
     "named",
     "plan",
     "wanted_acls",
+    "write_bans",
 ]
 
 OPERATIONS = (
@@ -322,3 +323,13 @@ def bans(topics: Sequence[str], principals: Sequence[str]) -> list[Acl]:
         for topic in topics
         for principal in principals
     ]
+
+
+def write_bans(found: Iterable[Acl], topics: Sequence[str]) -> list[Acl]:
+    """Those of ``found`` that keep somebody from writing one of ``topics``, in whatever form."""
+    return sorted(
+        acl
+        for acl in found
+        if acl.permission == "deny"
+        and any(_covers(acl, Acl(acl.principal, "topic", topic, "write")) for topic in topics)
+    )

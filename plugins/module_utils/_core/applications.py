@@ -12,7 +12,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .schema import nearest
@@ -85,6 +85,7 @@ def _check_shared(pair: Mapping[str, Any], owners: Mapping[str, str | None], exa
     for name, found in _owners_of_groups(pair, owners).items():
         if len(found) != 1:
             problems.append(f'The group "{name}" {_shared(found)}.')
+    problems += _shared_means(pair, owners)
     return problems + (_shared_principals(pair, owners) if exact else [])
 
 
@@ -96,16 +97,42 @@ def _shared(found: Iterable[str | None]) -> str:
 
 
 def _shared_principals(pair: Mapping[str, Any], owners: Mapping[str, str | None]) -> list[str]:
-    used: dict[str, set[str | None]] = {}
-    for client in pair["clients"]:
-        if client["principal"]:
-            used.setdefault(client["principal"], set()).update(_owners_of(_topics(client), owners))
+    found = _used_by_many(pair, owners, lambda client: [client["principal"]] if client["principal"] else [])
     return [
-        f'The principal "{name}" works for the applications {", ".join(sorted(str(one) for one in found))}: with'
-        ' kafka_dr_rights "exact" the others would lose their rights.'
-        for name, found in used.items()
-        if len(found) > 1
+        f'The principal "{name}" works for the applications {users}: with kafka_dr_rights "exact" the others would lose'
+        " their rights."
+        for name, users in found
     ]
+
+
+def _shared_means(pair: Mapping[str, Any], owners: Mapping[str, str | None]) -> list[str]:
+    """What one application would stop, or point to another cluster, under the feet of another."""
+    return [
+        f"The {name} belongs to the applications {users}: moving one would move or stop the other."
+        for name, users in _used_by_many(pair, owners, _means)
+    ]
+
+
+def _means(client: Mapping[str, Any]) -> list[str]:
+    means = [f'transactional id "{name}"' for name in client["transactional_ids"]]
+    if client["control"] == "systemd":
+        means.append(f'unit "{client["unit"].removesuffix(".service")}" on {client["hosts"]}')
+    if client["endpoint_file"]:
+        means.append(f'endpoint file "{client["endpoint_file"]}" on {client["hosts"]}')
+    return means
+
+
+def _used_by_many(
+    pair: Mapping[str, Any],
+    owners: Mapping[str, str | None],
+    used: Callable[[Mapping[str, Any]], Iterable[str]],
+) -> list[tuple[str, str]]:
+    """What clients of several applications use, with the names of those."""
+    users: dict[str, set[str | None]] = {}
+    for client in pair["clients"]:
+        for name in used(client):
+            users.setdefault(name, set()).update(_owners_of(_topics(client), owners))
+    return [(name, ", ".join(sorted(str(one) for one in found))) for name, found in users.items() if len(found) > 1]
 
 
 def _topics(client: Mapping[str, Any]) -> list[str]:

@@ -42,7 +42,8 @@ _SHOWN = 5
 _HINTS = {
     "group_active": "Stop its consumers (a killed one stays a member until its session time-out), then run this again.",
     "position_out_of_range": "Translate the position for this cluster, or choose one within the log.",
-    "position_lower": 'Use lower: "lower" to go back, or "keep" if this group processed the records in between.',
+    "position_lower": "Find out who committed it. Then -e kafka_dr_lower=lower (option lower) goes back, and keep"
+    " leaves it, if this group processed the records in between.",
     "unknown_partition": "Create the topic, or wait until the flow has created it.",
     "offsets_unknown": "Check that the partition has a leader.",
     "position_not_proven": "Run this again: positions that are already there count as done.",

@@ -31,6 +31,7 @@ __all__ = [
     "is_same",
     "merge",
     "missing_facts",
+    "require_turn",
 ]
 
 SCHEMA = 1
@@ -38,8 +39,9 @@ SCHEMA = 1
 DISASTER = "disaster"
 # enabled/disabled: the pair was set up / taken down; replaced: another cluster stands where one of its sides was; held:
 # what its topics kept before they were told to keep everything. The others are the life of a run: resumed, after an
-# interruption, by the holder that it names; pnr, the point of no return.
-KINDS = ("enabled", "disabled", "replaced", "held", "started", "resumed", "phase", "pnr", "ended")
+# interruption, by the holder that it names; pnr, the point of no return; undoing, before its clients start again where
+# they were.
+KINDS = ("enabled", "disabled", "replaced", "held", "started", "resumed", "phase", "pnr", "undoing", "ended")
 _FACTS = {
     "enabled": ("active",),
     "replaced": ("alias",),
@@ -77,6 +79,8 @@ class State:
     only_here: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
     held: dict[str, dict[str, dict[str, str | None]]] = field(default_factory=dict)
     last: Event | None = None
+    # What the point of no return of the present run has replaced.
+    before: dict[str, Any] = field(default_factory=dict)
 
     @property
     def interrupted(self) -> bool:
@@ -176,7 +180,8 @@ def merge(copies: Iterable[Iterable[Event]]) -> list[Event]:
                 "The copies of the journal went on without each other from epoch"
                 f' {event.epoch} on: "{owner[event.epoch] or known.kind}" and "{event.run or event.kind}".',
                 "Find out on which side the applications live, and delete the other side's journal topic: enable makes"
-                " it again. Nothing was changed.",
+                " it again. All pairs and applications of these clusters share that topic: read the row journal_forked"
+                " in docs/troubleshooting.md first. Nothing was changed.",
             )
     return [union[key] for key in sorted(union)]
 
@@ -266,17 +271,24 @@ def _started(state: State, event: Event) -> None:
         "behind": bool(event.data.get("behind")),
         "phases": _taken_over(state, event),
         "pnr": None,
+        # Which holder passed it: the number of those before.
+        "pnr_turn": None,
+        # When the applications left ``from``: earlier than ``pnr`` where another run had brought them over.
+        "left_at": (state.run or {}).get("left_at") if event.data.get("behind") else None,
         "ended": None,
         "result": None,
     }
 
 
 def _taken_over(state: State, event: Event) -> dict[str, Any]:
-    """The barrier of the run whose place this one takes, if that one went to the same side and got behind it."""
+    """The barrier of the run whose place this one takes, if that one went to the same side and got behind it.
+
+    And that it has armed the flow back, if it has: to do that once more would copy records twice.
+    """
     before = state.run or {}
     if not event.data.get("behind") or before.get("to") != event.data["to"] or before.get("pnr") is None:
         return {}
-    return {name: facts for name, facts in before["phases"].items() if name == "barrier"}
+    return {name: facts for name, facts in before["phases"].items() if name in ("barrier", "armed")}
 
 
 def _resumed(state: State, event: Event) -> None:
@@ -295,16 +307,26 @@ def _phase(state: State, event: Event) -> None:
 
 def _pnr(state: State, event: Event) -> None:
     if state.run is not None and state.run["id"] == event.run:
-        state.run["pnr"] = event.time
+        state.run.update(pnr=event.time, pnr_turn=state.run["resumed"])
         if state.active == state.run["to"]:
             # A disaster struck behind the point of no return of another run: what that one noted still holds.
             return
+        state.before = {"active": state.active, "left": dict(state.left), "seams": list(state.seams)}
+        state.run["left_at"] = event.time
         state.active = state.run["to"]
         facts = state.run["phases"].get("barrier", {})
         state.left[state.run["from"]] = facts
         if state.run["policy"] == "identity":
             ends = {key: state.run[key] for key in ("from", "to")}
             state.seams.append({**ends, "ends": facts.get("ends", {}), "cut": facts.get("cut", {}), "resumed": None})
+
+
+def _undoing(state: State, event: Event) -> None:
+    """A point of no return that is noted all the same was written in part: who wrote it never went on behind it."""
+    if state.run is not None and state.run["id"] == event.run and state.run["pnr"] is not None:
+        state.run.update(pnr=None, pnr_turn=None, left_at=None)
+        for name, value in state.before.items():
+            setattr(state, name, value)
 
 
 def _ended(state: State, event: Event) -> None:
@@ -322,8 +344,45 @@ _APPLY = {
     "resumed": _resumed,
     "phase": _phase,
     "pnr": _pnr,
+    "undoing": _undoing,
     "ended": _ended,
 }
+
+
+def require_turn(state: State, run: str, kind: str, data: Mapping[str, Any], turn: int | None) -> dict[str, Any]:
+    """The run; raises where ``run`` may not note an event of ``kind`` (SOUNDNESS 25): newer, taken over, or at its end.
+
+    ``turn``: how often the run had been resumed when the caller took it; None: the caller is none of its holders.
+    """
+    now = state.run
+    if now is None or now["id"] != run:
+        found = "none" if now is None else now["id"]
+        raise DrError(
+            "run_superseded",
+            f'The run "{run}" is not the journal\'s current one, found "{found}".',
+            "Another run has taken over this pair. This one must not go on.",
+        )
+    if turn is not None and turn != now["resumed"]:
+        raise DrError(
+            "run_superseded",
+            f'The run "{run}" was taken over {now["resumed"] - turn} times since this Ansible process began with it.',
+            "Whoever took it over goes on with it. This process must not: it touches nothing any more.",
+        )
+    # A flow is armed when the pair is enabled again, long after a disaster has ended.
+    late = kind == "phase" and data.get("phase") == "armed"
+    if now["ended"] is not None and not late:
+        raise DrError(
+            "run_ended",
+            f'The run "{run}" has ended ({now["result"]}).',
+            "Start the same playbook again: it looks at what there is now. Nothing was changed.",
+        )
+    if kind == "undoing" and now["pnr"] is not None and (now["behind"] or now["pnr_turn"] != now["resumed"]):
+        raise DrError(
+            "run_passed",
+            f'The run "{run}" has passed the point of no return: producers may have written on {now["to"]}.',
+            "Start its own playbook again, it goes on from there. The way back is a failback.",
+        )
+    return now
 
 
 def is_same(run: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

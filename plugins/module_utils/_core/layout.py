@@ -142,7 +142,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     it is to ``keep``: the fence. ``endpoints``: by alias and client, what an endpoint template may use. ``names``:
     by alias, originals and replicas. ``syncs``: by alias, the offset-syncs topics that lie there.
     """
-    ends = ("alias", "bootstrap_servers", "client")
+    ends = ("alias", "bootstrap_servers", "client", "cluster_id")
     endpoints = {
         alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}
         for alias in pair["clusters"]
@@ -158,7 +158,10 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
             alias: _undo_steps(pair, alias, next(other for other in pair["clusters"] if other != alias))
             for alias in pair["clusters"]
         },
-        "flow_clusters": {alias: {key: cluster[key] for key in ends} for alias, cluster in pair["clusters"].items()},
+        "flow_clusters": {
+            alias: {key: cluster[key] for key in ends if cluster[key] is not None}
+            for alias, cluster in pair["clusters"].items()
+        },
         "flow_steps": {
             **{alias: flow_steps(pair, alias) for alias in pair["clusters"]},
             "absent": _absent_steps(pair),

@@ -20,7 +20,10 @@ __all__ = ["Lease", "at_work", "newest"]
 
 @dataclass(frozen=True)
 class Lease:
-    """``since``/``until``/``ended``: epoch seconds. Behind ``until`` its holder commits nothing any more."""
+    """``since``/``until``/``ended``: epoch seconds. Behind ``until`` its holder changes nothing any more.
+
+    ``holder``: the Ansible process, where the lease outlives the module that took it (see ``holders``).
+    """
 
     pair: str
     kind: str
@@ -31,6 +34,7 @@ class Lease:
     ended: float | None = None
     outcome: str | None = None
     counts: dict[str, Any] = field(default_factory=dict)
+    holder: dict[str, Any] | None = None
 
     @property
     def key(self) -> str:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from .journal import DISASTER
+from .report import unfinished_run
 from .verdict import PROVEN, UNKNOWN
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "first_positions",
     "judge_cutover",
     "judge_disaster",
+    "on_higher",
     "phases_left",
     "unfit",
     "written_behind",
@@ -25,6 +28,10 @@ __all__ = [
 
 # The phase that begins with the point of no return; an interrupted run behind it goes on there.
 _FORWARD_FROM = ("start", "move_producers")
+_MEND = (
+    "Run the playbook switchback.kafka_dr.enable: it mends connectors and waits until both flows are seen to move. If"
+    " it ends the same way, look at the tasks of those connectors and at the log of their workers."
+)
 _MIXED = (
     'The type "continuous" cannot be used with the policy "identity": the flow and the producers would write into the'
     ' same partitions at the same time, and no cut would tell their records apart. Use the type "cutoff".'
@@ -58,7 +65,8 @@ def judge_cutover(
     if active == to:
         problems = [
             f"The journal says that the applications live on {to}, but the groups {', '.join(busy[alias])} have members"
-            f" on {alias}. Find out who is right before anything moves."
+            f" on {alias}. Find out who is right before anything moves: stop those clients; or, if the applications"
+            f" were moved by hand, run enable with -e kafka_dr_applications_on={alias}."
             for alias in elsewhere
             if busy[alias]
         ]
@@ -73,6 +81,7 @@ def judge_cutover(
         for flow in status["flows"]
         if flow["verdict"] != PROVEN and not any(text.startswith(f"{flow['name']}:") for text in status["missing"])
     ]
+    problems = [*problems[:6], _MEND] if problems else []
     problems += [
         f'The group "{row["group"]}" also commits on {", ".join(row["topics"])} on {row["alias"]}, which the inventory'
         " does not list: those positions would stay behind. Add the topics or take the group out."
@@ -114,8 +123,8 @@ def judge_disaster(
     if any(probe["locked_out"] for probe in look["probes"]) and not anyway:
         problems.append(
             f"{other} is there and does not let this run ask, so that nobody knows whether it is lost:"
-            f" {look['probes'][-1]['reason']} Correct certificate or login and start again; or, if it is lost, start"
-            " again with -e kafka_dr_although_healthy=true."
+            f" {look['probes'][-1]['reason']} Correct certificate, login or rights and start again; or, if it is lost,"
+            " start again with -e kafka_dr_although_healthy=true."
         )
     elif look["probes"] and all(probe["answers"] for probe in look["probes"]) and not anyway:
         problems.append(
@@ -194,9 +203,7 @@ def first_positions(status: Mapping[str, Any], alias: str) -> list[dict[str, Any
 
 
 def _judgement(already: bool, problems: list[str], text: str, verdict: str = UNKNOWN) -> dict[str, Any]:
-    if problems:
-        problems = [*problems[:8], "Nothing was changed."]
-    return {"already": already, "problems": problems, "text": text, "verdict": verdict}
+    return {"already": already, "problems": problems[:8], "text": text, "verdict": verdict}
 
 
 def _aliases(status: Mapping[str, Any]) -> set[str]:
@@ -208,11 +215,7 @@ def _active_groups(status: Mapping[str, Any], alias: str) -> set[str]:
 
 
 def _other_run(run: Mapping[str, Any], kind: str, to: str) -> str:
-    return (
-        f"The {run['type']} run {run['id']} to {run['to']} has not ended; wanted {kind} to {to}."
-        " Start the unfinished run again with its own playbook first: it goes on where it stopped. Or take it back with"
-        " the playbook switchback.kafka_dr.abandon, if it has not passed the point of no return."
-    )
+    return f"Wanted {kind} to {to}. {unfinished_run(run)}"
 
 
 def phases_left(phases: Sequence[str], run: Mapping[str, Any]) -> list[str]:
@@ -229,6 +232,21 @@ def phases_left(phases: Sequence[str], run: Mapping[str, Any]) -> list[str]:
     else:
         return list(phases)
     return [phase for phase in left if phase != "arrival" or not run["behind"] or "barrier" in run["phases"]]
+
+
+def on_higher(run: Mapping[str, Any], asked: str = "auto") -> str:
+    """What is done about a higher position on the side being entered: ``fail``, ``lower`` or ``keep`` (SOUNDNESS 6).
+
+    ``asked``: one of these, or ``auto``. Then it is kept only where this run's own consumers may have read there: it
+    began to start them before it was interrupted, and had found nobody ahead before that. A cutoff starts nobody
+    before the point of no return, behind which no position is set again.
+    """
+    if asked != "auto":
+        return asked
+    phases = run["phases"]
+    if "start_consumers" in phases and phases.get("barrier", {}).get("ahead") == []:
+        return "keep"
+    return "lower" if run["type"] == DISASTER else "fail"
 
 
 def written_behind(status: Mapping[str, Any], ends: Mapping[str, Mapping[str, int]]) -> list[str]:

@@ -441,7 +441,7 @@ def _prepared(facts: Facts) -> Finding:
 def _controlled(facts: Facts) -> Finding:
     if facts.clients is None:
         return _not_known(facts, "clients")
-    return _none_of(list(facts.clients), "every host of theirs answers, and has their commands")
+    return _none_of(list(facts.clients), "every host of theirs answers (commands and units were not tried)")
 
 
 CHECKS = (
@@ -485,7 +485,7 @@ CHECKS = (
         "journal",
         "Does the journal know the pair, and where the applications live?",
         _journal,
-        "Run the playbook enable; if the applications moved by hand, disable first.",
+        "Run the playbook enable; if the applications moved by hand, with -e kafka_dr_applications_on=ALIAS.",
         ("cluster_to",),
     ),
     Check(
@@ -513,8 +513,8 @@ CHECKS = (
         "topic_ids",
         "Are they still the topics of before?",
         _same_ids,
-        "Flows would go on from the wrong place. Run disable, delete what is left of it and its offsets on both sides,"
-        " and enable.",
+        "Flows would go on from the wrong place. Run disable, delete the replica, and enable with kafka_dr_copy_again"
+        " (engine srm: take another name).",
         ("topics", "journal"),
     ),
     Check(
@@ -585,7 +585,8 @@ CHECKS = (
         "flow_fits",
         "Was nothing deleted on {x} before it was copied?",
         _fits,
-        "It is lost for {y}. Accept it, or copy everything again: disable, delete the replica, enable.",
+        "It is lost for {y}. Accept it, or copy what is left again: disable, delete the replica, enable with"
+        " kafka_dr_copy_again.",
         ("flow", "leaders_from", "partitions", "topic_ids"),
     ),
     Check(

@@ -26,6 +26,7 @@ __all__ = [
     "resume_command",
     "stamp",
     "status_lines",
+    "unfinished_run",
 ]
 
 SCHEMA = "switchback.kafka_dr/report/1"
@@ -100,7 +101,9 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     if facts["outcome"] != "completed":
         return [check_row("run", UNKNOWN, f"the run ended as {facts['outcome']}")]
     arrival = facts["arrival"]
-    arrived = [check_row(name, arrival[name]["verdict"], arrival[name]["reason"]) for name in ("first_write", "groups")]
+    unseen = {"verdict": UNKNOWN, "reason": "not looked at: the run that it ended has left no cut to look behind"}
+    looked = ((name, (arrival or {}).get(name) or unseen) for name in ("first_write", "groups"))
+    arrived = [check_row(name, look["verdict"], look["reason"]) for name, look in looked]
     if facts["type"] == DISASTER:
         return [_loss(facts["survey"]), _survived(facts), *arrived, _old_side(facts)]
     checks = [_drained(facts), _positions(facts), *arrived]
@@ -151,12 +154,25 @@ def _drained(facts: Mapping[str, Any]) -> dict[str, Any]:
 def _positions(facts: Mapping[str, Any]) -> dict[str, Any]:
     rereads = facts["rereads"]
     if rereads is None:
-        return check_row(
-            "positions", UNKNOWN, "taken over from the journal of an interrupted run, read back after commit"
-        )
+        return check_row("positions", UNKNOWN, _TAKEN_OVER)
+    if facts["kept"]:
+        return check_row("positions", UNKNOWN, _kept(facts["kept"]))
     if rereads == 0:
         return check_row("positions", PROVEN, "every group starts exactly behind what it has read")
     return check_row("positions", PROVEN, f"no record is skipped; at most {rereads} are read again")
+
+
+def _kept(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Higher positions that were left as they were (SOUNDNESS 6): what lies below them its group may never have read.
+
+    ``rows``: as ``kafka_group`` returns them.
+    """
+    gaps = {f"{row['group']} {row['topic']}-{row['partition']}": row["before"] - row["wanted"] for row in rows}
+    named = ", ".join(f"{name} by {gap}" for name, gap in list(gaps.items())[:5])
+    return (
+        f"{len(rows)} higher positions that were found were kept: they may skip up to {sum(gaps.values())} records,"
+        f" {named}{', ...' if len(rows) > 5 else ''}"
+    )
 
 
 def _loss(survey: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -170,15 +186,12 @@ def _survived(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Positions of a disaster: they skip nothing; how old they were tells how much is read again."""
     rows, survey = facts["details"], facts["survey"]
     if not rows or survey is None:
-        return check_row(
-            "positions", UNKNOWN, "taken over from the journal of an interrupted run, read back after commit"
-        )
+        return check_row("positions", UNKNOWN, _TAKEN_OVER)
+    if facts["kept"]:
+        return check_row("positions", UNKNOWN, _kept(facts["kept"]))
     known = [age for age in survey["ages"].values() if age is not None]
     age = f"; the oldest was true {max(known):.0f} s before" if known else ""
     lowered = f"; {facts['lowered']} higher ones that were found were lowered" if facts["lowered"] else ""
-    kept = sum(row["existing"] is not None and row["existing"] > row["offset"] for row in rows) - facts["lowered"]
-    if kept > 0:
-        return check_row("positions", UNKNOWN, f"{kept} higher positions that were found were kept: they may skip")
     unproven = sum(row["quality"] == "unproven" for row in rows)
     starts = sum(bool(row["method"] == "start" and row["rereads"]) for row in rows)
     if starts:
@@ -195,7 +208,7 @@ def _old_side(facts: Mapping[str, Any]) -> dict[str, Any]:
     probes = facts["probes"]
     back = bool(probes) and probes[-1]["answers"]
     text = "it answered right before the first producer started: whoever still writes there is not copied"
-    silent = "the old side did not answer; its producers were not asked to stop there"
+    silent = "the old side did not answer; its producers were told to stop, as far as their hosts could be reached"
     unstopped = "; ".join(facts["unstopped"])
     more = f"; not stopped: {unstopped}" if unstopped else ""
     rescued = f"; {facts['rescue']['text']}" if facts["rescue"] else ""
@@ -259,14 +272,16 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def status_lines(status: Mapping[str, Any], active: str | None, run: Mapping[str, Any] | None = None) -> list[str]:
+def status_lines(
+    status: Mapping[str, Any], active: str | None, run: Mapping[str, Any] | None = None, run_on: str = ""
+) -> list[str]:
     """What ``dr_status_info`` saw, for a person."""
     lines = [f"{status['verdict']}: applications live on {active or 'unknown'}"]
     if run is not None and run["ended"] is None:
         lines.append(f"  INTERRUPTED: the {run['type']} run {run['id']} to {run['to']}")
-        lines.append(f"    go on:     {resume_command(run)}")
-        if run["pnr"] is None:
-            lines.append(f"    take back: {_COMMAND.format('abandon')} -e kafka_dr_confirm={run['from']}")
+        lines.append(f"    go on:     {resume_command(run, run_on)}")
+        if not _passed(run):
+            lines.append(f"    take back: {_take_back_command(run, run_on)}")
     for flow in status["flows"]:
         lag = "unknown" if flow["lag"] is None else flow["lag"]
         lines.append(f"  {flow['verdict']:<8} {flow['name']}: lag {lag}, {flow['reason']}")
@@ -286,10 +301,39 @@ def status_lines(status: Mapping[str, Any], active: str | None, run: Mapping[str
 _COMMAND = "ansible-playbook switchback.kafka_dr.{} -i INVENTORY"
 
 
-def resume_command(run: Mapping[str, Any]) -> str:
-    """What starts an interrupted run of the journal again, in either direction."""
+def resume_command(run: Mapping[str, Any], run_on: str = "") -> str:
+    """What starts an interrupted run of the journal again, in either direction; ``run_on``: the host of the plays."""
     to = run["to"]
-    return f"{_COMMAND.format('failover_' + run['type'])} -e kafka_dr_to={to} -e kafka_dr_confirm={to}"
+    command = f"{_COMMAND.format('failover_' + run['type'])} -e kafka_dr_to={to} -e kafka_dr_confirm={to}"
+    return command + _of_this_pair(run, run_on)
+
+
+def _take_back_command(run: Mapping[str, Any], run_on: str = "") -> str:
+    return f"{_COMMAND.format('abandon')} -e kafka_dr_confirm={run['from']}" + _of_this_pair(run, run_on)
+
+
+def _of_this_pair(run: Mapping[str, Any], run_on: str) -> str:
+    """The application stands in the pair's name, ``B-P.payments``; an alias has no dot."""
+    application = str(run.get("pair") or "").partition(".")[2]
+    more = f" -e kafka_dr_application={application}" if application else ""
+    return more + (f" -e kafka_dr_run_on={run_on}" if run_on not in ("", "localhost") else "")
+
+
+def _passed(run: Mapping[str, Any]) -> bool:
+    """Behind the point of no return, its own or that of the run whose place it took."""
+    return run.get("pnr") is not None or bool(run.get("behind"))
+
+
+def unfinished_run(run: Mapping[str, Any], run_on: str = "") -> str:
+    """For whoever may not begin before this run has ended; nothing if there is none."""
+    if not run:
+        return ""
+    text = (
+        f"The {run['type']} run {run['id']} to {run['to']} has not ended. Start it again, it goes on where it stopped:"
+        f" {resume_command(run, run_on)}."
+    )
+    back = "" if _passed(run) else f" Or take it back: {_take_back_command(run, run_on)}."
+    return text + back
 
 
 def checkpoint_lines(result: Mapping[str, Any], to: str) -> list[str]:
@@ -315,7 +359,10 @@ def lease_lines(leases: Sequence[Mapping[str, Any]], now: float) -> list[str]:
     lines = []
     for lease in leases:
         at = f"{float(now) - lease['since']:.0f} s ago"
-        if lease["ended"] is None:
+        if lease["holder"] is not None:
+            # A playbook that touches the flows: worth a line only while it does.
+            lines += [f"  {lease['kind']}: began {at} and has not ended"] if lease["ended"] is None else []
+        elif lease["ended"] is None:
             lines.append(f"  {lease['kind']} toward {lease['to']}: began {at} and has not ended")
         elif lease["outcome"] == "done":
             again = _at_most(lease["counts"]["rereads"])

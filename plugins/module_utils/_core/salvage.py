@@ -15,10 +15,14 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["PROVENANCE", "Progress", "already_copied", "first_offset", "line", "provenance"]
+from .holes import Hole
+
+__all__ = ["BEGINNING", "PROVENANCE", "Progress", "already_copied", "first_offset", "line", "provenance"]
 
 # Headers of a record that was brought over, so that anybody can tell where it comes from. The audit leaves them out.
 PROVENANCE = "kafka_dr.salvage."
+# Stands before the first record of both logs where no record is noted: like none of them.
+BEGINNING = object()
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,8 @@ class Progress:
     """One partition of a replay: source offsets [begin, end), those below ``through`` are done. Kept in Kafka.
 
     It is written in the transaction that carries the records, so a replay that is killed goes on with the next one.
+    ``holes``: over which the flow was ever set, oldest first; None: not known. They are about the replica with the id
+    ``replica_id``.
     """
 
     pair: str
@@ -37,6 +43,8 @@ class Progress:
     begin: int
     end: int
     through: int
+    holes: tuple[Hole, ...] | None = None
+    replica_id: str = ""
 
     @property
     def key(self) -> str:
@@ -50,12 +58,17 @@ class Progress:
 
     def as_dict(self) -> dict[str, Any]:
         """As it is written."""
-        return {"schema": 1, "kind": "salvage", **asdict(self)}
+        holes = None if self.holes is None else [list(hole) for hole in self.holes]
+        return {"schema": 1, "kind": "salvage", **asdict(self), "holes": holes}
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> Progress:
         """As it was written."""
-        return cls(**{name: value[name] for name in cls.__dataclass_fields__})
+        holes = value.get("holes")
+        # Of a record without holes it is not known over what the flow was set.
+        known = {name: value[name] for name in cls.__dataclass_fields__ if name not in ("holes", "replica_id")}
+        noted = None if holes is None else tuple(Hole(*hole) for hole in holes)
+        return cls(**known, holes=noted, replica_id=value.get("replica_id", ""))
 
 
 def first_offset(copied: int | None, done: Progress | None) -> int:
@@ -70,7 +83,8 @@ def already_copied(context: Sequence[Hashable], tail: Sequence[Hashable], replic
     What Kafka Connect has written down of a worker that died is a lower bound. MirrorMaker 2 goes on from there in
     order, perhaps more than once: so behind the copy of the last noted record come unbroken runs that each begin with
     the first record of the tail. ``context``: the source's records up to the last noted one; ``replica``: from before
-    that one's copy to the end. A record that is not the only one of its kind proves nothing: it counts as not copied.
+    that one's copy to the end. Where nothing is noted and both logs are whole, ``BEGINNING`` stands for the last noted
+    one. A record that is not the only one of its kind proves nothing: it counts as not copied.
     """
     if not context or not tail:
         return 0

@@ -5,7 +5,8 @@
 
 What MirrorMaker 2 guarantees (one task owns a partition, one request in flight, records in order): its *cursor*, the
 source record copied last, goes from each data record to the next one, or back to resend after a restart. Never forward
-over a record. So, if the replica record at ``d`` is a copy of the source record ``v``:
+over a record; where a replay has set it forward, ``holes`` keeps the two parts apart. So, if the replica record at
+``d`` is a copy of the source record ``v``:
 
 1. every source record below ``v`` was copied below ``d`` (unless it was deleted before);
 2. every source record in (v, N] has a copy behind ``d``, N being copied;
@@ -156,7 +157,7 @@ class Translated:
     """A position on the other side that skips nothing.
 
     ``rereads``: upper bound of records that were processed and will be again because of the position. Copies that lie
-    twice in the replica are not counted (SOUNDNESS 4). ``method``: end, content, sync, tail or start.
+    twice in the replica are not counted (SOUNDNESS 4). ``method``: end, content, sync, tail, hole or start.
     """
 
     offset: int

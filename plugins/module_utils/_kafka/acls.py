@@ -30,7 +30,7 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
         ResourceType,
     )
 
-__all__ = ["apply", "describe", "wait_for_broker"]
+__all__ = ["apply", "denied", "describe", "wait_for_broker"]
 
 # The KRaft controller refuses a request that writes more than 10,000 metadata records; an ACL costs one.
 _BATCH = 5000
@@ -45,16 +45,26 @@ def describe(kafka: Kafka, principals: Sequence[str] | None) -> set[Acl]:
     """All rights of these principals (None: of everybody); those for kinds of resources that librdkafka does not know
     are left out.
     """
-    futures = []
+    asked: Sequence[str | None] = [None] if principals is None else principals
+    return _found(kafka, [_filter(ResourceType.ANY, principal, AclPermissionType.ANY) for principal in asked])
+
+
+def denied(kafka: Kafka) -> set[Acl]:
+    """Whatever is denied to anybody on topics: one request, and a short answer where many rights are given."""
+    return _found(kafka, [_filter(ResourceType.TOPIC, None, AclPermissionType.DENY)])
+
+
+def _filter(kind: Any, principal: Any, permission: Any) -> Any:
     any_text: Any = None  # the library's types do not know that it may be left out
-    kinds = (ResourceType.ANY, any_text, ResourcePatternType.ANY)
-    asked: Sequence[Any] = [any_text] if principals is None else principals
-    for principal in asked:
-        every = AclBindingFilter(*kinds, principal, any_text, AclOperation.ANY, AclPermissionType.ANY)
-        futures.append(kafka.admin.describe_acls(every, request_timeout=kafka.timeout))
-    kafka.note_request("describe_acls", principals=len(asked))
+    place = (kind, any_text, ResourcePatternType.ANY)
+    return AclBindingFilter(*place, principal, any_text, AclOperation.ANY, permission)
+
+
+def _found(kafka: Kafka, filters: Sequence[Any]) -> set[Acl]:
+    futures = [kafka.admin.describe_acls(one, request_timeout=kafka.timeout) for one in filters]
+    kafka.note_request("describe_acls", filters=len(filters))
     found = [binding for future in futures for binding in _settle(kafka, future, "list the ACLs")]
-    if asked and not found:
+    if filters and not found:
         _prove_that_it_was_told(kafka)
     return {_acl(binding) for binding in found if _is_known(binding)}
 

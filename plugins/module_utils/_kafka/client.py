@@ -30,6 +30,15 @@ __all__ = ["Kafka", "connect", "kafka_error"]
 
 T = TypeVar("T")
 _FETCH_BYTES = 4_000_000
+_UNREACHABLE = "Check that the brokers run, the address, and the client's security settings."
+# What is missing where the broker says no, by what it says.
+_RIGHTS = {
+    "TOPIC_AUTHORIZATION_FAILED": "on these topics DESCRIBE_CONFIGS and READ to look, CREATE, ALTER and ALTER_CONFIGS"
+    " to change them, WRITE where it writes",
+    "GROUP_AUTHORIZATION_FAILED": "READ and DESCRIBE on these groups",
+    "CLUSTER_AUTHORIZATION_FAILED": "on the cluster DESCRIBE and DESCRIBE_CONFIGS to look, CREATE for topics, ALTER for"
+    " ACLs",
+}
 _LOUD_ERRORS = ("_AUTHENTICATION", "_SSL", "_RESOLVE")
 # Of layers that each say that they failed, the innermost says why.
 # A connection that breaks in the middle of a login is none of these: a broker that dies does that too.
@@ -85,7 +94,10 @@ class Kafka:
             raise self.explain(error, doing) from error
         except TimeoutError as error:
             raise Unreachable(
-                "kafka_unreachable", f"No answer within {self.timeout:g} s: {doing}.", "", self.bootstrap_servers
+                "kafka_unreachable",
+                f'Kafka at "{self.bootstrap_servers}" did not answer within {self.timeout:g} s: {doing}.',
+                _UNREACHABLE,
+                self.bootstrap_servers,
             ) from error
 
     def explain(self, error: KafkaException, doing: str) -> DrError:
@@ -167,7 +179,7 @@ def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "
             endpoint,
         )
     if name in ("_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE", "REQUEST_TIMED_OUT"):
-        hint = "Check that the brokers run, the address, and the client's security settings."
+        hint = _UNREACHABLE
         if gssapi := _GSSAPI.search(cause):
             cause = f"Kerberos: {gssapi[1]}"
             hint = "Check keytab, principal, service name, and the ticket (klist): docs/kerberos.md."
@@ -177,8 +189,8 @@ def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "
         said = f'Kafka at "{endpoint}" did not answer: {doing}: {text}{because}.'
         kind = LockedOut if _LOCKED_OUT.search(cause) else Unreachable
         return kind("kafka_unreachable", said, hint, endpoint)
-    if name in ("TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED", "CLUSTER_AUTHORIZATION_FAILED"):
-        hint = "Give the principal of this run the missing right."
+    if name in _RIGHTS:
+        hint = f"The principal of admin_client needs {_RIGHTS[name]}: docs/security.md, rights of this collection."
         return DrError("not_authorized", f'Kafka at "{endpoint}" refused: {doing}: {text}.', hint, endpoint)
     # librdkafka wants a keytab unless it is told not to log in by itself.
     hint = (

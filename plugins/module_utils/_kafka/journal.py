@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from .._core.errors import DrError
@@ -17,9 +17,16 @@ from .client import Kafka, kafka_error
 from .records import data_records
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
-    from confluent_kafka import KafkaException
+    from confluent_kafka import KafkaException, Producer
 
-__all__ = ["Appender", "read"]
+__all__ = ["Appender", "Undecided", "read"]
+
+
+class Undecided(DrError):  # noqa: N818 - reads as what happened
+    """Whether it was written is not known: another writer has claimed the journal since, or the answer did not come.
+
+    Claimed again, the journal shows it: what was open then has ended.
+    """
 
 
 def read(kafka: Kafka, topic: str, pair: str, span: tuple[int, int]) -> list[Event]:
@@ -32,8 +39,8 @@ def read(kafka: Kafka, topic: str, pair: str, span: tuple[int, int]) -> list[Eve
 class Appender:
     """Appends events of ``pair`` in transactions.
 
-    The transactional id is fixed per pair: a new run fences the writer of an old one (KIP-98), so a controller that
-    comes back from the dead cannot write behind its successor. That happens at the first append, not here.
+    The transactional id is fixed per pair: whoever claims the journal fences all writers before it (KIP-98), so that
+    what is decided from a look behind the claim is written only if nobody else has written since.
 
     To be made before the journal is read: a client that has not been connected for a moment finds no coordinator, and
     asks again after half a second.
@@ -41,9 +48,12 @@ class Appender:
 
     def __init__(self, kafka: Kafka, topic: str, pair: str) -> None:
         self._kafka, self._topic, self._pair = kafka, topic, pair
-        self._producer = kafka.producer(
+        self._producer = self._connected()
+
+    def _connected(self) -> Producer:
+        producer = self._kafka.producer(
             **{
-                "transactional.id": f"kafka-dr-{pair}",
+                "transactional.id": f"kafka-dr-{self._pair}",
                 "transaction.timeout.ms": 15000,
                 # The positions of many groups in one event: far below the topic's limit once they are compressed.
                 "compression.type": "gzip",
@@ -51,21 +61,36 @@ class Appender:
             }
         )
         with suppress(KafkaException):
-            self._producer.list_topics(topic, kafka.timeout)
+            producer.list_topics(self._topic, self._kafka.timeout)
+        return producer
+
+    def claim(self) -> None:
+        """Fence every writer before this one, and end what one that died has left open."""
+        self._try(lambda: self._producer.init_transactions(self._kafka.timeout), "claim", DrError)
+
+    def claim_again(self) -> None:
+        """After :class:`Undecided`: a producer that was fenced is of no use any more."""
+        self._producer = self._connected()
+        self.claim()
 
     def append(self, events: Sequence[Event]) -> None:
-        """Append ``events`` in one transaction."""
-        producer, timeout = self._producer, self._kafka.timeout
+        """Append ``events`` in one transaction. Raises :class:`Undecided`."""
+        self._try(lambda: self._send(events), "append to", Undecided)
+
+    def _send(self, events: Sequence[Event]) -> None:
+        producer = self._producer
+        producer.begin_transaction()
+        for event in events:
+            producer.produce(self._topic, key=self._pair.encode(), value=encode(self._pair, event), partition=0)
+        producer.commit_transaction(self._kafka.timeout)
+
+    def _try(self, work: Callable[[], None], doing: str, kind: type[DrError]) -> None:
         try:
-            producer.init_transactions(timeout)
-            producer.begin_transaction()
-            for event in events:
-                producer.produce(self._topic, key=self._pair.encode(), value=encode(self._pair, event), partition=0)
-            producer.commit_transaction(timeout)
+            work()
         except KafkaException as error:
             servers = self._kafka.bootstrap_servers
-            cause = kafka_error(error, f'append to the journal "{self._topic}"', servers)
-            raise DrError(
+            cause = kafka_error(error, f'{doing} the journal "{self._topic}"', servers)
+            raise kind(
                 "journal_not_written",
                 f"The journal could not be written: {cause.message}",
                 "Nothing goes on without it. Check the topic (playbook enable creates it), its ACLs, or a second run.",

@@ -75,5 +75,8 @@ def write_records(kafka: Kafka, topic: str, records: Iterable[tuple[bytes, bytes
         raise kafka_error(error, f'write to "{topic}"', kafka.bootstrap_servers) from error
     if left:
         raise DrError(
-            "state_not_written", f'"{topic}" took nothing for {kafka.timeout:g} s.', "", kafka.bootstrap_servers
+            "state_not_written",
+            f'"{topic}" on "{kafka.bootstrap_servers}" took nothing for {kafka.timeout:g} s.',
+            "See that it has a leader and enough replicas, and that this account may write it; then start again.",
+            kafka.bootstrap_servers,
         )

@@ -13,7 +13,7 @@ import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
@@ -52,6 +52,7 @@ __all__ = [
 ]
 
 Partition = tuple[str, int]
+T = TypeVar("T")
 
 # Topics in one describe: some 3 kB of answer each, where librdkafka and brokers allow 100 MB.
 _DESCRIBE_BATCH = 2000
@@ -195,12 +196,18 @@ def told_ranges(
     kafka: Kafka, partitions: Iterable[Partition], isolation: str = "read_committed"
 ) -> dict[Partition, tuple[int, int] | str]:
     """As :func:`log_ranges`, with the broker's reason where it could not be told, and has not come to be meanwhile."""
-    told: dict[Partition, tuple[int, int] | str] = {}
-    asked = set(partitions)
+    return _told(lambda untold: _ranges(kafka, untold, isolation), partitions)
+
+
+def _told(
+    ask: Callable[[list[Partition]], Mapping[Partition, T | str]], asked: Iterable[Partition]
+) -> dict[Partition, T | str]:
+    """What ``ask`` finds, or the broker's reason where it has not come to be told meanwhile."""
+    told: dict[Partition, T | str] = dict.fromkeys(asked, "")
 
     def look() -> list[Partition]:
-        untold = [key for key in asked if isinstance(told.get(key, ""), str)]
-        told.update(_ranges(kafka, untold, isolation))
+        untold = [key for key, found in told.items() if isinstance(found, str)]
+        told.update(ask(untold))
         return [key for key in untold if isinstance(told[key], str)]
 
     # That a leader which does not serve this one yet is getting on with others cannot be seen.
@@ -217,17 +224,21 @@ def told_ranges(
 
 def require_told(kafka: Kafka, told: Mapping[Partition, tuple[int, int] | str]) -> dict[Partition, tuple[int, int]]:
     """The ranges, if every one is known; raises where a broker gave a reason instead."""
-    untold = {f"{topic}-{number}": span for (topic, number), span in told.items() if isinstance(span, str)}
+    untold = {key: span for key, span in told.items() if isinstance(span, str)}
+    _require_told(kafka, untold, "Log start and end")
+    return {partition: span for partition, span in told.items() if not isinstance(span, str)}
+
+
+def _require_told(kafka: Kafka, untold: Mapping[Partition, str], what: str) -> None:
     if untold:
-        reason = next(iter(untold.values())).rstrip(".")
+        first = ", ".join(f"{topic}-{number}" for topic, number in list(untold)[:5])
         raise DrError(
             "offsets_unknown",
-            f"Log start and end of {len(untold)} partitions could not be read: {', '.join(list(untold)[:5])};"
-            f" the first one: {reason}.",
+            f"{what} of {len(untold)} partitions could not be read: {first};"
+            f" the first one: {next(iter(untold.values())).rstrip('.')}.",
             "Check that these partitions exist and have a leader.",
             kafka.bootstrap_servers,
         )
-    return {partition: span for partition, span in told.items() if not isinstance(span, str)}
 
 
 def known_ranges(
@@ -244,7 +255,7 @@ def _ranges(kafka: Kafka, partitions: Iterable[Partition], isolation: str) -> di
         return {}
     starts = _starts(kafka, asked)
     seen = isolation == "read_committed" and kafka.seen_ends.keys() >= set(asked)
-    ends = kafka.seen_ends if seen else _offsets(kafka, asked, "latest", isolation)
+    ends = kafka.seen_ends if seen else _offsets(kafka, dict.fromkeys(asked, _PLACES["latest"]), isolation, "latest")
     ranges: dict[Partition, tuple[int, int] | str] = {}
     for partition in asked:
         start, end = starts[partition], ends[partition]
@@ -255,43 +266,38 @@ def _ranges(kafka: Kafka, partitions: Iterable[Partition], isolation: str) -> di
 def _starts(kafka: Kafka, asked: list[Partition]) -> dict[Partition, int | str]:
     seen = kafka.seen_starts
     unseen = [partition for partition in asked if partition not in seen]
-    found = _offsets(kafka, unseen, "earliest", "read_committed") if unseen else {}
+    places = dict.fromkeys(unseen, _PLACES["earliest"])
+    found = _offsets(kafka, places, "read_committed", "earliest")
     if kafka.seen_topics is not None:
         seen.update({partition: start for partition, start in found.items() if not isinstance(start, str)})
     return {partition: found[partition] if partition in found else seen[partition] for partition in asked}
 
 
-def _offsets(kafka: Kafka, asked: list[Partition], which: str, isolation: str) -> dict[Partition, int | str]:
-    """Offsets, or the broker's reason."""
-    many = len(asked) > _ADMIN_OFFSETS
+def _offsets(kafka: Kafka, places: Mapping[Partition, int], isolation: str, which: str) -> dict[Partition, int | str]:
+    """Offsets by place (``_PLACES``, or epoch ms), or the broker's reason. -1: no record is of that time or later."""
     found: dict[Partition, int | str] = {}
-    if many:
-        found.update(_ask_consumer(kafka, dict.fromkeys(asked, _PLACES[which]), isolation, which))
-    else:
-        found.update(_ask_admin(kafka, asked, which, isolation))
-    # A client that knew an older leader epoch, or a moved leader, is refused once: librdkafka then knows better.
-    again = [partition for partition in asked if not isinstance(found.get(partition), int)]
+    if len(places) > _ADMIN_OFFSETS:
+        found.update(_ask_consumer(kafka, places, isolation, which))
+    elif places:
+        found.update(_ask_admin(kafka, places, isolation, which))
+    again = [partition for partition in places if not isinstance(found.get(partition), int)]
+    if again:
+        # librdkafka's admin client (2.16) asks by itself who leads where a leader has moved, but not where the same one
+        # leads in a later epoch (FENCED_LEADER_EPOCH, after a restart of a broker): it would be refused for minutes.
+        names(kafka)
     for batch in _batches(again, lambda partition: 1, _ADMIN_OFFSETS):
-        found.update(_ask_admin(kafka, batch, which, isolation))
+        found.update(_ask_admin(kafka, {partition: places[partition] for partition in batch}, isolation, which))
     return found
 
 
 def offsets_at(kafka: Kafka, moments: Mapping[Partition, int]) -> dict[Partition, int | None]:
     """The first offset whose record is of that time (epoch ms) or later; None: there is none."""
-    many = len(moments) > _ADMIN_OFFSETS
-    found: dict[Partition, int | None] = {}
-    if many:
-        answers = _ask_consumer(kafka, moments, "read_uncommitted", "time")
-        found.update({partition: None if offset < 0 else offset for partition, offset in answers.items()})
-    left = [partition for partition in moments if partition not in found]
-    for batch in _batches(left, lambda partition: 1, _ADMIN_OFFSETS):
-        kafka.note_request("list_offsets", partitions=len(batch), at="time")
-        wanted = {TopicPartition(*key): OffsetSpec.for_timestamp(moments[key]) for key in batch}
-        futures = kafka.admin.list_offsets(wanted, request_timeout=kafka.timeout)
-        for partition, future in futures.items():
-            offset = kafka.settle(future, "look offsets up by time").offset
-            found[partition.topic, partition.partition] = None if offset < 0 else offset
-    return found
+    told = _told(
+        lambda untold: _offsets(kafka, {key: moments[key] for key in untold}, "read_uncommitted", "time"), moments
+    )
+    untold = {key: reason for key, reason in told.items() if isinstance(reason, str)}
+    _require_told(kafka, untold, "Offsets by time")
+    return {key: None if offset < 0 else offset for key, offset in told.items() if not isinstance(offset, str)}
 
 
 def _ask_consumer(kafka: Kafka, moments: Mapping[Partition, int], isolation: str, which: str) -> dict[Partition, int]:
@@ -310,21 +316,19 @@ def _ask_consumer(kafka: Kafka, moments: Mapping[Partition, int], isolation: str
     return found
 
 
-def _ask_admin(kafka: Kafka, asked: list[Partition], which: str, isolation: str) -> dict[Partition, int | str]:
-    kafka.note_request("list_offsets", partitions=len(asked), at=which, isolation=isolation)
-    spec: Any = OffsetSpec
-    spec = spec.earliest() if which == "earliest" else spec.latest()
+def _ask_admin(kafka: Kafka, places: Mapping[Partition, int], isolation: str, which: str) -> dict[Partition, int | str]:
+    kafka.note_request("list_offsets", partitions=len(places), at=which, isolation=isolation)
+    special = {_PLACES["earliest"]: OffsetSpec.earliest(), _PLACES["latest"]: OffsetSpec.latest()}
+    specs = {TopicPartition(*key): special.get(at) or OffsetSpec.for_timestamp(at) for key, at in places.items()}
     level = IsolationLevel.READ_COMMITTED if isolation == "read_committed" else IsolationLevel.READ_UNCOMMITTED
-    futures = kafka.admin.list_offsets(
-        {TopicPartition(*partition): spec for partition in asked}, isolation_level=level, request_timeout=kafka.timeout
-    )
     found: dict[Partition, int | str] = {}
+    futures = kafka.admin.list_offsets(specs, isolation_level=level, request_timeout=kafka.timeout)
     for partition, future in futures.items():
         try:
             found[(partition.topic, partition.partition)] = future.result(timeout=kafka.timeout + 5).offset
         except KafkaException as error:
             if error.args[0].code() in (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN):
-                raise kafka.explain(error, f"read the {which} offsets") from error
+                raise kafka.explain(error, f"read offsets ({which})") from error
             found[(partition.topic, partition.partition)] = str(error.args[0].str())
     return found
 

@@ -123,7 +123,8 @@ class _Arming:
             raise DrError(
                 "topic_recreated",
                 f"Created again since the pair was enabled: {'; '.join(other)}.",
-                "The cut means other records. The flow stays stopped.",
+                "The cut means other records. The flow stays stopped. See which side holds what it should: the row"
+                " topic_recreated in docs/troubleshooting.md.",
             )
 
     @cached_property
@@ -149,7 +150,8 @@ class _Arming:
                     "cut_missing",
                     f"{topic}-{index} has no cut: it was not there at the barrier, and holds records up to {held} on"
                     f" {self.target} now.",
-                    f"Whether {self.source} has them is not known. The flow {self.flow} stays stopped.",
+                    f"Whether {self.source} has them is not known. The flow {self.flow} stays stopped. Copy what is"
+                    f" missing by hand, or delete the topic on {self.target}, then run enable.",
                 )
         begin = Beginning({key: cut.get(key, 0) for key in self._logs[self.source]})
         for key, at in begin.cut.items():
@@ -163,7 +165,8 @@ class _Arming:
                     "cut_outside_log",
                     f"{key[0]}-{key[1]} on {self.source}: the cut is {at}, the log [{start}, {end});"
                     f" {early if at < start else late}.",
-                    f"The flow {self.flow} stays stopped.",
+                    f"The flow {self.flow} stays stopped. Raise retention on {self.source}, and decide what to do about"
+                    " the gap before any move: the row cut_outside_log in docs/troubleshooting.md.",
                 )
         ends = flat(self._params["ends"])
         for key, (_start, end) in self._logs[self.target].items():
@@ -182,8 +185,9 @@ class _Arming:
                 "tail_left",
                 f"{len(refused)} partitions on {self.target} were written behind the cut; {topic}-{index}:"
                 f" {begin.tails[refused[0]]} offsets that were never copied to {self.source}.",
-                f"The flow {self.flow} stays stopped, nothing is lost: those records lie on {self.target} only. Bring"
-                f" them over, or accept that by naming the topics in kafka_dr_accept_tail.",
+                f"The flow {self.flow} stays stopped, nothing is lost: those records lie on {self.target} only. After a"
+                " disaster the playbook salvage brings them over; accept that they stay there by naming the topics in"
+                " kafka_dr_accept_tail.",
             )
         return begin
 

@@ -44,7 +44,7 @@ def audit(params: Mapping[str, Any]) -> Result:
             (output / name).unlink(missing_ok=True)
         write_whole(output / "plan.json", json.dumps(plan, indent=1) + "\n", 0o640)
     except OSError as error:
-        raise DrError("no_audit", f"The plan could not be written: {error}.") from error
+        raise DrError("no_audit", f"The plan could not be written: {error}.", "See kafka_dr_audit_dir.") from error
     try:
         document = _audited(params, output, environment)
     except DrError as error:
@@ -121,7 +121,8 @@ def _run(command: list[str], environment: Mapping[str, str], params: Mapping[str
             start_new_session=True,
         )
     except OSError as error:
-        raise DrError("no_audit", f"{command[0]} could not be started: {error.strerror}.") from error
+        hint = "See that kafka_dr_spark_python is a Python with PySpark, and that Java is there."
+        raise DrError("no_audit", f"{command[0]} could not be started: {error.strerror}.", hint) from error
     too_long = []
 
     def end(*_: Any) -> None:

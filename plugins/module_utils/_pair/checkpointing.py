@@ -20,7 +20,7 @@ from .._kafka.committing import commit_positions
 from .._module import Result
 from .clusters import on_each
 from .evidence import gather
-from .journal import read_copy
+from .journal_copies import read_copy
 from .leases import current_lease, write_lease
 from .observe import Pair, Partition
 from .prepared import write_prepared

@@ -121,7 +121,8 @@ class FlowCopies:
                 raise DrError(
                     "topic_recreated",
                     f'The topic "{name}" on {alias} was created again: id {state.topic_id}, journaled {journaled}.',
-                    "Positions of before mean other records. Nothing was committed.",
+                    "Positions of before mean other records. Nothing was committed. What to do: the row topic_recreated"
+                    " in docs/troubleshooting.md.",
                 )
         return known
 
@@ -144,10 +145,17 @@ class FlowCopies:
         return {key: after_last_rewind(syncs) for key, syncs in self._syncs.of.items()}
 
     def _bounds(self, key: Partition, ends: _Ends) -> Bounds:
-        syncs = sorted(self._syncs.of.get(key, ()), key=lambda sync: sync.downstream)
+        syncs = sorted(self._of_stay(key), key=lambda sync: sync.downstream)
         source = self._within(self.source, key, ends[0][key])
         replica = self._within(self.target, key, ends[1][self.replica(key)])
         return Bounds(source, replica, self.copied.get(key), syncs)
+
+    def _of_stay(self, key: Partition) -> Iterable[OffsetSync]:
+        syncs = self._syncs.of.get(key, ())
+        if self.stay is None:
+            return syncs
+        low, down = self.stay.first(self.source, key), self.stay.first(self.target, key)
+        return (sync for sync in syncs if sync.upstream >= low and sync.downstream >= down)
 
     def _within(self, alias: str, key: Partition, log: tuple[int, int]) -> tuple[int, int]:
         """The part of a log that belongs to the stay."""

@@ -23,6 +23,7 @@ from .._module import Result
 from .clusters import Opened, both
 from .evidence import ahead, by_group
 from .journal import note
+from .leaving import wait_for_members_to_leave
 from .observe import Partition, Sight, by_topic
 from .prepared import prepared_positions
 from .probe import probe
@@ -127,6 +128,8 @@ class _Search:
     def run(self) -> Result:
         """Everything that is known, as of now."""
         survivor = self._survivor
+        if not self._check:
+            wait_for_members_to_leave({survivor.y: survivor.kafka}, survivor.groups, self._params)
         look = survivor.look()
         if survivor.naming.policy == "identity" and not self._check:
             self._require_decided()

@@ -46,10 +46,14 @@ class ConnectorLook:
 
 @dataclass(frozen=True)
 class EngineLook:
-    """One flow: its connectors by part, and the last copied source offset by partition (absent: unknown)."""
+    """One flow: its connectors by part, and the last copied source offset by partition (absent: unknown).
+
+    ``away``: why nothing of it could be seen; then nothing else of this is known.
+    """
 
     connectors: dict[str, ConnectorLook]
     copied: dict[Partition, int]
+    away: str = ""
 
 
 class Engine(Protocol):

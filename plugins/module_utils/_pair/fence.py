@@ -12,11 +12,12 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from .._core.acl import bans, failure_of, plan
+from .._core.acl import Acl, bans, failure_of, plan, write_bans
+from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._kafka import acls
 from .._kafka.client import Kafka, connect
@@ -36,7 +37,27 @@ def fence(params: Mapping[str, Any], check: bool) -> Result:
     result: the side is open then.
     """
     kafka = connect(params)
-    topics, principals, fenced = params["topics"], params["principals"], params["state"] == "fenced"
+    return _close(kafka, params, check) if params["state"] == "fenced" else _open(kafka, params, check)
+
+
+def _open(kafka: Kafka, params: Mapping[str, Any], check: bool) -> Result:
+    """Who may not look, and need not, opens nothing and is warned; so is who finds bans that are not the fence's."""
+    try:
+        found = acls.denied(kafka)
+    except DrError as error:
+        if params["required"] or error.code not in ("no_authorizer", "not_authorized"):
+            raise
+        blind = [f"{error.message} Whether writing is denied there is not known."]
+        warnings = [] if error.code == "no_authorizer" else blind
+        return Result(extra=_told(error.message), requests=kafka.requests, warnings=warnings)
+    listed = bans(params["topics"], params["principals"])
+    outcomes, failure = _apply(kafka, plan(listed, found, "absent"), params, check)
+    left = _left(found - set(listed), params["topics"])
+    return Result(outcomes, _told(f"no ban on {_count(params)}"), kafka.requests, left, failure)
+
+
+def _close(kafka: Kafka, params: Mapping[str, Any], check: bool) -> Result:
+    topics, principals = params["topics"], params["principals"]
     try:
         found = acls.describe(kafka, principals)
     except DrError as error:
@@ -44,16 +65,11 @@ def fence(params: Mapping[str, Any], check: bool) -> Result:
             raise
         return Result(extra=_told(error.message), requests=kafka.requests)
     listed = bans(topics, principals)
-    changes = plan(listed, found, "present" if fenced else "absent")
-    outcomes = acls.apply(kafka, changes, check)
-    failure = failure_of(outcomes, kafka.bootstrap_servers)
-    if not check:
-        failure = failure or acls.wait_for_broker(kafka, outcomes, params)
-    count = f"{len(principals)} principals on {len(topics)} topics"
-    if not fenced or check or failure is not None:
-        return Result(outcomes, _told(f"no ban on {count}"), kafka.requests, failure=failure)
+    outcomes, failure = _apply(kafka, plan(listed, found, "present"), params, check)
+    if check or failure is not None:
+        return Result(outcomes, _told(f"no ban on {_count(params)}"), kafka.requests, failure=failure)
     answers = {
-        name: _may_write(params, login, topics) for name, login in params["logins"].items() if name in principals
+        name: _asked_as(name, params, login, topics) for name, login in params["logins"].items() if name in principals
     }
     still = [name for name, may in answers.items() if may]
     if still:
@@ -65,14 +81,43 @@ def fence(params: Mapping[str, Any], check: bool) -> Result:
     asked = [name for name, may in answers.items() if may is False]
     silent = [name for name in principals if name not in asked]
     rest = f"; not asked as themselves: {', '.join(silent)}" if silent else ""
-    reason = f"writing is denied to {count}, which {len(asked)} of them were told by the broker{rest}"
+    reason = f"writing is denied to {_count(params)}, which {len(asked)} of them were told by the broker{rest}"
     # Nobody kept out of nothing is no fence.
     extra = {"fenced": bool(listed), "proven": bool(listed) and not silent, "reason": reason, "bans": len(listed)}
     return Result(outcomes, extra, kafka.requests)
 
 
+def _apply(
+    kafka: Kafka, changes: Sequence[Change], params: Mapping[str, Any], check: bool
+) -> tuple[list[Outcome], DrError | None]:
+    outcomes = acls.apply(kafka, changes, check)
+    failure = failure_of(outcomes, kafka.bootstrap_servers)
+    return outcomes, failure if check or failure else acls.wait_for_broker(kafka, outcomes, params)
+
+
+def _count(params: Mapping[str, Any]) -> str:
+    return f"{len(params['principals'])} principals on {len(params['topics'])} topics"
+
+
+def _left(found: Iterable[Acl], topics: Sequence[str]) -> list[str]:
+    """Bans that are not the fence's: of a principal that the inventory no longer names, or by somebody else."""
+    rest = write_bans(found, topics)
+    if not rest:
+        return []
+    named = "; ".join(ban.sentence() for ban in rest[:5])
+    return [f"{len(rest)} other bans on writing stay as they are: {named}. Whoever they name cannot write there."]
+
+
 def _told(reason: str) -> dict[str, Any]:
     return {"fenced": False, "proven": False, "reason": reason, "bans": 0}
+
+
+def _asked_as(name: str, params: Mapping[str, Any], login: Mapping[str, Any], topics: Sequence[str]) -> bool | None:
+    try:
+        return _may_write(params, login, topics)
+    except DrError as error:
+        error.hint = f"This is the login of {name} in kafka_dr_fence_logins. {error.hint}".strip()
+        raise
 
 
 def _may_write(params: Mapping[str, Any], login: Mapping[str, Any], topics: Sequence[str]) -> bool | None:

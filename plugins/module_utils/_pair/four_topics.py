@@ -17,8 +17,8 @@ from .._core.translation import Translated
 from .._core.verdict import PROVEN
 from .._kafka.records import has_data
 from .clusters import both
-from .copies import FlowCopies
 from .evidence import Evidence, row
+from .holes import HoledCopies
 from .observe import ISOLATION, FlowLook, Partition, by_topic
 
 __all__ = ["FourTopics"]
@@ -34,13 +34,7 @@ class FourTopics:
         self._evidence, self._back = evidence, back
         self._vouched = params["vouched"]
         self._only_here: Mapping[str, Mapping[str, int]] = params["only_here"].get(evidence.x, {})
-
-        def copies(look: FlowLook) -> FlowCopies:
-            copied = {key: facts.copied for key, facts in look.facts.items()}
-            ids, since = params["topic_ids"], params["syncs_since"]
-            return FlowCopies(evidence.pair, look.source, look.target, copied, ids, since)
-
-        self._copies = (copies(evidence.forward), copies(back))
+        self._copies = tuple(HoledCopies(evidence.pair, look, params) for look in (evidence.forward, back))
         self._left, self._there = by_topic(evidence.forward.facts), by_topic(back.facts)
 
     @property

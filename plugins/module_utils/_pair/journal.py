@@ -14,22 +14,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._core.changes import Change, Outcome
-from .._core.errors import DrError
+from .._core.errors import DrError, Unreachable
 from .._core.holders import Holder, require_over
-from .._core.journal import DISASTER, Event, State, begin, fold, is_same, merge, missing_facts
+from .._core.journal import DISASTER, Event, State, begin, is_same, missing_facts, require_turn
 from .._core.waiting import Bounds, wait_until
 from .._kafka.client import Kafka
-from .._kafka.journal import Appender, read
-from .._kafka.topics import describe, log_ranges
 from .._module import Result
 from .._process import is_alive, left_behind, myself
-from .clusters import connect_pair, on_each
-from .leases import leases_of, unfinished_replays, wait_for_lease
+from .clusters import connect_one, connect_pair, on_each
+from .journal_copies import Book, JournalCopies, append
+from .leases import give_back, leases_of, take, unfinished_replays, wait_for_lease
 
-__all__ = ["note", "read_copy"]
+__all__ = ["note"]
 
-# A writer that died leaves its transaction open for its time-out (15 s) and the broker's round after it (10 s).
-_UNDECIDED = Bounds(40.0, 0.05)
 # A child of a killed run ends with its task.
 _ORPHANS = Bounds(120.0, 0.1)
 # Longer than any scheduled job holds one (kafka_dr_checkpoint_timeout): one that died is outwaited.
@@ -38,76 +35,94 @@ _LEASE_SECONDS = 600.0
 
 def note(params: Mapping[str, Any], check: bool) -> Result:
     """Read the journal and append ``params.event`` (nothing in check mode, nothing for ``read``)."""
-    topic, pair = params["topic"], params["pair"]
     absent = missing_facts(params["event"], params["data"])
     if absent:
         text = f'The event "{params["event"]}" needs {", ".join(absent)} in data, found {sorted(params["data"])}.'
         raise DrError("bad_option", text, "Nothing was changed.")
-    kafkas = connect_pair(params["clusters"], float(params["request_timeout"]))
-    writes = params["event"] != "read" and not check
-    appenders = on_each(kafkas, lambda alias: Appender(kafkas[alias], topic, pair)) if writes else {}
-
-    def look() -> tuple[dict[str, list[Event] | None], list[Event], State]:
-        copies = on_each(kafkas, lambda alias: read_copy(kafkas[alias], topic, pair))
-        events = merge(copy for copy in copies.values() if copy is not None)
-        return copies, events, fold(events)
-
-    copies, events, state = look()
-    if params["event"] in ("started", "resumed") and not check and _outwaited(params, state):
-        # Its last child may have written one more event: what was read before is not to be acted on.
-        seen, (copies, events, state) = state, look()
-        _require_open(seen.run, state)
-    missing = sorted(alias for alias, copy in copies.items() if copy is None)
-    extra: dict[str, Any] = {"missing_on": missing}
-    outcomes: list[Outcome] = []
-    event = _next_event(params, state, events, extra)
+    kafkas = _connect(params)
+    # Who notes a phase knows no state topic, and needs none.
+    state_topic, pair = params.get("state_topic", ""), params["pair"]
+    if params.get("lease") and not check:
+        # Before the look: a run that begins behind it waits.
+        take(kafkas, state_topic, pair, params["lease"], _LEASE_SECONDS)
+    extra: dict[str, Any] = {}
+    book, outcomes = _event(params, kafkas, extra, check)
     if params["event"] in ("read", "started"):
-        extra["leases"] = [lease.as_dict() for lease in leases_of(kafkas, params["state_topic"], pair)]
+        extra["leases"] = [lease.as_dict() for lease in leases_of(kafkas, state_topic, pair)]
     if params["event"] == "read":
-        extra["unfinished_replays"] = unfinished_replays(kafkas, params["state_topic"], pair)
-    if event is not None:
-        if missing and not check:
-            raise DrError(
-                "journal_missing",
-                f'The journal topic "{topic}" does not exist on {", ".join(missing)}.',
-                "Run the playbook enable: it creates the topic. Nothing was changed.",
-            )
-        before = state.as_dict()
-        events.append(event)
-        state = fold(events)
-        if not check:
-            _write(appenders, copies, events)
-        change = Change("journal", pair, event.kind, _essence(before), _essence(state.as_dict()))
-        outcomes.append(Outcome(change, "planned" if check else "done"))
+        extra["unfinished_replays"] = unfinished_replays(kafkas, state_topic, pair)
+    if (params["event"] in ("enabled", "disabled") or params.get("give_back")) and not check:
+        give_back(kafkas, state_topic, pair)
     if params["event"] == "started" and not check and params["data"]["type"] != DISASTER:
-        # Behind the event: a scheduled job that begins now sees the run, one that began before is waited for.
-        wait_for_lease(kafkas, params["state_topic"], pair, _LEASE_SECONDS)
-    extra.update(state=state.as_dict(), events=len(events))
+        # Behind the event: a job that begins now sees the run, one that began before is waited for.
+        _wait_for_others(params, kafkas, extra)
+    told = book.state.as_dict()
+    # With the name of the pair, a run's own command can be told to whoever reads it.
+    told["run"] = told["run"] and {**told["run"], "pair": pair}
+    extra.update(state=told, events=len(book.events), missing_on=book.missing)
     requests = [request for kafka in kafkas.values() for request in kafka.requests]
     return Result(outcomes=outcomes, extra=extra, requests=requests)
 
 
-def read_copy(kafka: Kafka, topic: str, pair: str) -> list[Event] | None:
-    """The events of one copy; None: the topic does not exist.
+def _event(
+    params: Mapping[str, Any], kafkas: Mapping[str, Kafka], extra: dict[str, Any], check: bool
+) -> tuple[Book, list[Outcome]]:
+    """The journal as it is then, and what was or would be written. ``extra`` gets the run."""
+    takes = params["event"] in ("started", "resumed") and not check
+    copies = JournalCopies(kafkas, params["topic"], params["pair"])
+    if params["event"] != "read" and not check:
+        copies.open()
+    book = copies.look()
+    if takes and _outwaited(params, book.state):
+        # Its last child may have written one more event: what was read before is not to be acted on.
+        seen, book = book.state, copies.look()
+        _require_open(seen.run, book.state)
 
-    A commit is acknowledged before its marker is in the log: a reader in that moment would miss the newest events, and
-    a run would number its next one like the last. So everything below the true end must be decided first.
-    """
-    if describe(kafka, [topic])[topic] is None:
-        return None
-    place = (topic, 0)
-    high = log_ranges(kafka, {place}, "read_uncommitted")[place][1]
-    settled = wait_until(
-        lambda: log_ranges(kafka, {place}, "read_committed")[place], lambda span: span[1] >= high, _UNDECIDED
-    )
-    if not settled.done:
-        raise DrError(
-            "journal_busy",
-            f'The journal "{topic}" ends at {high}, but a transaction is open from {settled.state[1]} on.',
-            "Another run is writing, or one died: the broker ends its transaction after a while. Start again then.",
-            kafka.bootstrap_servers,
-        )
-    return read(kafka, topic, pair, settled.state)
+    def decide(now: Book) -> Event | None:
+        """Anew, because somebody has written: a run that another one has begun meanwhile is not simply taken."""
+        if takes:
+            _outwaited(params, now.state)
+        return _next_event(params, now.state, now.events, extra)
+
+    before, event = book.state, _next_event(params, book.state, book.events, extra)
+    if event is not None and check:
+        book = book.with_event(event)
+    elif event is not None:
+        before, book, event = append(copies, book, event, decide)
+    if event is None:
+        return book, []
+    known, now = _essence(before.as_dict()), _essence(book.state.as_dict())
+    change = Change("journal", params["pair"], event.kind, known, now)
+    return book, [Outcome(change, "planned" if check else "done")]
+
+
+def _wait_for_others(params: Mapping[str, Any], kafkas: Mapping[str, Kafka], extra: Mapping[str, Any]) -> None:
+    """A run that has just begun, and cannot go on, has touched nothing: it must not be left open."""
+    try:
+        wait_for_lease(kafkas, params["state_topic"], params["pair"], _LEASE_SECONDS)
+    except DrError:
+        if not extra["resumed"]:
+            note({**params, "event": "ended", "run": extra["run_id"], "turn": 0, "data": {"result": "refused"}}, False)
+        raise
+
+
+def _connect(params: Mapping[str, Any]) -> dict[str, Kafka]:
+    """Every cluster, but for a run that is taken back: the side being entered may be what it failed for."""
+    clusters, timeout = params["clusters"], float(params["request_timeout"])
+    back = params["event"] == "undoing" or (params["event"], params["data"].get("result")) == ("ended", "undone")
+    if not back:
+        return connect_pair(clusters, timeout)
+    tried = on_each(clusters, lambda alias: _answers(clusters, alias, timeout))
+    there = {alias: clusters[alias] for alias, answers in tried.items() if answers}
+    return connect_pair(there or clusters, timeout)
+
+
+def _answers(clusters: Mapping[str, Any], alias: str, timeout: float) -> bool:
+    try:
+        connect_one(alias, clusters[alias], timeout)
+    except Unreachable:
+        return False
+    return True
 
 
 def _next_event(params: Mapping[str, Any], state: State, events: list[Event], extra: dict[str, Any]) -> Event | None:
@@ -123,17 +138,12 @@ def _next_event(params: Mapping[str, Any], state: State, events: list[Event], ex
             return Event(epoch, 0, run_id, kind, time.time(), {**data, "holder": myself().as_dict()})
         return _resumed(state, events, run_id)
     extra.update(run_id=params["run"])
-    if state.run is None or state.run["id"] != params["run"]:
-        found = "none" if state.run is None else state.run["id"]
-        raise DrError(
-            "run_superseded",
-            f'The run "{params["run"]}" is not the journal\'s current one, found "{found}".',
-            "Another run has taken over this pair. This one must not go on.",
-        )
+    run = require_turn(state, params["run"], kind, data, params.get("turn"))
     if kind == "resumed":
-        _require_open(state.run, state)
         return _resumed(state, events, params["run"])
-    return Event(int(state.run["epoch"]), _next(events, params["run"]), params["run"], kind, time.time(), data)
+    # One place is left free: the event whose writing failed may stand on a copy that cannot be read now.
+    seq = _next(events, params["run"]) + (kind == "undoing")
+    return Event(int(run["epoch"]), seq, params["run"], kind, time.time(), data)
 
 
 def _next(events: list[Event], run: str) -> int:
@@ -199,16 +209,6 @@ def _already(kind: str, data: Mapping[str, Any], state: State) -> bool:
 
 def _short_id() -> str:
     return uuid.uuid4().hex[:6]
-
-
-def _write(appenders: Mapping[str, Appender], copies: Mapping[str, list[Event] | None], events: list[Event]) -> None:
-    def write(alias: str) -> None:
-        have = {(event.epoch, event.seq, event.run) for event in copies[alias] or []}
-        # Also what this copy missed while its cluster was away.
-        wanted = [event for event in events if (event.epoch, event.seq, event.run) not in have]
-        appenders[alias].append(wanted)
-
-    on_each(appenders, write)
 
 
 def _essence(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from .._core.errors import DrError
 from .._core.formats import decode_heartbeat
 from .._core.gates import PartitionFacts
 from .._core.groups import GroupState
-from .._core.names import Naming, flow_name
+from .._core.names import CONNECTORS, Naming, connector_name, flow_name
+from .._core.verdict import UNKNOWN
 from .._kafka import groups as kafka_groups
 from .._kafka.client import Kafka
 from .._kafka.records import Record, data_behind, has_data, last_data_records
@@ -62,6 +63,8 @@ class FlowLook:
     problems: tuple[str, ...] = ()
     source_log: Ranges = field(default_factory=dict)
     replica_log: Ranges = field(default_factory=dict)
+    # Why what runs the flow could not be asked; then its connectors and what they have copied are not known.
+    away: str = ""
     # Seconds; of an application it is as old as its stored offset, which Kafka Connect writes once a minute by default.
     heartbeat_limit: float = 10.0
 
@@ -144,6 +147,7 @@ class Pair:
         self.groups = list(params.get("groups") or [])
         self._group_topics: Mapping[str, Any] = params.get("group_topics") or {}
         self.naming = Naming(params["policy"], params["separator"])
+        self._partial: bool = params.get("partial") or False
         self.accepted: list[str] = list(params.get("accept_foreign") or [])
         self.flows = [(flow["source"], flow["target"]) for flow in params["flows"]]
         clusters = params["clusters"]
@@ -292,7 +296,7 @@ class Pair:
         """
         own, topic = self.engine.application is not None, self.naming.heartbeats(source)
         seen, beat = both(
-            lambda: self.engine.look(source, target),
+            lambda: self._seen(source, target),
             lambda: None if own else heartbeat_age(self.kafka[target], topic),
         )
         beat = self._own_beat(source, seen, LastRecords(self.kafka)) if own else beat
@@ -306,6 +310,18 @@ class Pair:
         high = log_ranges(self.kafka[source], keys, "read_uncommitted") if tails else {}
         last = LastRecords(self.kafka) if tails else None
         return self._flow_look((source, target), seen, beat, source_log, replica_log, high, last)
+
+    def _seen(self, source: str, target: str) -> EngineLook:
+        """As its engine shows it; ``partial``: what does not answer hides nothing else."""
+        try:
+            return self.engine.look(source, target)
+        except DrError as error:
+            if not self._partial:
+                raise
+            names = {part: connector_name(source, target, part, self.engine.application) for part in CONNECTORS}
+            return EngineLook(
+                {part: ConnectorLook(part, name, UNKNOWN, ()) for part, name in names.items()}, {}, error.message
+            )
 
     def _replicas(self, source: str) -> list[str]:
         return [self.naming.replica(source, topic) for topic in self.topics]
@@ -354,7 +370,9 @@ class Pair:
             )
         problems = tuple(f'The topic "{topic}" does not exist on {source}.' for topic in self._missing(source))
         limit = {"heartbeat_limit": 75.0} if self.engine.application else {}
-        return FlowLook(source, target, seen.connectors, facts, beat, problems, source_log, replica_log, **limit)
+        return FlowLook(
+            source, target, seen.connectors, facts, beat, problems, source_log, replica_log, seen.away, **limit
+        )
 
     def _own_beat(self, source: str, seen: EngineLook, last: LastRecords) -> float | None:
         """Seconds since the newest heartbeat that this flow itself has brought, by its stored offset; None: not known.
@@ -373,6 +391,15 @@ class Pair:
     def against(self, source: str, target: str) -> list[str]:
         """What copies ``target`` -> ``source`` and runs, whatever it is called."""
         return self.engine.against(source, target, self.topics)
+
+    def unless_away(self, work: Callable[[], list[str]], doubt: str) -> list[str]:
+        """What ``work`` finds; ``partial``: where it cannot be asked, that ``doubt`` is not known."""
+        try:
+            return work()
+        except DrError as error:
+            if not self._partial:
+                raise
+            return [f"{doubt} is not known: {error.message}"]
 
     def _any_data(self, alias: str, spans: Mapping[Partition, tuple[int, int]]) -> dict[Partition, bool | None]:
         return has_data(self.kafka[alias], spans, ISOLATION) if spans else {}

@@ -12,7 +12,17 @@ from __future__ import annotations
 from .._core.names import JOURNAL_TOPIC, STATE_TOPIC
 from .._module import ArgumentSpec
 
-__all__ = ["journal_options", "pair_options", "state_options", "translation_options"]
+# How long those who have left without a word may stay members of their groups.
+MEMBER_TIMEOUT = {"member_timeout": {"type": "float", "default": 0.0}}
+
+__all__ = [
+    "MEMBER_TIMEOUT",
+    "journal_options",
+    "pair_options",
+    "state_options",
+    "translation_options",
+    "turn_options",
+]
 
 
 def pair_options() -> ArgumentSpec:
@@ -46,6 +56,11 @@ def state_options() -> ArgumentSpec:
     return ArgumentSpec({"state_topic": {"type": "str", "default": STATE_TOPIC}})
 
 
+def turn_options() -> ArgumentSpec:
+    """Which holder of a run writes."""
+    return ArgumentSpec({"turn": {"type": "int"}})
+
+
 def translation_options() -> ArgumentSpec:
     """Which way, and what counts as known."""
     return ArgumentSpec(
@@ -59,5 +74,6 @@ def translation_options() -> ArgumentSpec:
             "seams": {"type": "list", "elements": "dict", "default": []},
             "only_here": {"type": "dict", "default": {}},
             "settle": {"type": "float", "default": 1.0},
+            **MEMBER_TIMEOUT,
         }
     )

@@ -33,7 +33,7 @@ class Probe:
     """``answers``: the cluster named itself, and every partition of every topic has a leader that told its end.
 
     ``reachable``: it named itself at least, so that some of its partitions may still be read. ``locked_out``: it is
-    there and did not let this client ask, so that nothing is known of its state.
+    there and did not let this client ask, by certificate, login or rights, so that nothing is known of its state.
     """
 
     answers: bool
@@ -95,7 +95,8 @@ def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> 
     except DrError as error:
         if error.code in _HERE:
             raise
-        return ended(False, error.message, isinstance(error, LockedOut))
+        # Whoever refuses is there.
+        return ended(False, error.message, isinstance(error, LockedOut) or error.code == "not_authorized")
     return ended(True, f"it answers, and every partition of {len(topics)} topics has a leader")
 
 

@@ -50,7 +50,7 @@ from .disaster import survey
 from .engine import Engine
 from .evidence import of_sight
 from .intruders import circling, foreign_records
-from .journal import read_copy
+from .journal_copies import read_copy
 from .looks import keep_look
 from .observe import FlowLook, GroupLook, Pair, Sight, given, kept
 from .status import flow_row, group_rows, judged_flows

@@ -26,7 +26,8 @@ from .._kafka.latest import read_latest, write_latest
 from .._kafka.topics import describe, log_ranges
 from .._module import Result
 from .clusters import connect_pair, open_engine
-from .journal import note, read_copy
+from .journal import note
+from .journal_copies import read_copy
 from .leases import leases_of, unfinished_replays
 
 __all__ = ["rebuild"]

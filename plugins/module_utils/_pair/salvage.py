@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._connect.offsets import change_offsets, copied_offsets
+from .._connect.offsets import change_offsets, read_back
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
-from .._core.salvage import PROVENANCE, Progress, already_copied, first_offset, line
+from .._core.holes import add, usable
+from .._core.salvage import BEGINNING, PROVENANCE, Progress, already_copied, first_offset, line
 from .._core.stays import flat
 from .._core.topic_ids import recreated
 from .._files import write_whole
@@ -124,6 +125,7 @@ class _Salvage:
         self._cut = flat(params["cut"])
         self._resumed = flat(params["resumed"])
         self._flow_runs = False
+        self._copied: dict[Partition, int] = {}
         self._ids: dict[str, str] = {}
 
     # ---- finding
@@ -132,7 +134,7 @@ class _Salvage:
         """Every partition of P that holds what B has not."""
         self._ids = self._require_ours()[self.p]
         progress = {key: one for key, one in self._progress().items() if one.topic_id == self._ids.get(key[0])}
-        copied = self._require_still([one for one in progress.values() if not one.done])
+        copied = self._copied = self._require_still([one for one in progress.values() if not one.done])
         pair = self.pair
         logs, highs = both(
             lambda: pair.ranges(self.p, pair.topics), lambda: pair.ranges(self.p, pair.topics, "read_uncommitted")
@@ -171,7 +173,8 @@ class _Salvage:
         ids = on_each(self.pair.kafka, lambda alias: describe(self.pair.kafka[alias], self.pair.topics))
         missing = [f"{name} on {alias}" for alias, found in ids.items() for name, state in found.items() if not state]
         if missing:
-            raise DrError("topic_missing", f"There is no {', '.join(missing[:5])}.", "Nothing was written.")
+            hint = "Nothing was written. The playbook enable creates originals; or take the topic out of the inventory."
+            raise DrError("topic_missing", f"There is no {', '.join(missing[:5])}.", hint)
         found = {
             alias: {name: state.topic_id for name, state in states.items() if state is not None}
             for alias, states in ids.items()
@@ -181,7 +184,8 @@ class _Salvage:
             raise DrError(
                 "topic_recreated",
                 f"Created again since the pair was enabled: {'; '.join(other)}.",
-                "What lies there is no tail of what was copied. Nothing was written.",
+                "What lies there is no tail of what was copied. Nothing was written. Take those topics out of the"
+                " inventory to salvage the others.",
             )
         return found
 
@@ -215,24 +219,26 @@ class _Salvage:
         """Leave out what a worker had copied and not yet written down when it died."""
         replicas = self.pair.ranges(self.b, [self.pair.naming.replica(self.p, topic) for topic in self.pair.topics])
         for tail in tails:
-            noted = copied.get(tail.key)
-            fresh = tail.resumes is None and tail.expired is None and noted is not None and tail.begin == noted + 1
+            fresh = tail.resumes is None and tail.expired is None and tail.begin == copied.get(tail.key, -1) + 1
             if fresh and tail.begin < tail.end:
                 self._align_one(tail, starts[tail.key], replicas)
 
     def _align_one(self, tail: _Tail, first: int, replicas: Mapping[Partition, tuple[int, int]]) -> None:
         kafka, replica = self.pair.kafka[self.b], (self.pair.naming.replica(self.p, tail.key[0]), tail.key[1])
-        at = max(first, tail.begin - _CONTEXT)
-        context = self._read(tail.key, at, tail.begin) if at < tail.begin else []
-        if not context or context[-1].timestamp is None or context[-1].timestamp_type != "CreateTime":
-            return
         if replica not in replicas:
             return  # the flow has not grown it yet, so nothing was copied into it
         start, end = replicas[replica]
         if self._identity:
             # There the replica ends where the applications began to write.
             end = min(end, self._cut.get(tail.key, end))
-        lowest = offsets_at(kafka, {replica: context[-1].timestamp})[replica]
+        at = max(first, tail.begin - _CONTEXT)
+        context = self._read(tail.key, at, tail.begin) if at < tail.begin else []
+        lowest: int | None = None
+        if context and context[-1].timestamp is not None and context[-1].timestamp_type == "CreateTime":
+            lowest = offsets_at(kafka, {replica: context[-1].timestamp})[replica]
+        elif tail.begin == first == start == 0:
+            # Nothing is noted and nothing has expired: the first record of the one is the first of the other.
+            lowest = 0
         if lowest is None or max(lowest, start) >= end:
             return
         span = (max(lowest, start), end)
@@ -240,7 +246,7 @@ class _Salvage:
             raise DrError(
                 "tail_not_aligned",
                 f"Where the copy of {tail.key[0]}-{tail.key[1]} ends cannot be told: {span[1] - span[0]} offsets of"
-                f" {self.b} are as late as the last noted record.",
+                f" {self.b} may lie behind the last noted record.",
                 "Nothing was written. Let the flow bring the tail over, which needs no such look.",
             )
         read = read_ranges(kafka, {replica: span}, Reading(ISOLATION, timeout=_SECONDS))[replica]
@@ -253,8 +259,8 @@ class _Salvage:
         if not read.records:
             return
         beginning = self._read(tail.key, tail.begin, tail.end, len(read.records))
-        marks = ([mark(one, True) for one in records] for records in (context, beginning, read.records))
-        tail.copied = already_copied(*marks)
+        before, ahead, there = ([mark(one, True) for one in records] for records in (context, beginning, read.records))
+        tail.copied = already_copied([BEGINNING, *before], ahead, [BEGINNING, *there])
         if tail.copied:
             tail.begin = beginning[tail.copied - 1].offset + 1
 
@@ -293,7 +299,8 @@ class _Salvage:
                 "tail_expired" if first.expired else "tail_truncated",
                 f"Of {len(gone)} tails a part {why}; {first.key[0]}-{first.key[1]} on {self.p}: offsets {low} to"
                 f" {high - 1}.",
-                "Nothing was written. To go on with the rest, name the topics in accept_expired.",
+                "Nothing was written. To go on with the rest, name the topics in kafka_dr_accept_expired (option"
+                " accept_expired).",
             )
 
     # ---- export
@@ -337,19 +344,24 @@ class _Salvage:
         into = self._params["into"]
         if into == "original":
             self._require_no_newer_keys(left)
-        if not check and left:
+        set_back = bool(shorter) and not self._identity
+        forgotten = self._forget(shorter) if set_back else []
+        if not check and (left or forgotten):
             with contextlib.closing(
                 Replayer(self.pair.kafka[self.b], self._params["pair"], self._params["state_topic"])
             ) as to:
                 # The writer of a killed run is fenced now; what it had committed counts.
-                self._bring(to, left)
-        if shorter and not check and not self._identity:
+                if left:
+                    self._bring(to, left)
+                if forgotten:
+                    to.note(forgotten)
+        if set_back and not check:
             # Accepted by name: the flow goes on from where P's log ends now, instead of copying it all again.
             self._set_flow(shorter)
         changes = [
             Change("offsets", f"{key[0]}-{key[1]}", "lower", None, {"copied": at})
             for key, at in shorter.items()
-            if not self._identity
+            if set_back
         ]
         changes += [
             Change(
@@ -395,7 +407,7 @@ class _Salvage:
             begin = tail.begin if known is None else max(tail.begin, known.end)
             if begin < tail.end:
                 plan = Progress(pair, self.p, *tail.key, self._ids[tail.key[0]], into, begin, tail.end, begin)
-                plans.append((tail, plan))
+                plans.append((tail, self._with_hole(plan, tail, known)))
         replayer.note([plan for _tail, plan in plans])
         if not self._identity and not self._flow_runs:
             self._set_flow_behind({tail.key: plan.end - 1 for tail, plan in plans})
@@ -406,6 +418,33 @@ class _Salvage:
                 replayer.send(self._target(tail.key[0]), cluster, records, replace(plan, through=through))
                 tail.replayed += len(records)
             replayer.note([replace(plan, through=plan.end)])
+
+    def _with_hole(self, plan: Progress, tail: _Tail, known: Progress | None) -> Progress:
+        """``plan`` with the holes of before, and the one that the flow will be set over for it."""
+        replica = self.pair.naming.replica(self.p, plan.topic)
+        state = describe(self.pair.kafka[self.b], [replica])[replica]
+        now = "" if state is None else state.topic_id
+        before = () if known is None else known.holes
+        if before and known is not None:
+            same = known.replica_id == now and usable(before, self._copied.get(tail.key))
+            before = before if same else None
+        if self._identity or self._flow_runs:
+            return replace(plan, holes=before, replica_id=now)
+        # With undecided records: what comes later lies behind them, whatever becomes of them.
+        logs = self.pair.ranges(self.b, [replica], "read_uncommitted") if state is not None else {}
+        # A partition that the flow has not grown yet is empty.
+        end = logs.get((replica, plan.partition), (0, 0))[1]
+        begin = tail.expired[0] if tail.expired else tail.begin
+        return replace(plan, holes=add(before, begin, plan.end, end), replica_id=now)
+
+    def _forget(self, last: Mapping[Partition, int]) -> list[Progress]:
+        """Of partitions whose flow is set back to these offsets: from the next one on they mean other records."""
+        now = self._progress()
+        return [
+            replace(one, holes=None, end=min(one.end, at + 1), through=min(one.through, at + 1))
+            for one, at in ((now[key], at) for key, at in last.items() if key in now)
+            if one.topic_id == self._ids[one.topic]
+        ]
 
     def _set_flow_behind(self, ends: Mapping[Partition, int]) -> None:
         have = self.pair.engine.look(self.p, self.b).copied
@@ -421,8 +460,11 @@ class _Salvage:
             )
         rest, name = engine.rest(self.p, self.b), engine.name(self.p, self.b)
         change_offsets(rest, name, self.p, wanted)
-        found = copied_offsets(rest, name, self.p)
-        if any(found.get(key, -1) != at for key, at in wanted.items()):
+
+        def taken(shown: Mapping[Partition, int]) -> bool:
+            return all(shown.get(key, -1) == at for key, at in wanted.items())
+
+        if not taken(read_back(rest, name, self.p, taken)):
             raise DrError(
                 "offsets_not_set",
                 f'The connector "{name}" did not take the offsets that it was given.',
@@ -446,7 +488,8 @@ class _Salvage:
                     raise DrError(
                         "tail_unreadable",
                         f"{key[0]}-{key[1]} on {self.b} could not be read from {at} to {end}: {read.ended}.",
-                        "Whether newer records have keys of the tail is not known. Nothing was written.",
+                        "Whether newer records have keys of the tail is not known. Nothing was written. Start again"
+                        " when every partition has a leader.",
                     )
                 for record in read.records:
                     # What a replay has brought over itself is not newer.
@@ -461,7 +504,8 @@ class _Salvage:
                 "newer_keys",
                 f"{len(found)} keys of the tail were written on {self.b} since, {', '.join(self.newer_keys[:5])}:"
                 " brought over now, the older record would come last.",
-                "Nothing was written. Replay into the topic <name>.salvage, or name the topics in accept_newer_keys.",
+                "Nothing was written. Replay into the topic <name>.salvage, or name the topics in"
+                " kafka_dr_accept_newer_keys (option accept_newer_keys).",
             )
 
 

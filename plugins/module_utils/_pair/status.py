@@ -116,7 +116,7 @@ def judged_flows(
         pending = [
             number
             for number, (look, finding) in enumerate(judged)
-            if finding.verdict != PROVEN and _uncopied(look) and len(done[number]) < len(look.facts)
+            if finding.verdict != PROVEN and not look.away and _uncopied(look) and len(done[number]) < len(look.facts)
         ]
         if not pending or time.monotonic() >= until:
             return judged
@@ -142,12 +142,18 @@ def _flowing_view(pair: Pair, moving_limit: float) -> dict[str, Any]:
 
 
 def _intruders(pair: Pair, look: FlowLook) -> list[str]:
+    if look.away:
+        return []
     texts = [f"{look.name}: {text}" for text in foreign_records(pair, look, pair.accepted)]
     if pair.naming.policy == "identity":
-        running = pair.against(look.source, look.target)
-        texts += [f"{look.name}: {name} copies back what {look.name} copies; stop it" for name in running]
+        texts += pair.unless_away(lambda: _against(pair, look), f"{look.name}: whether something copies back")
         texts += [f"{look.name}: {text}" for text in circling(pair, look.source, look.target)]
     return texts
+
+
+def _against(pair: Pair, look: FlowLook) -> list[str]:
+    running = pair.against(look.source, look.target)
+    return [f"{look.name}: {name} copies back what {look.name} copies; stop it" for name in running]
 
 
 def _missing_replicas(pair: Pair) -> list[str]:
@@ -197,6 +203,8 @@ def _flow_finding(before: FlowLook, after: FlowLook, moved: Collection[Partition
 
     ``moved``: partitions that were alive in a look between the two.
     """
+    if after.away:
+        return Finding(UNKNOWN, after.away)
     source = after.connectors["source"]
     if source.state is None:
         return Finding(REFUTED, f'the connector "{source.name}" does not exist')
@@ -270,7 +278,7 @@ def flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
     takes = {one.kind: one for one in look.connectors["source"].filters}
     partitions = []
     for (topic, partition), facts in sorted(look.facts.items()):
-        state, fits = drained(facts), healthy(facts)
+        state, fits = drained(facts), Finding(UNKNOWN, look.away) if look.away else healthy(facts)
         partitions.append(
             {
                 "topic": topic,
@@ -295,7 +303,7 @@ def flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
         "verdict": finding.verdict,
         "reason": finding.reason,
         "final": look.connectors["source"].final,
-        "lag": None if not lags or None in lags else sum(lags),
+        "lag": None if look.away or not lags or None in lags else sum(lags),
         "heartbeat_age_s": None if look.heartbeat_age is None else round(look.heartbeat_age, 1),
         "connectors": [
             {"name": part.name, "part": part.part, "state": part.state, "tasks": list(part.tasks)}

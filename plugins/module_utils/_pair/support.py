@@ -24,7 +24,7 @@ from .._core.waiting import Bounds
 from .._kafka.brokers import brokers
 from .._module import Result
 from .clusters import connect_one, on_each
-from .journal import read_copy
+from .journal_copies import read_copy
 
 __all__ = ["support"]
 

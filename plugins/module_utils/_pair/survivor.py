@@ -96,7 +96,8 @@ class Survivor:
                 raise DrError(
                     "topic_recreated",
                     f'The topic "{name}" on {self.y} was created again: id {state.topic_id}, journaled {known}.',
-                    "Positions of before mean other records. Nothing was committed.",
+                    "Positions of before mean other records. Nothing was committed. What to do: the row topic_recreated"
+                    " in docs/troubleshooting.md.",
                 )
         return present
 

@@ -23,6 +23,7 @@ from .clusters import both
 from .evidence import Evidence, by_group
 from .four_topics import FourTopics
 from .intruders import foreign_records
+from .leaving import wait_for_members_to_leave
 from .observe import FlowLook, GroupLook, Pair, Partition
 from .one_topic import OneTopic
 
@@ -55,6 +56,11 @@ class Translation:
 
     def run(self) -> Result:
         """Gather the evidence and find the positions."""
+        waited = wait_for_members_to_leave(self.pair.kafka, self.pair.groups, self.params)
+        if waited.looks > 1:
+            # Somebody was still at work: its last commits are no reader with assign().
+            self._since = time.monotonic()
+            self._earlier = positions(self.pair.kafka[self.x], self.pair.groups)
         forward, back = self._copied_looks()
         x_groups, y_groups = self._idle_groups()
         y_ranges = self.pair.ranges(self.y, self._y_topics())
@@ -68,6 +74,8 @@ class Translation:
             "barrier": _barrier(evidence),
         }
         result = Result(extra=extra, requests=self.pair.requests)
+        if waited.looks > 1:
+            result.warnings.append(f"Waited {waited.seconds:.0f} s until the last member had left its group.")
         result.failure = self._refusal(rows)
         return result
 
@@ -113,7 +121,8 @@ class Translation:
             raise DrError(
                 "no_barrier",
                 f'The connector "{source.name}" is {found}, wanted STOPPED with none.',
-                "Its copied offsets are not final before that. Stop it, or translate without a barrier.",
+                "Its copied offsets are not final before that. Somebody else started it, or its worker did not stop it:"
+                " look there, then start the same playbook again, which stops it.",
             )
         open_ = [
             f"{topic}-{partition}: {finding.reason}"
@@ -130,7 +139,8 @@ class Translation:
             raise DrError(
                 "not_drained",
                 f"{len(open_)} partitions of {forward.name} are not copied to their end: {'; '.join(open_[:3])}.",
-                "Resume the flow and let it drain before the barrier.",
+                "Start the same playbook again: it lets the flow run on until everything is copied. See meanwhile that"
+                " no producer is left, and that no transaction stays open.",
             )
 
         foreign = foreign_records(self.pair, forward, self.pair.accepted)
@@ -139,7 +149,8 @@ class Translation:
                 "foreign_writer",
                 f"Somebody else than the flow writes on {self.y}: {'; '.join(foreign[:3])}.",
                 "Such records are never copied back. Producers write the original topic only, on the side where they"
-                " live. Stop that writer; to go on all the same, name the topics in accept_foreign.",
+                " live. Stop that writer; to go on all the same, name the topics in kafka_dr_accept_foreign (option"
+                " accept_foreign).",
             )
         if self.pair.naming.policy == "identity":
             self._require_decided()
@@ -227,7 +238,8 @@ class Translation:
                 "group_behind",
                 f'{len(inexact)} positions are not exact; group "{first["group"]}" on {first["topic"]}-'
                 f"{first['partition']}: {first['method']}, up to {first['rereads']} records again ({first['reason']}).",
-                "Let the groups read to the end first, or accept the re-reads with group_lag: reread.",
+                "Let the groups read to the end first, or accept the re-reads with -e kafka_dr_group_lag=reread (option"
+                " group_lag).",
             )
         return None
 

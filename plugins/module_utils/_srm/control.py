@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._bounded import Ended, last_lines, run_bounded
 from .._core.errors import DrError
 from .._core.redaction import without_secrets
 from .exports import parse_export
 from .listing import KINDS, FlowList, Listing, parse_listing
-from .process import Ended, last_lines, run_bounded
 
 __all__ = ["RETRIED", "UNSUPPORTED", "SrmControl", "Tool", "export_offsets"]
 

@@ -73,6 +73,14 @@ def test_workers_of_the_source_are_refused_even_if_the_target_is_unknown(worker:
     assert run_module(connect_mirror, params(worker, source=source))["error"]["code"] == "wrong_connect_cluster"
 
 
+def test_what_is_not_there_to_be_stopped_is_not_looked_for_beside_the_wrong_cluster(worker: Worker) -> None:
+    """Nothing there would count as stopped, while the flow's own workers run it on."""
+    worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, {"kafka_cluster_id": "id-of-P"})]
+    target = {"alias": "B", "bootstrap_servers": "b1:9092", "cluster_id": "id-of-B"}
+    result = run_module(connect_mirror, params(worker, target=target, state="stopped"))
+    assert result["error"]["code"] == "wrong_connect_cluster"
+
+
 def test_a_second_connector_of_the_flow_is_refused(worker: Worker) -> None:
     worker.answers = [(200, {"mine": entry("RUNNING", "RUNNING")}), NOT_FOUND]
     result = run_module(connect_mirror, params(worker))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect import offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.http import (
     RefusedError,
     Reply,
@@ -17,9 +18,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.http 
     quoted,
     retry_reason,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import copied_offsets
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import copied_offsets, set_offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import Worker
 
 STARTING = (503, '{"status": "starting", "message": "Worker is still starting up."}')
@@ -216,6 +218,23 @@ def test_offsets_are_read_by_partition_and_null_or_foreign_ones_are_unknown(work
     worker.answers = [(200, {"offsets": entries}), (200, {"offsets": entries})]
     assert copied_offsets(client(worker), "X", "P") == {("T", 0): 0}
     assert copied_offsets(client(worker), "X") == {("T", 0): 0, ("T", 2): 7}
+
+
+def test_offsets_that_were_set_may_be_shown_a_moment_later_and_others_are_refused(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = (
+        {"partition": {"cluster": "P", "partition": number, "topic": "T"}, "offset": {"offset": 5}} for number in (0, 1)
+    )
+    none, set_ = (200, {"offsets": []}), (200, {"message": "The Connect framework-managed offsets have been altered"})
+    worker.answers = [none, set_, none, (200, {"offsets": [one]}), (200, {"offsets": [one, two]})]
+    set_offsets(client(worker), "X", "P", {("T", 0): 5, ("T", 1): 5})
+    assert [method for method, _path in worker.calls] == ["GET", "PATCH", "GET", "GET", "GET"]
+
+    monkeypatch.setattr(offsets, "_SHOWN", Bounds(timeout=0.0))
+    worker.answers = [none, set_, (200, {"offsets": [one]})]
+    with pytest.raises(DrError, match="T-1: wanted 5, found None"):
+        set_offsets(client(worker), "X", "P", {("T", 0): 5, ("T", 1): 5})
 
 
 def test_offsets_of_a_connector_that_does_not_exist_are_unknown(worker: Worker) -> None:

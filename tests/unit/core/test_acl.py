@@ -26,6 +26,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.acl impo
     named,
     plan,
     wanted_acls,
+    write_bans,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Outcome, diff_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
@@ -232,3 +233,23 @@ def test_a_fence_is_a_ban_for_each_topic_and_principal() -> None:
         ("x", "deny", "write", "*"),
         ("y", "deny", "write", "*"),
     }
+
+
+@pytest.mark.parametrize(
+    ("ban", "keeps"),
+    [
+        ({}, True),
+        ({"operation": "all"}, True),
+        ({"name": "*"}, True),
+        ({"name": "Pay", "pattern_type": "prefixed"}, True),
+        ({"host": "10.0.0.1"}, True),
+        ({"permission": "allow"}, False),
+        ({"operation": "read"}, False),
+        ({"name": "Pay"}, False),
+        ({"resource_type": "group"}, False),
+    ],
+)
+def test_whatever_keeps_somebody_from_writing_is_found(ban: dict[str, str], keeps: bool) -> None:
+    base = {"principal": "User:x", "resource_type": "topic", "name": "Payments", "operation": "write"}
+    acl = Acl(**{**base, "permission": "deny", **ban})
+    assert write_bans([acl], ["Orders", "Payments"]) == ([acl] if keeps else [])

@@ -52,6 +52,19 @@ def with_client(name: str, **parts: Any) -> dict[str, Any]:
     return {"clients": [{key: value for key, value in client.items() if value is not None} for client in clients]}
 
 
+def both(units: tuple[str | None, str | None] = (None, None), **parts: Any) -> dict[str, Any]:
+    """The producers of two applications with the same ``parts``."""
+    own = dict(zip(("till", "shop"), units, strict=True))
+    return {
+        "clients": [
+            {**client, **parts, **({"unit": own[client["name"]]} if own[client["name"]] else {})}
+            if client["name"] in own
+            else client
+            for client in MANY["clients"]
+        ]
+    }
+
+
 def test_an_application_is_a_pair_of_its_own() -> None:
     pair = laid_out(derive_pair(many()))
     assert (pair["name"], pair["application"]) == ("B-P.payments", "payments")
@@ -108,6 +121,12 @@ def test_a_pair_without_applications_is_as_it_was() -> None:
             {"rights": "exact", **with_client("shop", principal="User:till")},
             'The principal "User:till" works for the applications orders, payments',
         ),
+        (
+            both(control="systemd", units=("api", "api.service")),
+            'The unit "api" on localhost belongs to the applications orders, payments',
+        ),
+        (both(endpoint_file="/etc/kafka.env"), 'The endpoint file "/etc/kafka.env" on localhost belongs to the applic'),
+        (both(transactional_ids=["tx"]), 'The transactional id "tx" belongs to the applications orders, payments'),
     ],
 )
 def test_what_is_shared_or_unclear_is_refused(parts: dict[str, Any], text: str) -> None:
@@ -115,6 +134,15 @@ def test_what_is_shared_or_unclear_is_refused(parts: dict[str, Any], text: str) 
         derive_pair(many(**parts))
     assert refused.value.code == "inventory_invalid"
     assert text in refused.value.message
+
+
+def test_clients_of_one_application_may_share_and_hosts_tell_the_others_apart() -> None:
+    """One process may be declared as a producer and a consumer."""
+    shared = {"control": "systemd", "unit": "api", "endpoint_file": "/etc/api.env", "transactional_ids": ["tx"]}
+    clients = [{**client, **(shared if client["name"] in ("till", "settle") else {})} for client in MANY["clients"]]
+    elsewhere = {"control": "systemd", "unit": "api", "endpoint_file": "/etc/api.env", "hosts": "shop1"}
+    clients = [{**client, **(elsewhere if client["name"] == "shop" else {})} for client in clients]
+    assert [client["name"] for client in derive_pair(many(clients=clients))["clients"]] == ["till", "settle"]
 
 
 def test_what_is_shared_is_refused_whichever_application_moves() -> None:

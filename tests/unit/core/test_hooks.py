@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.hooks import (
     HOOK_KEYS,
@@ -19,6 +18,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.hooks im
     hooks_at,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import check_mapping
+from ansible_collections.switchback.kafka_dr.tests.support.yamls import load_yaml
 
 ROLE = Path(__file__).resolve().parents[3] / "roles" / "cutover"
 
@@ -31,7 +31,7 @@ def hook(**parts: Any) -> dict[str, Any]:
 
 
 def test_the_moments_are_the_phases_of_the_role_and_two_around_them() -> None:
-    phases = yaml.safe_load((ROLE / "vars" / "main.yml").read_text())["cutover_phases"]
+    phases = load_yaml(ROLE / "vars" / "main.yml")["cutover_phases"]
     assert {name: [*rows, "run", "undo"] for name, rows in phases.items()} == {
         name: list(moments) for name, moments in MOMENTS.items()
     }

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import cutover_order, derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.layout import laid_out
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import Key, check_mapping, names, nearest
 
 GOOD: dict[str, Any] = {
@@ -230,9 +231,24 @@ def test_the_pair_of_a_good_inventory() -> None:
     assert list(pair["flows"]) == ["P->B", "B->P"]
 
 
-def test_a_group_that_lives_on_both_sides_is_never_translated() -> None:
-    """SOUNDNESS 8."""
-    assert "probe" not in derive_pair(GOOD)["groups"]
+def places(value: Any, name: str, at: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+    """Where in a structure a name stands, as a key or within a text."""
+    if isinstance(value, dict):
+        return {(*at, name) for key in value if key == name}.union(
+            *(places(one, name, (*at, str(key))) for key, one in value.items())
+        )
+    if isinstance(value, list | tuple):
+        return set().union(*(places(one, name, at) for one in value))
+    return {at} if isinstance(value, str) and name in value else set()
+
+
+@pytest.mark.parametrize("more", [{}, {"policy": "identity"}, sites()], ids=["connect", "identity", "srm"])
+def test_a_group_that_lives_on_both_sides_is_told_to_nobody(more: dict[str, Any]) -> None:
+    """SOUNDNESS 8: neither MirrorMaker 2, nor SRM's lists, nor what translates or commits hears of it."""
+    pair = laid_out(derive_pair(changed(**more)))
+    denied = {("lists", alias, "always", "denied") for alias in pair["clusters"] if more.get("engine") == "srm"}
+    assert places(pair, "probe") == {("local_groups",)} | denied
+    assert {"groups"} <= {at[0] for at in places(pair, "settlement")}
 
 
 def test_a_flow_runs_on_the_workers_beside_its_target() -> None:

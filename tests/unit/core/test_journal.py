@@ -24,12 +24,14 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal 
     fold,
     merge,
     missing_facts,
+    require_turn,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import stays
 
 IDS = {"P": {"T": "id-p"}, "B": {"T": "id-b"}}
 THERE = {"type": "cutoff", "from": "P", "to": "B"}
 BACK = {"type": "cutoff", "from": "B", "to": "P"}
+LOST = {"type": "disaster", "from": "P", "to": "B"}
 CUT = {"cut": {"T": {"0": 7}}, "positions": {"g": {"T": {"0": 5}}}}
 
 
@@ -172,7 +174,60 @@ def test_disabling_keeps_where_the_applications_live() -> None:
     assert (state.enabled, state.active) == (False, "B")
 
 
-@pytest.mark.parametrize("kind", ["phase", "pnr", "ended"])
+def test_a_point_of_no_return_that_was_written_in_part_is_void_once_the_run_is_taken_back() -> None:
+    """One copy holds it, the other one could not be written: its controller never went on, and started the old side."""
+    undoing, undone = event(2, 4, "undoing", "r2"), event(2, 5, "ended", "r2", result="undone")
+    state = fold([ENABLED, STARTED, BARRIER, PNR, undoing])
+    assert state.run is not None
+    assert (state.active, state.left, state.run["pnr"], state.run["left_at"]) == ("P", {}, None, None)
+    # Started again, it goes through all phases: the old side's clients are at work.
+    assert state.interrupted
+    again = fold([ENABLED, STARTED, BARRIER, PNR, undoing, undone, event(3, 0, "enabled", active="P", topic_ids=IDS)])
+    assert (again.active, again.left, again.interrupted) == ("P", {}, False)
+    # What another stay has left is as it was before.
+    home = [event(3, 0, "started", "r3", **BACK), event(3, 1, "phase", "r3", phase="barrier", facts={"cut": {}})]
+    back = [*LIFE, *home, event(3, 2, "pnr", "r3"), event(3, 4, "undoing", "r3")]
+    assert (fold(back).active, fold(back).left) == ("B", fold(LIFE).left)
+
+
+TURNS = {"phase": {"phase": "drain"}, "pnr": {}, "undoing": {}, "ended": {"result": "completed"}}
+TAKEN = event(2, 2, "resumed", "r2", holder=None)
+
+
+@pytest.mark.parametrize("kind", TURNS)
+def test_who_was_overtaken_notes_nothing_more(kind: str) -> None:
+    """SOUNDNESS 25: the run keeps its id when another controller takes it over; the first one may wake up."""
+    state = fold([ENABLED, STARTED, BARRIER, TAKEN])
+    assert require_turn(state, "r2", kind, TURNS[kind], 1)["id"] == "r2"
+    with pytest.raises(DrError) as refused:
+        require_turn(state, "r2", kind, TURNS[kind], 0)
+    assert refused.value.code == "run_superseded"
+    assert "taken over 1 times" in refused.value.message
+
+
+@pytest.mark.parametrize("kind", TURNS)
+def test_a_run_that_has_ended_gets_no_more_events(kind: str) -> None:
+    with pytest.raises(DrError) as refused:
+        require_turn(fold(LIFE), "r2", kind, TURNS[kind], 0)
+    assert refused.value.code == "run_ended"
+    # But for its flow, which is armed when the lost side is back.
+    require_turn(fold(LIFE), "r2", "phase", {"phase": "armed"}, None)
+
+
+def test_only_who_wrote_the_point_of_no_return_may_call_it_void() -> None:
+    passed = [ENABLED, STARTED, BARRIER, PNR]
+    require_turn(fold(passed), "r2", "undoing", {}, 0)
+    taken = fold([*passed, event(2, 3, "resumed", "r2", holder=None)])
+    with pytest.raises(DrError) as refused:
+        require_turn(taken, "r2", "undoing", {}, 1)
+    assert refused.value.code == "run_passed"
+    lost = [*passed, event(3, 0, "started", "r3", behind=True, **LOST), event(3, 1, "pnr", "r3")]
+    with pytest.raises(DrError) as never:
+        require_turn(fold(lost), "r3", "undoing", {}, 0)
+    assert never.value.code == "run_passed"
+
+
+@pytest.mark.parametrize("kind", ["phase", "pnr", "undoing", "ended"])
 def test_events_of_a_run_that_was_overtaken_change_nothing(kind: str) -> None:
     newer = event(3, 0, "started", "r3", **BACK)
     late = event(4, 0, kind, "r2", phase="x", result="late")
@@ -474,8 +529,6 @@ def test_the_policy_that_the_topics_were_filled_with_is_kept_while_the_pair_is_d
 
 # ---- disasters
 
-LOST = {"type": "disaster", "from": "P", "to": "B"}
-
 
 def test_a_disaster_takes_the_place_of_another_interrupted_run() -> None:
     state = fold([ENABLED, STARTED, BARRIER])
@@ -493,6 +546,13 @@ def test_what_was_noted_before_a_disaster_behind_the_point_of_no_return_still_ho
     assert (state.active, state.left["P"]["cut"]) == ("B", CUT["cut"])
     assert state.run is not None
     assert (state.run["pnr"], state.run["behind"], state.run["phases"]["barrier"]["cut"]) == (3001.0, True, CUT["cut"])
+    # Since then whoever wrote on P was alone there.
+    assert state.run["left_at"] == PNR.time
+    # A flow back that was armed is not armed once more: it has copied since.
+    armed = event(2, 3, "phase", "r2", phase="armed", facts={"resumed": {}})
+    flows = fold([ENABLED, STARTED, BARRIER, PNR, armed, lost]).run
+    assert flows is not None
+    assert sorted(flows["phases"]) == ["armed", "barrier"]
     # Of a run to the other side nothing is taken over.
     back = event(2, 0, "started", "r2", **BACK)
     other = fold([ENABLED, back, BARRIER, event(3, 0, "started", "r3", behind=True, **LOST)])

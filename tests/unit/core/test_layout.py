@@ -57,6 +57,8 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
     assert [topic["name"] for topic in laid["syncs"]["B"]] == ["mm2-offset-syncs.P.internal"]
     end = {"alias": "P", "bootstrap_servers": "P:9092", "client": {"client.id": "P"}}
     assert laid["flow_clusters"]["P"] == end
+    derived["clusters"]["P"]["cluster_id"] = "id-of-P"
+    assert layout.laid_out(derived)["flow_clusters"]["P"] == {**end, "cluster_id": "id-of-P"}
     assert {alias: laid["flow_steps"][alias] for alias in "PB"} == {
         alias: layout.flow_steps(derived, alias) for alias in "PB"
     }

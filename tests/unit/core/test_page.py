@@ -90,6 +90,7 @@ def cutover(**parts: Any) -> Document:
         "survey": None,
         "probes": [],
         "lowered": 0,
+        "kept": [],
         "rescue": None,
         "fence": None,
         "unstopped": [],

@@ -54,6 +54,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "survey": None,
         "probes": [],
         "lowered": 0,
+        "kept": [],
         "rescue": None,
         "fence": None,
         "unstopped": [],
@@ -98,6 +99,7 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
         ({}, "positions", "PROVEN"),
         ({"rereads": 12}, "positions", "PROVEN"),
         ({"rereads": None}, "positions", "UNKNOWN"),
+        ({"kept": [{"group": "g", "topic": "T", "partition": 0, "before": 9, "wanted": 5}]}, "positions", "UNKNOWN"),
         # Without a fence nobody can prove that nobody writes: at best nothing was seen.
         ({"rogue": []}, "fence", "UNKNOWN"),
         ({"rogue": None}, "fence", "UNKNOWN"),
@@ -215,16 +217,24 @@ def test_groups_are_counted_by_side_and_unknown_does_not_count_as_read() -> None
     ]
 
 
-@pytest.mark.parametrize("pnr", [None, 11.0])
-def test_an_interrupted_run_is_shown_with_what_to_do(pnr: float | None) -> None:
-    run = {"id": "r1", "type": "cutoff", "from": "P", "to": "B", "pnr": pnr, "ended": None}
+@pytest.mark.parametrize(("pnr", "behind"), [(None, False), (11.0, False), (None, True)])
+def test_an_interrupted_run_is_shown_with_what_to_do(pnr: float | None, behind: bool) -> None:
+    run = {"id": "r1", "type": "cutoff", "from": "P", "to": "B", "pnr": pnr, "behind": behind, "ended": None}
     text = "\n".join(status_lines(status(), "P", run))
     assert "INTERRUPTED: the cutoff run r1 to B" in text
     command = "ansible-playbook switchback.kafka_dr.{} -i INVENTORY"
     assert f"{command.format('failover_cutoff')} -e kafka_dr_to=B -e kafka_dr_confirm=B" in text
-    # Behind the point of no return nothing is taken back.
-    assert (f"{command.format('abandon')} -e kafka_dr_confirm=P" in text) is (pnr is None)
+    # Behind the point of no return, this run's own or another one's, nothing is taken back.
+    assert (f"{command.format('abandon')} -e kafka_dr_confirm=P" in text) is (pnr is None and not behind)
     assert "INTERRUPTED" not in "\n".join(status_lines(status(), "P", {**run, "ended": 12.0}))
+
+
+def test_commands_of_an_interrupted_run_are_whole() -> None:
+    run = {"id": "r1", "type": "cutoff", "from": "P", "to": "B", "pnr": None, "behind": False, "ended": None}
+    run["pair"] = "B-P.payments"
+    text = "\n".join(status_lines(status(), "P", run, "jump.example.com"))
+    assert text.count(" -e kafka_dr_application=payments -e kafka_dr_run_on=jump.example.com") == 2
+    assert "kafka_dr_run_on" not in "\n".join(status_lines(status(), "P", run, "localhost"))
 
 
 def test_at_most_ten_missing_things_are_listed() -> None:
@@ -246,13 +256,17 @@ def test_what_checkpoints_would_have_re_read_is_unknown_where_there_is_none(
 def test_how_much_would_be_read_again_is_not_said_where_a_position_is_missing() -> None:
     result = {"outcome": "done", "committed": 1, "rereads": None, "details": [], "ahead": [], "left_out": []}
     assert "an unknown number of records" in checkpoint_lines(result, "B")[0]
-    lease = {"kind": "checkpoint", "to": "B", "since": 10.0, "ended": 11.0, "outcome": "done"}
+    lease = {"kind": "checkpoint", "to": "B", "since": 10.0, "ended": 11.0, "outcome": "done", "holder": None}
     (known,) = lease_lines([{**lease, "counts": {"rereads": 3}}], 40.0)
     (unknown,) = lease_lines([{**lease, "counts": {"rereads": None}}], 40.0)
     assert "at most 3 records" in known
     assert "an unknown number of records" in unknown
     (failed,) = lease_lines([{**lease, "outcome": "failed", "counts": {"rereads": 3}}], 40.0)
     assert "failed 30 s ago" in failed
+    # A playbook that touches the flows is worth a line while it does.
+    enabling = {**lease, "kind": "enable", "to": "", "holder": {"host": "h"}}
+    assert lease_lines([enabling], 40.0) == []
+    assert lease_lines([{**enabling, "ended": None}], 40.0) == ["  enable: began 30 s ago and has not ended"]
 
 
 def test_positions_that_were_there_already_are_compared_with_the_translated_ones() -> None:
@@ -263,6 +277,18 @@ def test_positions_that_were_there_already_are_compared_with_the_translated_ones
     assert "positions that B had already: 1 equal, 2 lower by 23 offsets, 1 higher, 2 missing" in "\n".join(
         report_lines(report)
     )
+
+
+@pytest.mark.parametrize("kind", ["cutoff", "continuous", "disaster"])
+def test_positions_that_were_kept_are_listed_with_what_they_may_skip(kind: str) -> None:
+    """SOUNDNESS 6: nobody has shown that their group has read what lies below."""
+    kept = [{"group": f"g{n}", "topic": "T", "partition": n, "before": 9 + n, "wanted": 5} for n in range(7)]
+    more = {"survey": SURVEY, "details": [ROW]} if kind == "disaster" else {}
+    found = cutover_report(facts(type=kind, kept=kept, **more))
+    row = next(check for check in found["checks"] if check["name"] == "positions")
+    assert row["verdict"] == "UNKNOWN"
+    assert "7 higher positions that were found were kept: they may skip up to 49 records, g0 T-0 by 4" in row["reason"]
+    assert row["reason"].endswith("g4 T-4 by 8, ...")
 
 
 SURVEY = {"loss": {"offsets_at_least": 3}, "loss_lines": ["at least 3 offsets"], "ages": {"g": 12.0, "h": None}}
@@ -295,11 +321,16 @@ def test_a_disaster_never_says_that_nothing_was_lost() -> None:
         ),
         ({"details": [{**ROW, "method": "start"}]}, "positions", "of 1 nothing was known"),
         ({"details": [{**ROW, "quality": "unproven"}]}, "positions", "1 of 1 may skip"),
-        ({"details": [{**ROW, "existing": 9}]}, "positions", "1 higher positions that were found were kept"),
+        (
+            {"kept": [{"group": "g", "topic": "T", "partition": 0, "before": 9, "wanted": 5}]},
+            "positions",
+            "1 higher positions that were found were kept: they may skip up to 4 records, g T-0 by 4",
+        ),
         ({"survey": None}, "loss", "interrupted run"),
         ({"survey": None}, "positions", "interrupted run"),
         ({"probes": [{"answers": True}]}, "fence", "answered right before the first producer"),
         ({"unstopped": ["host h is gone"]}, "fence", "not stopped: host h is gone"),
+        ({}, "fence", "its producers were told to stop"),
     ],
 )
 def test_what_a_disaster_says(parts: dict[str, Any], name: str, text: str) -> None:

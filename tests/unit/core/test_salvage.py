@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.salvage import (
+    BEGINNING,
     Progress,
     already_copied,
     first_offset,
@@ -38,6 +39,16 @@ def test_what_was_copied_and_not_noted_is_found_and_nothing_else(data: st.DataOb
         reached = max(reached, end)
     context, tail = list(range(noted)), list(range(noted, length))
     assert already_copied(context, tail, replica) == reached - noted
+
+
+@given(st.lists(st.integers(0, 3), max_size=8), st.integers(0, 8), st.integers(0, 8))
+def test_where_nothing_was_noted_the_beginnings_are_compared(tail: list[int], first: int, second: int) -> None:
+    """The worker began anew once: only what is the one of its kind, and really copied, is left out."""
+    replica = [BEGINNING, *tail[:first], *tail[:second]]
+    found = already_copied([BEGINNING], tail, replica)
+    assert found <= max(first, second)
+    if len(set(tail)) == len(tail):
+        assert found == min(max(first, second), len(tail))
 
 
 @given(st.lists(st.integers(0, 2), max_size=6), st.lists(st.integers(0, 2), max_size=8), st.integers(0, 8))

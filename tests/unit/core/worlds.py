@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.holes import Hole, add
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import Stay
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Copy, Window
 
 Mark = tuple[object, ...]
@@ -45,6 +47,7 @@ class World:
     copied: int | None = None
     first: int = 0
     syncs: list[OffsetSync] = field(default_factory=list)
+    holes: tuple[Hole, ...] = ()
 
     @property
     def timed(self) -> bool:
@@ -77,6 +80,32 @@ class World:
             syncs=tuple(self.syncs),
         )
 
+    def part(self, stay: Stay) -> Copy:
+        """What the translation sees of one segment of the flow P->B, as FlowCopies bounds it."""
+        key = ("T", 0)
+        logs = {"P": (self.start, self.source_end), "B": (self.replica_start, self.replica_end)}
+        for alias, (low, high) in logs.items():
+            begin = max(low, stay.first(alias, key))
+            end = high if stay.end is None else min(high, stay.end[alias][key])
+            logs[alias] = (min(begin, max(low, end)), max(low, end))
+        seen = self.copy(logs["P"], logs["B"])
+        return replace(
+            seen,
+            start=logs["P"][0],
+            source_end=logs["P"][1],
+            replica_start=logs["B"][0],
+            replica_end=logs["B"][1],
+            copied=self.copied if stay.end is None else stay.end["P"][key] - 1,
+            first=stay.first("P", key),
+            replica_first=stay.first("B", key),
+        )
+
+    def brought(self, offset: int, commit: int | None = None) -> bool:
+        """Did a replay bring this source record over, before the replica grew to ``commit``?"""
+        return any(
+            hole.begin <= offset < hole.end and (commit is None or hole.replica_at <= commit) for hole in self.holes
+        )
+
     # ---- the truth
 
     def skipped_forward(self, commit: int, offset: int) -> list[int]:
@@ -84,7 +113,7 @@ class World:
         behind = {one.origin for one in self.replica if one.offset >= offset}
         lost = [one.offset for one in self.source if one.offset >= commit and one.offset not in behind]
         copied = {one.origin for one in self.replica}
-        return [one for one in lost if one in copied]
+        return [one for one in lost if one in copied and not self.brought(one)]
 
     def reread_forward(self, commit: int, offset: int) -> int:
         """Processed source records that lie at or behind ``offset`` although their first copy there is no resend."""
@@ -107,7 +136,8 @@ class World:
     def skipped_reverse(self, commit: int, offset: int) -> list[int]:
         """Source records that exist below ``offset`` and were never processed."""
         done = self.processed(commit)
-        return [one.offset for one in self.source if self.first <= one.offset < offset and one.offset not in done]
+        below = (one.offset for one in self.source if self.first <= one.offset < offset)
+        return [one for one in below if one not in done and not self.brought(one, commit)]
 
     def reread_reverse(self, commit: int, offset: int) -> int:
         """Source records at or behind ``offset`` that were processed, without those that lie on the replica again."""
@@ -136,10 +166,12 @@ KINDS = (
 )
 
 
-def world(seed: int) -> World:
-    """The world of a seed."""
+def world(seed: int, replayed: bool = False) -> World:
+    """The world of a seed. ``replayed``: tails were replayed, and the flow was set behind them."""
     draw = random.Random(seed)
     kinds = frozenset(kind for kind in KINDS if draw.random() < 0.25)
+    if replayed:
+        kinds = kinds - {"patched", "recreated"} | {"replayed"}
     made = World(seed, kinds)
     _produce(made, draw)
     _replicate(made, draw)
@@ -201,6 +233,9 @@ def _replicate(made: World, draw: random.Random) -> None:
     while True:
         if restarts and draw.random() < 0.06:
             cursor, restarts, fresh = flushed, restarts - 1, True
+        if "replayed" in made.kinds and cursor < stop and draw.random() < 0.06:
+            cursor = flushed = _replay(made, draw, (flushed, cursor), at)
+            stop, fresh = max(stop, cursor), True
         if cursor >= stop:
             if not restarts or draw.random() < 0.5:
                 break
@@ -231,6 +266,18 @@ def _replicate(made: World, draw: random.Random) -> None:
     made.copied = made.source[known - 1].offset if known else None
     if made.copied is not None and made.copied < made.first:
         made.copied = None
+    if made.holes:
+        made.copied = max(made.copied or 0, made.holes[-1].end - 1)
+
+
+def _replay(made: World, draw: random.Random, place: tuple[int, int], at: int) -> int:
+    """The flow is set behind a tail: the new cursor. The tail begins at the cursor, or where it was noted last."""
+    flushed, cursor = place
+    begin = flushed if draw.random() < 0.3 else cursor
+    after = min(len(made.source), cursor + draw.randint(1, 10))
+    first = made.source[begin - 1].offset + 1 if begin else 0
+    made.holes = add(made.holes, first, made.source[after - 1].offset + 1, at) or ()
+    return after
 
 
 def _age(made: World, draw: random.Random) -> None:

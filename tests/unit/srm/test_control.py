@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._bounded import last_lines
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.control import (
     SrmControl,
@@ -19,7 +20,6 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.control i
     export_offsets,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.listing import FlowList
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.process import last_lines
 from ansible_collections.switchback.kafka_dr.tests.unit.srm.tool import program
 
 TOPICS = FlowList("topics", "P", "B")

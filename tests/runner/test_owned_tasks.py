@@ -1,0 +1,119 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Task files of hooks and clients meet a host that does not answer: the play goes its way to undo and report."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PING: dict[str, Any] = {"ansible.builtin.ping": {}, "delegate_to": "dead"}
+SAY: dict[str, Any] = {"ansible.builtin.debug": {"msg": "SWITCHED {{ cutover_hook_facts.KAFKA_DR_TO }}"}}
+INVENTORY = {"all": {"hosts": {"dead": {"ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_connection": "ssh"}}}}
+STATE = {
+    "kafka_dr_pair": {"name": "B-P", "application": None},
+    "cutover_when": "before",
+    "cutover_moment": "start",
+    "cutover_type": "cutoff",
+    "cutover_from": "P",
+    "cutover_to": "B",
+    "cutover_run": "r1",
+    "cutover_outcome": "failed",
+    "cutover_failure": None,
+    "report_content": {"verdict": "UNKNOWN"},
+}
+
+
+def played(folder: Path, tasks: list[dict[str, Any]], **facts: Any) -> tuple[int, str]:
+    """Exit code and output of a hook with these tasks, in a run as the role makes it, and of a play behind it."""
+    (folder / "inventory.json").write_text(json.dumps(INVENTORY))
+    (folder / "tasks.yml").write_text(json.dumps(tasks))
+    ended = facts.pop("ended", False)
+    hook = {"name": "dns", "command": None, "tasks_file": str(folder / "tasks.yml"), "timeout": 30, "on_error": "stop"}
+    run_it = {
+        "ansible.builtin.include_role": {"name": "switchback.kafka_dr.cutover", "tasks_from": "hook"},
+        "vars": {"cutover_hook": hook | facts},
+    }
+    note = {"ansible.builtin.set_fact": STATE | {"cutover_hooks": [], "cutover_ended": ended}}
+    broken = {"ansible.builtin.fail": {"msg": "BROKEN"}}
+    run = {
+        "block": [note, *([broken] if ended else [run_it]), {"ansible.builtin.debug": {"msg": "MOVED"}}],
+        "rescue": [
+            {"ansible.builtin.debug": {"msg": "UNDONE {{ ansible_failed_result.msg }}"}},
+            {"ansible.builtin.set_fact": {"cutover_failure": {"message": "it"}}},
+            {"ansible.builtin.fail": {"msg": "STOPPED"}},
+        ],
+        "always": [{"ansible.builtin.debug": {"msg": "REPORTED {{ cutover_hooks | map(attribute='failure') | list }}"}}]
+        + ([run_it] if ended else []),
+    }
+    plays = [
+        {"hosts": "localhost", "gather_facts": False, "strategy": "linear", "tasks": [run]},
+        {"hosts": "localhost", "gather_facts": False, "tasks": [{"ansible.builtin.debug": {"msg": "LATER PLAY"}}]},
+    ]
+    (folder / "play.yml").write_text(json.dumps(plays))
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "inventory.json", "play.yml"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+LATE = "a host could not be reached"
+
+
+def test_a_dead_host_stops_the_file_and_the_run_which_is_undone(tmp_path: Path) -> None:
+    code, said = played(tmp_path, [PING, SAY])
+    assert code == 2
+    assert f"UNDONE The hook dns before start failed: {tmp_path}/tasks.yml: {LATE}" in said
+    assert "REPORTED" in said
+    assert [word for word in ("SWITCHED B", "MOVED", "LATER PLAY") if f'"{word}"' in said] == []
+
+
+def test_a_dead_host_may_be_no_matter(tmp_path: Path) -> None:
+    code, said = played(tmp_path, [PING, SAY], on_error="go_on")
+    assert code == 0
+    assert '"MOVED"' in said
+    assert "SWITCHED B" not in said
+    assert f"tasks.yml: {LATE}" in said.split("REPORTED")[1]
+    assert '"LATER PLAY"' in said
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        [{**PING, "delegate_to": "{{ item }}", "loop": ["localhost", "dead"]}, SAY],
+        [{"block": [PING, SAY]}, SAY],
+    ],
+    ids=["loop", "block"],
+)
+def test_wherever_it_stands_in_the_file(tmp_path: Path, tasks: list[dict[str, Any]]) -> None:
+    code, said = played(tmp_path, tasks)
+    assert (code, "UNDONE" in said, "SWITCHED B" in said) == (2, True, False)
+
+
+def test_the_owner_may_catch_it(tmp_path: Path) -> None:
+    code, said = played(tmp_path, [{"block": [PING], "rescue": [SAY]}])
+    assert (code, '"SWITCHED B"' in said, '"MOVED"' in said, '"LATER PLAY"' in said) == (0, True, True, True)
+
+
+def test_another_failure_is_told_as_it_is(tmp_path: Path) -> None:
+    code, said = played(tmp_path, [{"ansible.builtin.fail": {"msg": "no licence"}}])
+    assert code == 2
+    assert "tasks.yml: no licence" in said.split("UNDONE")[1]
+
+
+def test_a_dead_host_behind_a_failed_run_does_not_make_it_a_good_one(tmp_path: Path) -> None:
+    code, said = played(tmp_path, [PING, SAY], ended=True)
+    assert code == 2
+    assert LATE in said
+    assert '"LATER PLAY"' not in said

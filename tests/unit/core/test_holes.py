@@ -1,0 +1,154 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Holes that replays leave in a flow: positions before, at and behind them, and in many worlds."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.holes import (
+    Hole,
+    add,
+    at_hole,
+    read_again,
+    segment,
+    segments,
+    usable,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.salvage import Progress
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Translated, forward, reverse
+from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import Data, World, world
+
+COUNT = int(os.environ.get("KAFKA_DR_WORLDS", "20000")) // 4
+BLURRED = {
+    "identical",
+    "periodic",
+    "source_compacted",
+    "replica_compacted",
+    "source_retention",
+    "replica_retention",
+    "running",
+}
+KEY = ("T", 0)
+
+
+def through(made: World, commit: int, upstream: bool) -> Translated:
+    """As ``HoledCopies`` does."""
+    there = at_hole(made.holes, commit, upstream)
+    if there is not None:
+        return there
+    parts = segments({KEY: made.holes}, frozenset(), "P", "B")
+    seen = made.part(parts[segment(made.holes, commit, upstream) - 1])
+    return forward(commit, seen) if upstream else read_again(made.holes, commit, reverse(commit, seen))
+
+
+@pytest.fixture
+def replayed() -> World:
+    """0..99 copied, the tail 100..109 replayed, then 110..159 copied to 100..149."""
+    made = World(0, frozenset({"replayed"}))
+    made.source = [Data(at, 1000 + at, f"r{at}") for at in range(160)]
+    made.source_end, made.replica_end, made.copied = 160, 150, 159
+    made.replica = [Data(at, 1000 + one, f"r{one}", one) for at, one in enumerate([*range(100), *range(110, 160)])]
+    made.holes = (Hole(100, 110, 100),)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("commit", "offset"), [(90, 90), (99, 99), (100, 100), (105, 100), (110, 100), (111, 101), (160, 150)]
+)
+def test_forward_goes_on_behind_the_hole_with_the_very_next_record(replayed: World, commit: int, offset: int) -> None:
+    found = through(replayed, commit, upstream=True)
+    assert (found.offset, found.rereads) == (offset, 0)
+
+
+@pytest.mark.parametrize(
+    ("commit", "offset", "rereads"), [(90, 90, 10), (99, 99, 10), (100, 110, 0), (101, 111, 0), (150, 160, 0)]
+)
+def test_reverse_counts_the_tail_behind_a_position_before_the_hole(
+    replayed: World, commit: int, offset: int, rereads: int
+) -> None:
+    found = through(replayed, commit, upstream=False)
+    assert (found.offset, found.rereads) == (offset, rereads)
+
+
+def test_with_the_hole_ignored_both_directions_skip(replayed: World) -> None:
+    there = forward(110, replayed.copy())
+    assert (there.offset, there.rereads) == (150, 0)
+    assert len(replayed.skipped_forward(110, there.offset)) == 50
+    replayed.replica, replayed.replica_end = replayed.replica[:100], 100
+    replayed.source, replayed.source_end, replayed.copied = replayed.source[:110], 110, 109
+    back = reverse(90, replayed.copy())
+    assert (back.offset, back.rereads) == (110, 0)
+    assert replayed.skipped_reverse(90, back.offset) == [*range(90, 110)]
+    back = through(replayed, 90, upstream=False)
+    assert (back.offset, replayed.skipped_reverse(90, back.offset)) == (90, [])
+
+
+def test_nothing_is_skipped_and_exact_means_exact_in_worlds_with_replays() -> None:
+    wrong, inexact, ignored, clear = [], [], 0, 0
+    for seed in range(COUNT):
+        made, draw = world(seed, replayed=True), random.Random(seed)
+        if not made.holes:
+            continue
+        commit, upstream = draw.randint(0, made.replica_end), draw.randint(0, made.source_end)
+        there, back = through(made, upstream, upstream=True), through(made, commit, upstream=False)
+        text = f"seed {seed} {sorted(made.kinds)} {made.holes}: forward({upstream})={there} reverse({commit})={back}"
+        if made.skipped_forward(upstream, there.offset) or made.skipped_reverse(commit, back.offset):
+            wrong.append(text)
+        again = made.reread_forward(upstream, there.offset), made.reread_reverse(commit, back.offset)
+        sharp = not made.kinds & BLURRED
+        if sharp and (again[0] > there.rereads or again[1] > back.rereads):
+            wrong.append(text)
+        clear += sharp
+        before = any(commit < hole.replica_at for hole in made.holes)
+        if sharp and (again[0] or (again[1] and not before)):
+            inexact.append(text)
+        seen = made.copy()
+        ignored += bool(made.skipped_forward(upstream, forward(upstream, seen).offset))
+        ignored += bool(made.skipped_reverse(commit, reverse(commit, seen).offset))
+    assert (wrong[:3], inexact[:3]) == ([], [])
+    assert clear > COUNT // 40
+    # The same worlds catch a translation that knows nothing of holes.
+    assert ignored > COUNT // 100
+
+
+def test_partitions_with_fewer_holes_have_only_their_own_segments() -> None:
+    holes = {("T", 0): [Hole(10, 20, 10), Hole(30, 40, 20)], ("T", 1): [Hole(5, 6, 7)]}
+    first, second, last = segments(holes, frozenset(), "P", "B")
+    assert (first.end or {})["P"] == {("T", 0): 10}
+    assert ((second.end or {})["P"], second.begin["B"]) == ({("T", 0): 30, ("T", 1): 5}, {("T", 0): 10})
+    assert (last.begin["P"], last.begin["B"]) == ({("T", 0): 40, ("T", 1): 6}, {("T", 0): 20, ("T", 1): 7})
+    assert (last.end, last.first("P", ("T", 2))) == (None, 0)
+    assert [segment(holes["T", 1], at, True) for at in (4, 5, 6)] == [-1, 0, 0]
+    assert [segment(holes["T", 0], at, False) for at in (9, 10, 20)] == [-2, -1, 0]
+
+
+def test_holes_add_up_and_what_is_not_known_stays_so() -> None:
+    one = add((), 100, 110, 100)
+    assert one == (Hole(100, 110, 100),)
+    assert add(one, 110, 115, 100) == (Hole(100, 115, 100),)
+    assert add(one, 105, 130, 108) == (Hole(100, 110, 100), Hole(110, 130, 108))
+    assert add(None, 100, 110, 100) is None
+
+
+def test_holes_count_only_while_the_flow_is_behind_them() -> None:
+    holes = [Hole(100, 110, 100)]
+    assert usable(holes, 109)
+    # Noted, and killed before the flow was set; or set back since.
+    assert not usable(holes, 108)
+    assert not usable(holes, None)
+    assert not usable(None, 200)
+    assert usable([], None)
+
+
+def test_progress_keeps_its_holes_and_an_old_record_has_none_that_are_known() -> None:
+    plan = Progress("pair", "P", "T", 0, "id", "salvage", 100, 110, 100, (Hole(100, 110, 100),), "replica")
+    written = plan.as_dict()
+    assert written["holes"] == [[100, 110, 100]]
+    assert Progress.of(written) == plan
+    old = {name: value for name, value in written.items() if name not in ("holes", "replica_id")}
+    assert Progress.of(old).holes is None

@@ -1,0 +1,55 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When the role cutover takes the bans of an earlier run away: by the condition as it stands in its tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jinja2 import Environment
+
+from yamls import load_yaml
+
+TASKS = Path(__file__).parents[2] / "roles/cutover/tasks/start_clients.yml"
+CLIENTS = [{"name": "api", "role": "producer"}, {"name": "fraud", "role": "consumer"}]
+MOVE = {
+    "cutover_from": "P",
+    "cutover_to": "B",
+    "cutover_principals": ["User:api"],
+    "cutover_fences": True,
+    "cutover_clients": CLIENTS,
+}
+
+
+def opens(kind: str, alias: str, **facts: Any) -> bool:
+    """Whether the side is opened where clients are started on ``alias``."""
+    (task,) = (task for task in load_yaml(TASKS) if task.get("vars", {}).get("fence_state") == "open")
+    when = task["when"] if isinstance(task["when"], list) else [task["when"]]
+    known = {**MOVE, "cutover_type": kind, "cutover_at": alias, **facts}
+    return all(Environment().compile_expression(one)(**known) for one in when)
+
+
+@pytest.mark.parametrize("kind", ["cutoff", "continuous", "disaster"])
+def test_the_side_being_entered_is_opened_by_whatever_run_has_fenced_it(kind: str) -> None:
+    """This one may fence nothing (kafka_dr_fence: none): the producers start under the bans all the same."""
+    assert opens(kind, "B", cutover_fences=False)
+    assert not opens(kind, "B", cutover_principals=[])
+
+
+def test_consumers_open_nothing() -> None:
+    """SOUNDNESS 23: continuous starts them while producers still write on the other side, which is not closed yet."""
+    assert not opens("continuous", "B", cutover_clients=CLIENTS[1:])
+    assert opens("continuous", "B", cutover_clients=[{"name": "join", "role": "processor"}])
+
+
+def test_an_undo_opens_what_its_run_has_closed() -> None:
+    assert opens("cutoff", "P")
+    assert opens("continuous", "P")
+
+
+def test_the_undo_of_a_disaster_asks_the_lost_side_for_nothing() -> None:
+    """It closed nothing there, and what does not answer must not keep clients and flows from coming back."""
+    assert not opens("disaster", "P")

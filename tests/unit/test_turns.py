@@ -1,0 +1,38 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""SOUNDNESS 25: whatever a cutover writes into the journal of its run says whose turn it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from yamls import load_yaml
+
+TASKS = Path(__file__).parents[2] / "roles/cutover/tasks"
+
+
+def tasks(found: Any) -> Iterator[dict[str, Any]]:
+    """Every task, those of blocks too."""
+    for one in found:
+        yield one
+        for part in ("block", "rescue", "always"):
+            yield from tasks(one.get(part, []))
+
+
+def writers() -> dict[str, dict[str, Any]]:
+    """Arguments of each module that is given a run, by file and event; who takes a run over has no turn yet."""
+    return {
+        f"{path.name} {values.get('event', module)}": values
+        for path in sorted(TASKS.glob("*.yml"))
+        for task in tasks(load_yaml(path))
+        for module, values in task.items()
+        if module.startswith("switchback.kafka_dr.") and "run" in values and values.get("event") != "resumed"
+    }
+
+
+def test_a_controller_that_was_overtaken_is_refused_wherever_a_run_is_noted() -> None:
+    assert len(writers()) >= 8
+    assert [name for name, values in writers().items() if "turn" not in values] == []
