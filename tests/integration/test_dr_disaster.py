@@ -67,18 +67,21 @@ class Side:
         records = ((b"k", f"{number}".encode(), self.began + number) for number in numbers)
         self.send(topic or self.replica, *records)
 
-    def checkpoint(self, upstream: int, downstream: int) -> None:
+    def checkpoint(self, upstream: int, downstream: int, ago: float = 0) -> None:
         key = text(self.group) + text(self.replica) + struct.pack(">i", 0)
         value = struct.pack(">hqq", 0, upstream, downstream) + text("")
-        self.send(self.checkpoints, (key, value, int(time.time() * 1000)))
+        self.send(self.checkpoints, (key, value, int((time.time() - ago) * 1000)))
 
-    def prepare(self, offset: int, left: int, since: float | None = None, known: bool = True) -> None:
+    def prepare(
+        self, offset: int, left: int, since: float | None = None, known: bool = True, behind: int | None = None
+    ) -> None:
         value = {
             "kind": "positions",
             "pair": "pair",
             "to": self.b,
             "group": self.group,
             "since": time.time() if since is None else since,
+            "checkpoints": behind,
             "positions": [[self.replica, 0, offset, left, self.id_of(self.replica) if known else "another"]],
         }
         self.send(self.state, (b"x", json.dumps(value).encode(), int(time.time() * 1000)))
@@ -158,6 +161,16 @@ def test_the_newest_checkpoint_and_what_was_prepared(side: Side) -> None:
     # Set back on purpose since.
     side.prepare(7, 7, since=time.time() - 60)
     side.checkpoint(2, 2)
+    assert (side.found()["offset"], side.found()["method"]) == (2, "checkpoint")
+
+
+def test_set_back_is_told_by_where_the_checkpoint_lies_and_not_by_a_clock(side: Side) -> None:
+    """The clock of the worker that wrote it is a minute behind."""
+    side.copy(*range(10))
+    side.checkpoint(5, 4)
+    side.prepare(7, 7, behind=1)
+    assert side.found()["offset"] == 7
+    side.checkpoint(2, 2, ago=60)
     assert (side.found()["offset"], side.found()["method"]) == (2, "checkpoint")
 
 

@@ -11,6 +11,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import STATE_TOPIC
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.latest import read_latest
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal
 from modules import run_module
 from scenario import Scenario
@@ -81,6 +85,13 @@ def test_while_applications_run_on_p_b_is_ready(pair: Scenario) -> None:
     done = prepared(pair, "B")
     # Four topics: the originals of B are prepared as well as the replicas.
     assert {row["topic"] for row in done["positions"]} == {"Payments", "P.Payments"}
+    # A disaster tells by where they lie which of MirrorMaker 2's checkpoints are newer than this.
+    there = Kafka(read_inventory(pair.inventory)["kafka_dr_clusters"]["B"]["bootstrap_servers"], {}, 15.0)
+    values = (read_latest(there, STATE_TOPIC) or {}).values()
+    noted = {value["group"]: value["checkpoints"] for value in values if value["kind"] == "positions"}
+    end = log_ranges(there, {("P.checkpoints.internal", 0)})["P.checkpoints.internal", 0][1]
+    assert sorted(noted) == ["fraud", "settlement"]
+    assert all(0 < one <= end for one in noted.values()), (noted, end)
 
 
 def test_the_side_where_they_live_is_never_written(pair: Scenario) -> None:

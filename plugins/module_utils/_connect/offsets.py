@@ -16,7 +16,7 @@ from .._core.waiting import Bounds, wait_until
 from .http import RefusedError
 from .rest import ConnectClient
 
-__all__ = ["change_offsets", "copied_offsets", "parse_offsets", "read_back", "set_offsets"]
+__all__ = ["change_offsets", "copied_offsets", "parse_offsets", "read_back", "reset_offsets", "set_offsets"]
 
 # A worker shows at once what was changed; on a machine that was overloaded it took longer.
 _SHOWN = Bounds(timeout=20.0)
@@ -78,6 +78,20 @@ def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: 
             "offsets_not_set",
             f'The connector "{connector}" has other offsets than it was given for {len(differ)} partitions;'
             f" {topic}-{index}: wanted {wanted.get(differ[0])}, found {found.get(differ[0])}.",
+            "It is stopped and copies nothing. Start the same playbook again.",
+            rest.url,
+        )
+
+
+def reset_offsets(rest: ConnectClient, connector: str) -> None:
+    """A STOPPED source connector knows of nothing any more; read back (``offsets_not_set``)."""
+    rest.reset_offsets(connector)
+    left = read_back(rest, connector, None, lambda shown: not shown)
+    if left:
+        topic, index = min(left)
+        raise DrError(
+            "offsets_not_set",
+            f'The connector "{connector}" still has an offset for {topic}-{index}: {left[topic, index]}.',
             "It is stopped and copies nothing. Start the same playbook again.",
             rest.url,
         )

@@ -30,11 +30,15 @@ __all__ = ["Checkpointed", "Copies", "Prepared", "Tail", "guarded", "loss_lines"
 
 @dataclass(frozen=True)
 class Checkpointed:
-    """MirrorMaker 2's newest checkpoint: ``upstream`` on X is ``downstream`` on Y, as of ``time`` (epoch seconds)."""
+    """MirrorMaker 2's newest checkpoint: ``upstream`` on X is ``downstream`` on Y, as of ``time`` (epoch seconds).
+
+    ``at``: where it lies in the topic of checkpoints.
+    """
 
     upstream: int
     downstream: int
     time: float
+    at: int = 0
 
 
 @dataclass(frozen=True)
@@ -42,11 +46,13 @@ class Prepared:
     """A position on Y that this collection has translated: by the scheduled job, or noted when Y was left.
 
     ``upstream``: the position on X that it was translated from; None where it was the group's own on Y.
+    ``checkpoints``: the log end of Y's topic of checkpoints before that; None: it was not there, or not noted.
     """
 
     offset: int
     time: float
     upstream: int | None = None
+    checkpoints: int | None = None
 
 
 @dataclass(frozen=True)
@@ -101,10 +107,15 @@ def survived(tail: Tail, checkpointed: Checkpointed | None, prepared: Sequence[P
 
 
 def _set_back(prepared: Prepared, checkpointed: Checkpointed | None) -> bool:
-    """Somebody has set the group back on X since: MirrorMaker 2 notes that as a newer, lower checkpoint."""
+    """Somebody has set the group back on X since: MirrorMaker 2 notes that as a newer, lower checkpoint.
+
+    Newer is what lies behind. The times are those of two machines, and count for a topic of checkpoints that was made
+    again: a lower position, taken for newer by mistake, is read again and skips nothing.
+    """
     if checkpointed is None or prepared.upstream is None:
         return False
-    return checkpointed.time > prepared.time and checkpointed.upstream < prepared.upstream
+    behind = prepared.checkpoints is not None and checkpointed.at >= prepared.checkpoints
+    return (behind or checkpointed.time > prepared.time) and checkpointed.upstream < prepared.upstream
 
 
 def _at(position: Position, offset: int, end: int) -> Position:

@@ -202,8 +202,8 @@ def told_ranges(
 def _told(
     ask: Callable[[list[Partition]], Mapping[Partition, T | str]], asked: Iterable[Partition]
 ) -> dict[Partition, T | str]:
-    """What ``ask`` finds, or the broker's reason where it has not come to be told meanwhile."""
-    told: dict[Partition, T | str] = dict.fromkeys(asked, "")
+    """What ``ask`` finds, or the broker's reason where it has not come to be told meanwhile; in order."""
+    told: dict[Partition, T | str] = dict.fromkeys(sorted(asked), "")
 
     def look() -> list[Partition]:
         untold = [key for key, found in told.items() if isinstance(found, str)]

@@ -17,12 +17,13 @@ from .._core.errors import DrError
 from .._core.journal import State, fold, merge
 from .._core.leases import Lease
 from .._kafka.committing import commit_positions
+from .._kafka.topics import describe, log_ranges
 from .._module import Result
 from .clusters import on_each
 from .evidence import gather
 from .journal_copies import read_copy
 from .leases import current_lease, write_lease
-from .observe import Pair, Partition
+from .observe import ISOLATION, Pair, Partition
 from .prepared import write_prepared
 from .translate import find_positions
 
@@ -113,7 +114,7 @@ class _Job:
 
     def work(self, state: State, check: bool) -> Result:
         """Evidence, positions, commit."""
-        since = time.time()
+        since = time.time(), self._checkpoints_end()
         evidence = gather(self.pair, self.x, self.y)
         left = state.left.get(self.y, {})
         params = {
@@ -160,6 +161,13 @@ class _Job:
         if committed.failure is not None:
             committed.extra["outcome"] = FAILED
         return committed
+
+    def _checkpoints_end(self) -> int | None:
+        """Of the topic on the other side to which MirrorMaker 2 writes where these groups are; None: there is none."""
+        kafka, topic = self.pair.kafka[self.y], self.pair.naming.checkpoints(self.x)
+        if describe(kafka, [topic])[topic] is None:
+            return None
+        return log_ranges(kafka, {(topic, 0)}, ISOLATION)[topic, 0][1]
 
     def _require_time(self) -> None:
         if time.time() >= self._until:

@@ -13,7 +13,7 @@ from typing import Any
 
 from .._connect.flow import reconcile_flow
 from .._connect.mirror import Cluster, FlowSpec
-from .._connect.offsets import copied_offsets
+from .._connect.offsets import copied_offsets, reset_offsets
 from .._connect.rest import ConnectClient
 from .._connect.soundness import left_open, unsound
 from .._core.changes import Change, Outcome
@@ -128,21 +128,8 @@ class ConnectEngine:
                 change = Change("offsets", name, "delete", nested(have), None)
                 outcomes.append(Outcome(change, "planned" if check else "done"))
                 if not check:
-                    _reset(rest, name)
+                    reset_offsets(rest, name)
         return outcomes
-
-
-def _reset(rest: ConnectClient, name: str) -> None:
-    rest.reset_offsets(name)
-    left = copied_offsets(rest, name)
-    if left:
-        topic, index = min(left)
-        raise DrError(
-            "offsets_not_set",
-            f'The connector "{name}" still has an offset for {topic}-{index}: {left[topic, index]}.',
-            "It is stopped and copies nothing. Start the same playbook again.",
-            rest.url,
-        )
 
 
 def _brokers(config: Mapping[str, str]) -> set[str]:

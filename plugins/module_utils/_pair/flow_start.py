@@ -8,10 +8,10 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .._connect.offsets import change_offsets, copied_offsets
+from .._connect.offsets import change_offsets, copied_offsets, read_back
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.flow_start import Begun, Place, forgotten
@@ -22,7 +22,7 @@ from .._kafka.topics import describe
 from .._module import Result
 from .clusters import on_each
 from .connect_engine import ConnectEngine
-from .observe import Pair
+from .observe import Pair, Partition
 
 __all__ = ["flow_start"]
 
@@ -93,7 +93,11 @@ def _forget(pair: Pair, flow: Flow, topics: set[str], check: bool) -> Outcome:
             rest.url,
         )
     change_offsets(rest, name, flow[0], dict.fromkeys(have, -1))
-    left = [key for key in copied_offsets(rest, name, flow[0]) if key[0] in topics]
+
+    def held(shown: Iterable[Partition]) -> list[Partition]:
+        return sorted(key for key in shown if key[0] in topics)
+
+    left = held(read_back(rest, name, flow[0], lambda shown: not held(shown)))
     if left:
         raise DrError(
             "offsets_not_set",

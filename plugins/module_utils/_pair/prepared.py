@@ -27,12 +27,13 @@ def write_prepared(
     kafkas: Mapping[str, Kafka],
     topic: str,
     place: tuple[str, str],
-    since: float,
+    since: tuple[float, int | None],
     rows: Iterable[Mapping[str, Any]],
     ids: Mapping[str, str],
 ) -> None:
-    """One value for each group. ``place``: pair and alias; ``since``: epoch seconds before the positions were read.
+    """One value for each group. ``place``: pair and alias.
 
+    ``since``: before the positions were read; epoch seconds, and the log end of that side's topic of checkpoints.
     ``ids``: of the topics on that side. A topic that is created again under its name has nothing prepared.
     """
     pair, alias = place
@@ -47,7 +48,8 @@ def write_prepared(
             "kind": "positions",
             "to": alias,
             "group": group,
-            "since": since,
+            "since": since[0],
+            "checkpoints": since[1],
             "positions": positions,
         }
         for group, positions in groups.items()
@@ -62,9 +64,9 @@ def prepared_positions(
     found: dict[str, dict[Partition, Prepared]] = {}
     for value in (read_latest(kafka, topic) or {}).values():
         if value.get("kind") == "positions" and (value.get("pair"), value.get("to")) == (pair, alias):
-            since = float(value["since"])
+            since, behind = float(value["since"]), value.get("checkpoints")
             found[value["group"]] = {
-                (name, int(number)): Prepared(int(offset), since, None if left is None else int(left))
+                (name, int(number)): Prepared(int(offset), since, None if left is None else int(left), behind)
                 for name, number, offset, left, known in value["positions"]
                 if known is not None and ids.get(name) == known
             }

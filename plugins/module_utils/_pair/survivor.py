@@ -9,6 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -163,7 +164,9 @@ class Survivor:
                     self.kafka.bootstrap_servers,
                 ) from error
             time = (record.timestamp or 0) / 1000.0
-            found[one.group, (one.topic, one.partition)] = Checkpointed(one.upstream, one.downstream, time)
+            found[one.group, (one.topic, one.partition)] = Checkpointed(
+                one.upstream, one.downstream, time, record.offset
+            )
         return found
 
     @cached_property
@@ -203,7 +206,7 @@ class Survivor:
         better = checkpoint(one.upstream, after_last_rewind(syncs.of.get(source, ())))
         if better is None or better <= one.downstream:
             return one
-        return Checkpointed(one.upstream, better, one.time)
+        return replace(one, downstream=better)
 
     def last_source(self, source: Partition, last: Record | None) -> int | None:
         """The source offset of the replica's last record; None: no offset-sync tells it."""

@@ -108,6 +108,11 @@ def test_what_a_worker_had_noted_is_no_end_of_what_it_had_copied() -> None:
         (Checkpointed(5, 4, 3.0), [Prepared(7, 2.0, 8)], (4, "checkpoint")),
         # A checkpoint that is older says nothing about that.
         (Checkpointed(5, 4, 1.5), [Prepared(7, 2.0, 8)], (7, "prepared")),
+        # It lies behind what was there then: newer, whatever the clock of its worker says.
+        (Checkpointed(5, 4, 1.5, 30), [Prepared(7, 2.0, 8, 30)], (4, "checkpoint")),
+        (Checkpointed(5, 4, 1.5, 29), [Prepared(7, 2.0, 8, 30)], (7, "prepared")),
+        # The topic of checkpoints was made again.
+        (Checkpointed(5, 4, 3.0, 0), [Prepared(7, 2.0, 8, 30)], (4, "checkpoint")),
         (None, [Prepared(7, 0.0)], (7, "prepared")),
         (Checkpointed(50, 40, 1.0), [], (2, "start")),
         (None, [Prepared(11, 2.0)], (2, "start")),
