@@ -24,7 +24,7 @@ TOPIC = "Payments"
 
 def clusters(described: dict[str, Any], aliases: tuple[str, ...]) -> dict[str, Any]:
     """What Kafka says by alias (all without one), and by state the connectors of the workers beside those clusters."""
-    asked = {alias: one for alias, one in described.items() if alias in (aliases or tuple(described))}
+    asked = {alias: described[alias] for alias in aliases or described}
     states: dict[str, list[str]] = {"RUNNING": [], "STOPPED": []}
     for one in asked.values():
         for name, state in _connectors(one).items() if "connect_url" in one else ():

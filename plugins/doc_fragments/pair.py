@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Options of the modules that look at a whole pair."""
+    """Options of the modules that look at a whole pair; ``pair.flows`` documents ``flow_options()``."""
 
     DOCUMENTATION = r"""
 options:
@@ -58,4 +58,22 @@ options:
     description: Bound of each request to Kafka, Connect or Cloudera Manager, in seconds.
     type: float
     default: 15.0
+"""
+
+    FLOWS = r"""
+options:
+  flows:
+    description: The flows that this is about, each with C(source) and C(target) alias.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      source:
+        description: Alias of the cluster that the flow reads.
+        type: str
+        required: true
+      target:
+        description: Alias of the cluster that the flow writes.
+        type: str
+        required: true
 """

@@ -19,22 +19,9 @@ description:
   - A connector must exist for its offsets to be seen, and be STOPPED without tasks for them to be forgotten.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair
+  - switchback.kafka_dr.pair.flows
   - switchback.kafka_dr.attributes
 options:
-  flows:
-    description: The flows that are about to copy, each with C(source) and C(target) alias.
-    type: list
-    elements: dict
-    required: true
-    suboptions:
-      source:
-        description: Alias of the source cluster.
-        type: str
-        required: true
-      target:
-        description: Alias of the target cluster.
-        type: str
-        required: true
   topic_ids:
     description: Ids of the topics from the journal, as a dictionary from alias to topic to id.
     type: dict
@@ -77,16 +64,14 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.flow_start import flow_start
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import flow_options, pair_options
 
-FLOW = {"source": {"type": "str", "required": True}, "target": {"type": "str", "required": True}}
 SPEC = ArgumentSpec(
     {
-        "flows": {"type": "list", "elements": "dict", "required": True, "options": FLOW},
         "topic_ids": {"type": "dict", "default": {}},
         "copy_again": {"type": "list", "elements": "str", "default": []},
     }
-).merge(pair_options())
+).merge(pair_options(), flow_options())
 
 
 def work(module: AnsibleModule) -> Result:

@@ -18,23 +18,10 @@ description:
   - Can wait for evidence instead of sleeping, with a bound and a stall report.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair
+  - switchback.kafka_dr.pair.flows
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.attributes
 options:
-  flows:
-    description: The flows to look at, each with C(source) and C(target) alias.
-    type: list
-    elements: dict
-    required: true
-    suboptions:
-      source:
-        description: Alias of the source cluster.
-        type: str
-        required: true
-      target:
-        description: Alias of the target cluster.
-        type: str
-        required: true
   wait_for:
     description:
       - V(none) looks once (twice, a second apart, where movement is the evidence).
@@ -122,19 +109,17 @@ status:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import flow_options, pair_options
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.status import status
 
-FLOW = {"source": {"type": "str", "required": True}, "target": {"type": "str", "required": True}}
 SPEC = ArgumentSpec(
     {
-        "flows": {"type": "list", "elements": "dict", "required": True, "options": FLOW},
         "wait_for": {"type": "str", "choices": ["none", "flowing", "copied"], "default": "none"},
         "groups_on": {"type": "str"},
         "groups_timeout": {"type": "float", "default": 60.0},
         "partial": {"type": "bool", "default": False},
     }
-).merge(pair_options(), wait_options())
+).merge(pair_options(), flow_options(), wait_options())
 
 
 def work(module: AnsibleModule) -> Result:

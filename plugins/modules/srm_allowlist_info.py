@@ -17,20 +17,6 @@ description:
 author:
   - switchback.kafka_dr contributors (@switchback)
 options:
-  flows:
-    description: The flows.
-    type: list
-    elements: dict
-    required: true
-    suboptions:
-      source:
-        description: Alias of the cluster that the flow reads.
-        type: str
-        required: true
-      target:
-        description: Alias of the cluster that the flow writes.
-        type: str
-        required: true
   kinds:
     description:
       - The lists. V(reverse_checkpointed_topics) needs Cloudera Runtime 7.3.2 or later.
@@ -46,6 +32,7 @@ options:
     default: []
 extends_documentation_fragment:
   - switchback.kafka_dr.srm
+  - switchback.kafka_dr.pair.flows
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.attributes.info_module
 seealso:
@@ -162,24 +149,22 @@ error:
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._module import ArgumentSpec, Result, run
+from ..module_utils._pair.options import flow_options
 from ..module_utils._srm.control import SrmControl, Tool
 from ..module_utils._srm.listing import KINDS
 from ..module_utils._srm.look import look
 from ..module_utils._srm.options import srm_options
-
-FLOW = {"source": {"type": "str", "required": True}, "target": {"type": "str", "required": True}}
 
 
 def options() -> ArgumentSpec:
     """The argument spec, from its parts."""
     own = ArgumentSpec(
         {
-            "flows": {"type": "list", "elements": "dict", "required": True, "options": FLOW},
             "kinds": {"type": "list", "elements": "str", "choices": list(KINDS), "default": list(KINDS)},
             "offsets_of": {"type": "list", "elements": "str", "default": []},
         }
     )
-    return srm_options().merge(own)
+    return srm_options().merge(flow_options(), own)
 
 
 def work(module: AnsibleModule) -> Result:

@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from .._core.errors import DrError
@@ -16,7 +16,15 @@ from .._core.waiting import Bounds, wait_until
 from .http import RefusedError
 from .rest import ConnectClient
 
-__all__ = ["change_offsets", "copied_offsets", "parse_offsets", "read_back", "reset_offsets", "set_offsets"]
+__all__ = [
+    "change_offsets",
+    "copied_offsets",
+    "parse_offsets",
+    "read_back",
+    "require_gone",
+    "reset_offsets",
+    "set_offsets",
+]
 
 # A worker shows at once what was changed; on a machine that was overloaded it took longer.
 _SHOWN = Bounds(timeout=20.0)
@@ -86,9 +94,20 @@ def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: 
 def reset_offsets(rest: ConnectClient, connector: str) -> None:
     """A STOPPED source connector knows of nothing any more; read back (``offsets_not_set``)."""
     rest.reset_offsets(connector)
-    left = read_back(rest, connector, None, lambda shown: not shown)
-    if left:
-        topic, index = min(left)
+    require_gone(rest, connector)
+
+
+def require_gone(
+    rest: ConnectClient, connector: str, source_alias: str | None = None, topics: Collection[str] | None = None
+) -> None:
+    """Raise ``offsets_not_set`` if a worker still shows an offset in the end, of any topic or of these."""
+
+    def held(shown: Mapping[tuple[str, int], int]) -> list[tuple[str, int]]:
+        return [key for key in shown if topics is None or key[0] in topics]
+
+    left = read_back(rest, connector, source_alias, lambda shown: not held(shown))
+    if held(left):
+        topic, index = min(held(left))
         raise DrError(
             "offsets_not_set",
             f'The connector "{connector}" still has an offset for {topic}-{index}: {left[topic, index]}.',

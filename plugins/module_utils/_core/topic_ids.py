@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["joined", "log_ends", "recreated", "syncs_since", "topic_ids"]
+from .errors import DrError
+
+__all__ = ["joined", "log_ends", "recreated", "require_same", "syncs_since", "topic_ids"]
 
 
 def topic_ids(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
@@ -32,6 +34,17 @@ def recreated(journaled: Mapping[str, Mapping[str, str]], found: Mapping[str, Ma
         for name, known in topics.items()
         if found.get(alias, {}).get(name, known) != known
     ]
+
+
+def require_same(name: str, alias: str, found: str, journaled: str) -> None:
+    """Raise where the topic is no longer the journaled one, for whoever is about to find positions on it."""
+    if found != journaled:
+        raise DrError(
+            "topic_recreated",
+            f'The topic "{name}" on {alias} was created again: id {found}, journaled {journaled}.',
+            "Positions of before mean other records. Nothing was committed. What to do: the row topic_recreated"
+            " in docs/troubleshooting.md.",
+        )
 
 
 def joined(journaled: Mapping[str, Mapping[str, str]], found: Mapping[str, Mapping[str, str]]) -> list[str]:

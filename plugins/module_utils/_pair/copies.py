@@ -20,6 +20,7 @@ from .._core.formats import OffsetSync
 from .._core.names import flow_name
 from .._core.spans import Bounds, Span, merged, span_forward, span_reverse
 from .._core.stays import Stay
+from .._core.topic_ids import require_same
 from .._core.translation import Copy, Translated, Window, after_last_rewind, checkpoint, forward, reverse
 from .._kafka.records import BLOCKED, EXHAUSTED, RangeRead, Reading, Record, read_ranges
 from .._kafka.topics import describe
@@ -117,13 +118,8 @@ class FlowCopies:
         for alias, name in self._names(topic):
             journaled, state = self.topic_ids.get(alias, {}).get(name), self._states[alias].get(name)
             known = known and journaled is not None
-            if journaled is not None and state is not None and state.topic_id != journaled:
-                raise DrError(
-                    "topic_recreated",
-                    f'The topic "{name}" on {alias} was created again: id {state.topic_id}, journaled {journaled}.',
-                    "Positions of before mean other records. Nothing was committed. What to do: the row topic_recreated"
-                    " in docs/troubleshooting.md.",
-                )
+            if journaled is not None and state is not None:
+                require_same(name, alias, state.topic_id, journaled)
         return known
 
     def _names(self, topic: str) -> tuple[tuple[str, str], tuple[str, str]]:

@@ -8,10 +8,10 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from .._connect.offsets import change_offsets, copied_offsets, read_back
+from .._connect.offsets import change_offsets, copied_offsets, require_gone
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.flow_start import Begun, Place, forgotten
@@ -22,7 +22,7 @@ from .._kafka.topics import describe
 from .._module import Result
 from .clusters import on_each
 from .connect_engine import ConnectEngine
-from .observe import Pair, Partition
+from .observe import Pair
 
 __all__ = ["flow_start"]
 
@@ -93,16 +93,5 @@ def _forget(pair: Pair, flow: Flow, topics: set[str], check: bool) -> Outcome:
             rest.url,
         )
     change_offsets(rest, name, flow[0], dict.fromkeys(have, -1))
-
-    def held(shown: Iterable[Partition]) -> list[Partition]:
-        return sorted(key for key in shown if key[0] in topics)
-
-    left = held(read_back(rest, name, flow[0], lambda shown: not held(shown)))
-    if left:
-        raise DrError(
-            "offsets_not_set",
-            f'The connector "{name}" still has an offset for {left[0][0]}-{left[0][1]}.',
-            "It is stopped and copies nothing. Start the same playbook again.",
-            rest.url,
-        )
+    require_gone(rest, name, flow[0], topics)
     return Outcome(change, "done")

@@ -54,7 +54,7 @@ def _still(states: States) -> list[tuple[str, GroupState]]:
         (alias, state)
         for alias, of_side in sorted(states.items())
         for _group, state in sorted(of_side.items())
-        if state.state not in ("EMPTY", "DEAD")
+        if state.active
     ]
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of the modules that look at a whole pair; documented in the fragments ``pair``, ``journal`` and
+"""Options of the modules that look at a pair or its flows; documented in the fragments ``pair``, ``journal`` and
 ``translation``.
 
 Private to this collection: may change in any release.
@@ -17,6 +17,7 @@ MEMBER_TIMEOUT = {"member_timeout": {"type": "float", "default": 0.0}}
 
 __all__ = [
     "MEMBER_TIMEOUT",
+    "flow_options",
     "journal_options",
     "pair_options",
     "state_options",
@@ -39,6 +40,12 @@ def pair_options() -> ArgumentSpec:
             "request_timeout": {"type": "float", "default": 15.0},
         }
     )
+
+
+def flow_options() -> ArgumentSpec:
+    """The flows that a module is about."""
+    flow = {"source": {"type": "str", "required": True}, "target": {"type": "str", "required": True}}
+    return ArgumentSpec({"flows": {"type": "list", "elements": "dict", "required": True, "options": flow}})
 
 
 def journal_options() -> ArgumentSpec:

@@ -18,6 +18,7 @@ from .._core.errors import DrError
 from .._core.formats import decode_checkpoint
 from .._core.names import Naming, flow_name
 from .._core.stays import Place, locate, stays
+from .._core.topic_ids import require_same
 from .._core.topics import TopicState
 from .._core.translation import after_last_rewind, checkpoint
 from .._kafka import groups as kafka_groups
@@ -93,13 +94,8 @@ class Survivor:
         present = {name: state for name, state in found.items() if state is not None}
         for name, state in present.items():
             known = self._ids.get(name)
-            if known is not None and state.topic_id != known:
-                raise DrError(
-                    "topic_recreated",
-                    f'The topic "{name}" on {self.y} was created again: id {state.topic_id}, journaled {known}.',
-                    "Positions of before mean other records. Nothing was committed. What to do: the row topic_recreated"
-                    " in docs/troubleshooting.md.",
-                )
+            if known is not None:
+                require_same(name, self.y, state.topic_id, known)
         return present
 
     def setting(self, topic: str, name: str) -> str:
