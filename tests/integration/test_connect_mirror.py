@@ -18,6 +18,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import copied_offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.modules import connect_mirror, connect_mirror_info
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 
@@ -246,7 +247,14 @@ def test_stopped_again_only_reads_and_the_others_still_run(clusters: dict[str, A
 def test_an_update_of_a_stopped_connector_leaves_it_stopped(clusters: dict[str, Any]) -> None:
     wanted = declared(clusters, state="present", parts=["source"], source_settings={"offset.lag.max": 7})
     result = run_module(connect_mirror, wanted)
-    assert (actions(result), states(result)) == ([("update", "done")], {"source": "STOPPED"})
+    # A worker may be handing its connectors out anew, and says UNASSIGNED until it has.
+    asked = {"connect_url": clusters["B"]["connect_url"], "source_alias": SOURCE, "parts": ["source"]}
+    told = wait_until(
+        lambda: states(run_module(connect_mirror_info, asked)),
+        lambda found: found != {"source": "UNASSIGNED"},
+        Bounds(30.0, 0.2),
+    )
+    assert (actions(result), told.state) == ([("update", "done")], {"source": "STOPPED"})
 
 
 def test_waiting_for_running_sees_it_come(clusters: dict[str, Any]) -> None:
