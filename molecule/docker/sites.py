@@ -17,6 +17,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from lab.progress import Progress  # noqa: E402
 OTHER = {"P": "B", "B": "P"}
 # The last part of an address; in the other site's network a worker has the second one.
 HOSTS = {"broker": (10,), "connect": (11, 12), "apps": (13,)}
+LATE_SECONDS = 180.0
 SETTINGS = configs.Settings(heap_mb=256)
 
 
@@ -193,6 +195,26 @@ def whole(names: Names, root: Path, alias: str, there: bool) -> None:
     """Everything that stands in one site; its legs elsewhere belong to the link."""
     for part in configs.PARTS:
         plug(root, names.container(alias, part), names.network(alias), there)
+    if there:
+        sent_late(names)
+
+
+def sent_late(names: Names) -> None:
+    """Returns when no program that has ended has left anything to be sent from the applications' host.
+
+    Its kernel goes on trying for some hundred seconds (tcp_orphan_retries), so a producer's last records can reach a
+    side that is back long after the producer is gone. Its ledger calls their outcome unknown.
+    """
+    until = time.monotonic() + LATE_SECONDS
+    while left := [line for line in docker("exec", names.apps, "cat", "/proc/net/tcp").splitlines() if unsent(line)]:
+        if time.monotonic() > until:
+            raise SystemExit(f"After {LATE_SECONDS:g} s still to be sent from {names.apps}: {left}")
+        time.sleep(0.2)
+
+
+def unsent(line: str) -> bool:
+    """Of /proc/net/tcp: closed by its program, and the other end has not had everything yet."""
+    return line.split()[3] in ("04", "09", "0B")  # FIN_WAIT1, LAST_ACK, CLOSING
 
 
 def down(names: Names) -> None:

@@ -1,9 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What scenarios ask without the collection: outside.py clusters [ALIAS...] | report FILE | load DIR N | count DIR.
+"""What scenarios ask without the collection: outside.py COMMAND, which prints one line of JSON.
 
-``clusters`` reads ``kafka_dr_clusters`` from standard input. Each prints one line of JSON.
+The commands: ``clusters [ALIAS...]``, ``arrived [ALIAS...]``, ``report FILE``, ``load DIR N``, ``count DIR``.
+``clusters`` and ``arrived`` read ``kafka_dr_clusters`` from standard input.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import urllib.request
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "support"))
 
@@ -33,6 +35,30 @@ def clusters(described: dict[str, Any], aliases: tuple[str, ...]) -> dict[str, A
     return {"connectors": {state: sorted(names) for state, names in states.items()}, **kafka}
 
 
+def arrived(described: dict[str, Any], aliases: tuple[str, ...]) -> dict[str, Any]:
+    """What ``clusters`` says, and by running flow from one of them how many records its worker has not noted as sent.
+
+    How much lies on both sides does not tell: two flows may owe the same, and what one sends again hides what it owes.
+    """
+    found = clusters(described, aliases)
+    owed = {}
+    for name in found["connectors"]["RUNNING"]:
+        source, target = name.removesuffix(".MirrorSourceConnector").split("->")
+        if target in found and source in found:  # of the other connectors the name goes on
+            owed[name] = _owed(found[source]["ends"], _ask(described[target], f"connectors/{quote(name)}/offsets"))
+    return {**found, "owed": owed}
+
+
+def _owed(ends: list[int], noted: dict[str, Any]) -> int:
+    """MirrorMaker 2 notes the offset of the last record that it has sent."""
+    sent = {
+        one["partition"]["partition"]: one["offset"]["offset"] + 1
+        for one in noted["offsets"]
+        if one["partition"]["topic"] == TOPIC and one["offset"]
+    }
+    return sum(max(0, end - sent.get(number, 0)) for number, end in enumerate(ends))
+
+
 def _kafka(described: dict[str, Any]) -> dict[str, Any]:
     from confluent_kafka import TopicPartition
     from confluent_kafka.admin import AdminClient, OffsetSpec
@@ -49,7 +75,8 @@ def _kafka(described: dict[str, Any]) -> dict[str, Any]:
     records = sum(end - starts[one] for one, end in ends.items() if one.topic.split(".")[-1] == TOPIC)
     groups = [found.group_id for found in admin.list_consumer_groups().result(15).valid]
     unread = {group: _unread(admin, group, ends) for group in groups if not group.startswith("connect-")}
-    return {"topics": topics, "records": records, "unread": unread, "denied": _denied(admin)}
+    written = [ends[TopicPartition(TOPIC, number)] for number in range(topics.get(TOPIC, 0))]
+    return {"topics": topics, "records": records, "ends": written, "unread": unread, "denied": _denied(admin)}
 
 
 def _unread(admin: Any, group: str, ends: dict[Any, int]) -> dict[str, int | None]:
@@ -83,8 +110,13 @@ def _denied(admin: Any) -> list[str]:
 
 
 def _connectors(described: dict[str, Any]) -> dict[str, str]:
+    found = _ask(described, "connectors?expand=status")
+    return {name: one["status"]["connector"]["state"] for name, one in found.items()}
+
+
+def _ask(described: dict[str, Any], what: str) -> dict[str, Any]:
     access = described.get("connect_client", {})
-    request = urllib.request.Request(f"{described['connect_url']}/connectors?expand=status")
+    request = urllib.request.Request(f"{described['connect_url']}/{what}")
     if "url_username" in access:
         login = f"{access['url_username']}:{access['url_password']}".encode()
         request.add_header("Authorization", f"Basic {base64.b64encode(login).decode()}")
@@ -92,8 +124,8 @@ def _connectors(described: dict[str, Any]) -> dict[str, str]:
     if "ca_path" in access:
         handlers.append(urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=access["ca_path"])))
     with urllib.request.build_opener(*handlers).open(request, timeout=15) as answer:
-        found = json.load(answer)
-    return {name: one["status"]["connector"]["state"] for name, one in found.items()}
+        found: dict[str, Any] = json.load(answer)
+    return found
 
 
 def report(path: Path) -> dict[str, Any]:
@@ -125,8 +157,8 @@ def count(folder: Path) -> dict[str, int]:
 
 
 def main(command: str, *words: str) -> Any:
-    if command == "clusters":
-        return clusters(json.load(sys.stdin), words)
+    if command in ("clusters", "arrived"):
+        return {"clusters": clusters, "arrived": arrived}[command](json.load(sys.stdin), words)
     if command == "report":
         return report(Path(words[0]))
     if command == "load":

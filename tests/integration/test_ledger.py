@@ -62,6 +62,11 @@ class World:
             done = self.run("stop", name)
             assert done.returncode == 0, done.stdout + done.stderr
 
+    def read_all(self, name: str, seconds: int) -> bool | None:
+        done = self.run("stop", name, "--read", str(seconds))
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout.splitlines()[-1]).get("read_all")
+
     def status(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.run("status", name).stdout)
         return found
@@ -255,6 +260,24 @@ def test_members_that_come_and_go_process_nothing_twice(world: World, assignment
     result = world.check()
     assert (result["verdict"], result["totals"]["processed_twice"], result["totals"]["out_of_order"]) == ("clean", 0, 0)
     assert len(list(world.folder.glob("ledger-settlement*.log"))) == 3
+
+
+@pytest.mark.parametrize("role", ["producer", "transactional"])
+def test_what_is_to_be_read_first_is_read_whoever_wrote_it_and_whenever(world: World, role: str) -> None:
+    """Written before the members began, so that what they count says nothing; transactions end with a marker."""
+    world.define("pay", role, rate=4000, limit=4000)
+    world.commit_start("settlement")
+    world.start("pay")
+    wait_until(lambda: not world.status("pay")["running"], "all records")
+    world.define("settlement", "consumer", members=2, limit_rate=400)
+    world.start("settlement")
+    assert world.read_all("settlement", 1) is False
+    assert world.check()["groups"]["settlement"]["lost"] > 2000
+    world.start("settlement")
+    assert world.read_all("settlement", 60) is True
+    found = world.check()["groups"]["settlement"]
+    assert (found["lost"], found["processed"], found["processed_twice"]) == (0, 4000, 0)
+    assert world.read_all("settlement", 60) is None  # nobody is there to read
 
 
 def test_a_killed_consumer_may_process_twice_but_loses_nothing(world: World) -> None:

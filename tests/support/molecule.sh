@@ -28,7 +28,7 @@ result=0
 molecule "$@" 2>&1 | tee "$LOG" || result=$?
 if ((result)); then
     # Behind the recap, which may be all that is kept of a long run: Ansible's own words, without colours and frames.
-    sed -e 's/\x1b\[[0-9;]*m//g' -e 's/^ *│ \{0,2\}//' "$LOG" | grep -A 14 '^\[ERROR\]' | tail -n 45 | cut -c 1-300 >&2 || true
+    sed -e 's/\x1b\[[0-9;]*m//g' -e 's/^ *│ \{0,2\}//' "$LOG" | grep -A 24 '^\[ERROR\]' | tail -n 55 | cut -c 1-300 >&2 || true
     fail "molecule $* ended with $result." "The whole log: $LOG"
 fi
 # Once more behind all that was said meanwhile, and for the end of `make test`.

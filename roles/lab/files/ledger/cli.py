@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     stop.set_defaults(action=_stop)
     _add_name(stop)
     stop.add_argument("--timeout", type=float, default=30.0, help="seconds after which it is killed")
+    stop.add_argument("--read", type=float, default=0.0, help="seconds to read everything that lies there, before")
     stop.add_argument("--kill", action="store_true", help="kill it at once")
     status = commands.add_parser("status", help="what the clients do, as JSON")
     status.set_defaults(action=_status)
@@ -127,7 +128,7 @@ def _start(options: argparse.Namespace) -> int:
 def _stop(options: argparse.Namespace) -> int:
     from ledger.control import stop
 
-    return _tell(stop(options.dir, options.name, 0.0 if options.kill else options.timeout))
+    return _tell(stop(options.dir, options.name, 0.0 if options.kill else options.timeout, options.read))
 
 
 def _status(options: argparse.Namespace) -> int:

@@ -36,6 +36,7 @@ class Counts:
     processed: int = 0
     commits: int = 0
     rebalances: int = 0
+    read_to: int = 0
 
 
 def consumer_config(client: Definition, endpoint: Endpoint, member: int) -> dict[str, object]:
@@ -53,6 +54,7 @@ def consumer_config(client: Definition, endpoint: Endpoint, member: int) -> dict
         "group.id": client.consumer_group,
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,
+        "enable.partition.eof": True,
     }
     if config.get("group.protocol", "classic") == "classic":  # the newer protocol leaves these to the broker
         config.setdefault("partition.assignment.strategy", client.assignment)
@@ -83,10 +85,12 @@ class Intake:
 
     A batch that was being filled while partitions moved can hold records of a partition that is gone, or twice the
     same ones of a partition that came back: `next_offset` holds exactly the partitions that are ours, and how far.
+    `read_to` holds where their logs ended when they were last read to the end: behind markers of transactions too.
     """
 
     def __init__(self, client: Definition, endpoint: Endpoint, member: int, life: Life) -> None:
         self.next_offset: dict[tuple[str, int], int] = {}
+        self.read_to: dict[tuple[str, int], int] = {}
         self.rebalances = 0
         self.before_leaving: Callable[[], object] = _nothing
         self.after_leaving: Callable[[list[tuple[str, int]]], object] = _nothing
@@ -121,12 +125,14 @@ class Intake:
         taken: list[Received] = []
         for message in self.kafka.consume(self._batch, POLL_SECONDS):
             error = message.error()
-            if error is not None:
+            if error is not None and error.code() != KafkaError._PARTITION_EOF:
                 self._judge(error, message)
                 continue
             record = received(message)
             place = (record.topic, record.partition)
-            if record.offset >= self.next_offset.get(place, record.offset + 1):
+            if error is not None:
+                self.read_to.update({place: record.offset} if place in self.next_offset else {})
+            elif record.offset >= self.next_offset.get(place, record.offset + 1):
                 self.next_offset[place] = record.offset + 1
                 taken.append(record)
         return taken
@@ -164,6 +170,7 @@ class Intake:
         places = _places(partitions)
         for place in places:
             self.next_offset.pop(place, None)
+            self.read_to.pop(place, None)
         self.after_leaving(places)
 
 
@@ -213,7 +220,7 @@ class GroupConsumer:
             if time.monotonic() - self._committed_at >= self._client.commit_ms / 1e3:
                 self._send_commit()
             self._ledger.flush_if_due()
-            self._counts.rebalances = self._intake.rebalances
+            self._counts.rebalances, self._counts.read_to = self._intake.rebalances, sum(self._intake.read_to.values())
             self._life.count(vars(self._counts))
 
     def _process(self, records: Iterable[Received]) -> None:

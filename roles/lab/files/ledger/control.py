@@ -15,12 +15,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ledger.definition import read_definition, read_definitions
+from ledger.definition import Definition, read_definition, read_definitions
 from ledger.errors import EXIT_CLEAN, EXIT_DAMAGED, EXIT_UNCLEAN, LedgerError
 from ledger.process import Process, find_process, started_at_us
 from ledger.state import State, read_state, state_path, write_state
 
 LOOK_SECONDS = 0.01
+READ_SECONDS = 0.1
 CONNECTED_SECONDS = 2.0
 Outcome = tuple[int, dict[str, object]]
 
@@ -40,12 +41,17 @@ def start(folder: Path, name: str, wait: float) -> Outcome:
     return EXIT_CLEAN, {**facts, "message": f"{name}: {facts['phase']}."}
 
 
-def stop(folder: Path, name: str, timeout: float) -> Outcome:
-    """Exit code 0 only if every member ended by itself, cleanly; what was killed leaves records unknown: 3."""
-    read_definition(folder, name)
+def stop(folder: Path, name: str, timeout: float, read: float = 0.0) -> Outcome:
+    """Exit code 0 only if every member ended by itself, cleanly; what was killed leaves records unknown: 3.
+
+    ``read``: seconds that its members have, before, to read everything that lies there. What they have counted does not
+    tell: they may have begun with records that were there before, and some come twice.
+    """
+    client = read_definition(folder, name)
     with _locked(folder, name):
         found = {member: _running(folder, name, member) for member in _known_members(folder, name)}
         running = {member: process for member, process in found.items() if process}
+        is_read = _await_read(folder, client, list(running), read) if read and running else None
         for process in running.values():
             process.send(signal.SIGTERM if timeout else signal.SIGKILL)
         deadline = time.monotonic() + timeout
@@ -54,6 +60,7 @@ def stop(folder: Path, name: str, timeout: float) -> Outcome:
         ends = [_state(folder, name, member) for member in found]
     unclean = [end for end in ends if end and end.exit_code != 0]
     facts: dict[str, object] = {"changed": bool(running), "exit_codes": [end.exit_code for end in ends if end]}
+    facts |= {} if is_read is None else {"read_all": is_read}
     if unclean:
         text = f"{name}: stopped, but not cleanly (exit code {unclean[0].exit_code}). {unclean[0].message}"
         return EXIT_UNCLEAN, {**facts, "message": text.strip()}
@@ -170,6 +177,25 @@ def _judge_early_end(path: Path, name: str, state: State | None) -> str:
         return "working"
     reason = state.message if state and state.message else f"look into {path.with_suffix('.out')}"
     raise LedgerError(f"{name}: ended right after the start: {reason}", EXIT_DAMAGED)
+
+
+def _await_read(folder: Path, client: Definition, members: list[int], seconds: float) -> bool:
+    """False if they have not read everything in time, or one of them ended meanwhile."""
+    from ledger.ends import Ends  # here: all else does without the Kafka library
+
+    ends, deadline = Ends(client), time.monotonic() + seconds
+    try:
+        while all(_running(folder, client.name, member) for member in members):
+            states = [_state(folder, client.name, member) for member in members]
+            # What they say is older than the answer, and none is past an end: equal sums are equal everywhere.
+            if sum(state.counts.get("read_to", 0) for state in states if state) == ends.total():
+                return True
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(READ_SECONDS)
+        return False
+    finally:
+        ends.close()
 
 
 def _await_end(folder: Path, name: str, member: int, process: Process, deadline: float) -> None:

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,6 +55,11 @@ def read_endpoint(path: Path) -> Endpoint:
     except OSError as error:
         raise LedgerError(f"Endpoint file {path} cannot be read: {error.strerror}. Render it first.") from error
     return parse_endpoint(text, f"Endpoint file {path}")
+
+
+def covers(subscribed: Iterable[str], topic: str) -> bool:
+    """Whether a subscription, of names and of patterns that begin with ^, has this topic."""
+    return any(re.match(name, topic) if name.startswith("^") else name == topic for name in subscribed)
 
 
 def _names(value: str) -> tuple[str, ...]:

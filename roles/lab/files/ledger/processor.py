@@ -29,6 +29,7 @@ class Counts:
     transactions: int = 0
     given_up: int = 0
     rebalances: int = 0
+    read_to: int = 0
 
 
 class Processor:
@@ -72,7 +73,7 @@ class Processor:
         while not self._life.stopping:
             if records := self._intake.take():
                 self._transact(records)
-            self._counts.rebalances = self._intake.rebalances
+            self._counts.rebalances, self._counts.read_to = self._intake.rebalances, sum(self._intake.read_to.values())
             self._life.count(self._all_counts())
 
     def _transact(self, records: list[Received]) -> None:
@@ -120,6 +121,7 @@ class Processor:
             if (topic, partition) not in self._intake.next_offset:
                 continue
             self._intake.next_offset[topic, partition] = offset
+            self._intake.read_to.pop((topic, partition), None)
             try:
                 self._intake.kafka.seek(TopicPartition(topic, partition, offset))
             except KafkaException as error:

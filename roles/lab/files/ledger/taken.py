@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ledger.endpoint import covers
 from ledger.gaps import Activity
 from ledger.reading import TAB, Blocks, Ledger, Lines, blaming, columns, kinds_of, merged, of_kind, place_of, settled
 from ledger.sent import Sent
@@ -49,7 +49,7 @@ class Taken:
     disorders: list[Disorder] = field(default_factory=list)
 
     def covers(self, topic: str) -> bool:
-        return any(re.match(name, topic) if name.startswith("^") else name == topic for name in self.subscribed)
+        return covers(self.subscribed, topic)
 
 
 def read_taken(group: str, ledgers: Sequence[Ledger], sent: dict[str, Sent]) -> Taken:
