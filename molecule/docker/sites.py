@@ -206,15 +206,17 @@ def sent_late(names: Names) -> None:
     side that is back long after the producer is gone. Its ledger calls their outcome unknown.
     """
     until = time.monotonic() + LATE_SECONDS
-    while left := [line for line in docker("exec", names.apps, "cat", "/proc/net/tcp").splitlines() if unsent(line)]:
+    while left := unsent(docker("exec", names.apps, "cat", "/proc/net/tcp")):
         if time.monotonic() > until:
             raise SystemExit(f"After {LATE_SECONDS:g} s still to be sent from {names.apps}: {left}")
         time.sleep(0.2)
 
 
-def unsent(line: str) -> bool:
-    """Of /proc/net/tcp: closed by its program, and the other end has not had everything yet."""
-    return line.split()[3] in ("04", "09", "0B")  # FIN_WAIT1, LAST_ACK, CLOSING
+def unsent(table: str) -> list[str]:
+    """Of /proc/net/tcp: what its program has closed, and the other end has not had everything of yet."""
+    head, *lines = table.splitlines()
+    state = head.split().index("st")  # anything else than that table is an error, and not a host without connections
+    return [line for line in lines if line.split()[state] in ("04", "09", "0B")]  # FIN_WAIT1, LAST_ACK, CLOSING
 
 
 def down(names: Names) -> None:

@@ -36,13 +36,13 @@ def clusters(described: dict[str, Any], aliases: tuple[str, ...]) -> dict[str, A
 
 
 def arrived(described: dict[str, Any], aliases: tuple[str, ...]) -> dict[str, Any]:
-    """What ``clusters`` says, and by running flow from one of them how many records its worker has not noted as sent.
+    """What ``clusters`` says, and by flow between them that is not stopped how many records it has not noted as sent.
 
     How much lies on both sides does not tell: two flows may owe the same, and what one sends again hides what it owes.
     """
     found = clusters(described, aliases)
     owed = {}
-    for name in found["connectors"]["RUNNING"]:
+    for name in [name for state, names in found["connectors"].items() if state != "STOPPED" for name in names]:
         source, target = name.removesuffix(".MirrorSourceConnector").split("->")
         if target in found and source in found:  # of the other connectors the name goes on
             owed[name] = _owed(found[source]["ends"], _ask(described[target], f"connectors/{quote(name)}/offsets"))
@@ -157,8 +157,10 @@ def count(folder: Path) -> dict[str, int]:
 
 
 def main(command: str, *words: str) -> Any:
-    if command in ("clusters", "arrived"):
-        return {"clusters": clusters, "arrived": arrived}[command](json.load(sys.stdin), words)
+    if command == "clusters":
+        return clusters(json.load(sys.stdin), words)
+    if command == "arrived":
+        return arrived(json.load(sys.stdin), words)
     if command == "report":
         return report(Path(words[0]))
     if command == "load":

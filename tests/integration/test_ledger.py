@@ -63,6 +63,7 @@ class World:
             assert done.returncode == 0, done.stdout + done.stderr
 
     def read_all(self, name: str, seconds: int) -> bool | None:
+        """Stop it; whether it had read everything. None if it did not run."""
         done = self.run("stop", name, "--read", str(seconds))
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout.splitlines()[-1]).get("read_all")
@@ -343,7 +344,7 @@ def test_a_processor_hands_on_every_record_once(world: World) -> None:
     produced = world.count("pay", "acknowledged")
     assert produced > 1000
     wait_until(lambda: world.check()["groups"]["enrich"]["lost"] == 0, "everything processed")
-    world.stop("enrich")
+    assert world.read_all("enrich", 60) is True
     wait_until(lambda: world.check()["groups"]["audit"]["lost"] == 0, "everything handed on")
     world.stop("audit")
     result = world.check()
