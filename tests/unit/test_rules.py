@@ -1,0 +1,50 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every rule that code, tests or documentation cite exists in docs/correctness.md, and every rule is used."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "correctness.md"
+PLACES = ("docs", "playbooks", "plugins", "roles", "spark", "tests", "molecule", "README.md", "CONTRIBUTING.md")
+SUFFIXES = {".py", ".yml", ".md", ".j2"}
+CITATION = re.compile(r"\bR(\d+)\b")
+SECTIONS = dict(re.findall(r"^### R(\d+) .*?\n(.*?)(?=^##|\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL))
+
+
+def files() -> list[Path]:
+    """Text files of the project, without the page itself and this test."""
+    roots = [ROOT / place for place in PLACES]
+    found = [path for root in roots for path in (root.rglob("*") if root.is_dir() else [root])]
+    return [path for path in found if path.suffix in SUFFIXES and path.is_file() and path not in (PAGE, Path(__file__))]
+
+
+def test_every_cited_rule_exists() -> None:
+    unknown = {
+        f"{path.relative_to(ROOT)}: R{number}"
+        for path in files()
+        for number in CITATION.findall(path.read_text())
+        if number not in SECTIONS
+    }
+    assert not unknown
+
+
+def test_rules_are_numbered_without_a_gap() -> None:
+    assert list(SECTIONS) == [str(number) for number in range(1, len(SECTIONS) + 1)]
+
+
+@pytest.mark.parametrize("number", SECTIONS)
+def test_each_rule_has_a_counterexample_and_names_files_that_exist(number: str) -> None:
+    text = SECTIONS[number]
+    assert "- Counterexample:" in text
+    enforced, tested = text.split("- Enforced in ")[1].split("Tested by ")
+    for part in (enforced, tested):
+        paths = re.findall(r"`([^`]+)`", part)
+        assert paths
+        assert [path for path in paths if not (ROOT / path).exists()] == []
