@@ -131,7 +131,7 @@ def line(topic: str, partition: int, record: Any) -> str:
     for name in ("key", "value"):
         data = getattr(record, name)
         body[name], body[f"{name}_base64"] = _text(data), _base64(data)
-    body["headers"] = [[name, _text(value), _base64(value)] for name, value in record.headers]
+    body["headers"] = [[name, _text(value), _base64(value)] for name, value in record.headers or ()]
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
 

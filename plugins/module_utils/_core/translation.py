@@ -15,8 +15,9 @@ over a record; where a replay has set it forward, ``holes`` keeps the two parts 
 
 An *anchor* is an offset-sync (upstream ``u`` lies at downstream ``d``) whose two records are equal, or whose record has
 expired on one side.
-Content is compared by fingerprint: timestamp, key, value, headers in order. What somebody else wrote into the replica
-costs precision, unless it repeats a source record before MirrorMaker 2 has copied that one: then the topic is written
+Content is compared by fingerprint, and fingerprints hold only what the flow carries (``fingerprints``): those of a
+record and of its copy are equal, whatever became of its timestamp. What somebody else wrote into the replica costs
+precision, unless it repeats a source record before MirrorMaker 2 has copied that one: then the topic is written
 by two, which is refused elsewhere.
 
 Sources: MirrorSourceTask, OffsetSyncWriter, OffsetSyncStore (Kafka 4.3.1); SOUNDNESS 1 to 4.
@@ -88,8 +89,8 @@ class Copy:
     PATCH has put it), and ``replica_first`` the first replica offset at which its copies can lie; both windows begin
     there or above. ``copied``: N, or less; None: unknown. ``replica_start``/``replica_end``: what can lie there of the
     replica's log, read after N and before the source's end. ``source_end``: the source's end (last stable offset).
-    ``timed``: timestamps are those of the producers on both sides. ``same_topics``: it is proven (by topic ids) that
-    the flow has always copied between these two topics; without that nothing but the log start is safe.
+    ``timed``: the flow carries the timestamp of every record that was read. ``same_topics``: it is proven (by topic
+    ids) that the flow has always copied between these two topics; without that nothing but the log start is safe.
     """
 
     source: Window
@@ -134,7 +135,7 @@ class Copy:
             "the topics are not known to be those of before": not self.same_topics,
             "the source is compacted": self.source_compacted,
             "the replica is compacted": self.replica_compacted,
-            "a broker sets the timestamps": not self.timed,
+            "the flow does not carry the timestamps of all records": not self.timed,
             "records have expired on the source": self.start > self.first,
             "records have expired on the replica": self.replica_start > self.replica_first,
             "no offset-sync is near": not self.anchors,

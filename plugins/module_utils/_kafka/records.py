@@ -64,14 +64,17 @@ _IRRELEVANT = ("GROUP_AUTHORIZATION_FAILED", "COORDINATOR_NOT_AVAILABLE", "NOT_C
 
 @dataclass(frozen=True)
 class Record:
-    """One data record. ``timestamp`` is None where the record has none."""
+    """One data record. ``timestamp`` is None where the record has none.
+
+    ``headers`` is None where a name is not UTF-8: confluent-kafka returns no header of such a record.
+    """
 
     offset: int
     timestamp: int | None
     timestamp_type: str | None
     key: bytes | None
     value: bytes | None
-    headers: tuple[tuple[str, bytes | None], ...]
+    headers: tuple[tuple[str, bytes | None], ...] | None
 
 
 @dataclass(frozen=True)
@@ -185,9 +188,17 @@ def _check(kafka: Kafka, error: Any, doing: str) -> None:
 
 def _record(message: Any) -> Record:
     kind, stamp = message.timestamp()
-    headers = tuple((str(name), value) for name, value in message.headers() or ())
     timestamp = stamp if kind in _TIMESTAMP_TYPES and stamp >= 0 else None
-    return Record(message.offset(), timestamp, _TIMESTAMP_TYPES.get(kind), message.key(), message.value(), headers)
+    return Record(
+        message.offset(), timestamp, _TIMESTAMP_TYPES.get(kind), message.key(), message.value(), _headers(message)
+    )
+
+
+def _headers(message: Any) -> tuple[tuple[str, bytes | None], ...] | None:
+    try:
+        return tuple((str(name), value) for name, value in message.headers() or ())
+    except UnicodeDecodeError:
+        return None
 
 
 def data_records(

@@ -77,7 +77,7 @@ class Replayer:
             raise self._failed(error) from error
 
     def _produce(self, topic: str, record: Record, cluster: str, place: Progress) -> None:
-        headers: list[tuple[str, str | bytes | None]] = [*record.headers]
+        headers: list[tuple[str, str | bytes | None]] = [*(record.headers or ())]
         headers += provenance(cluster, place.topic, place.partition, record.offset)
         # 0 lets the library take the present time; a record without one had none that counts.
         timestamp = record.timestamp or 0

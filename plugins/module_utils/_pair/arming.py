@@ -229,7 +229,7 @@ class _Arming:
         if newest is None:
             # What it has copied is gone here. That is no harm only if nothing is there to be copied, once or twice.
             return last is None or copied + 1 >= end
-        return bool(same_content(newest, last))
+        return _same(newest, last)
 
     def _find(self, key: Partition, last: Record | None, log: Range) -> int:
         """Behind the only record on the source that equals the target's last one."""
@@ -237,7 +237,7 @@ class _Arming:
         copies = []
         if last is not None:
             kafka = self.pair.kafka[self.source]
-            copies = [one.offset for one in data_records(kafka, key, *log) if same_content(one, last)]
+            copies = [one.offset for one in data_records(kafka, key, *log) if _same(one, last)]
         if len(copies) == 1:
             return copies[0] + 1
         end = self._logs[self.target][key][1]
@@ -295,3 +295,8 @@ class _Arming:
             }
             for (topic, index), at in sorted(begin.cut.items())
         ]
+
+
+def _same(one: Record | None, other: Record | None) -> bool:
+    """May they be the same record? Either may be the copy: the target's last record may have been written there."""
+    return bool(same_content(one, other) or same_content(other, one))

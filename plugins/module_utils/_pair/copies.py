@@ -8,27 +8,26 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any
 
 from .._core.errors import DrError
+from .._core.fingerprints import carries_times, fingerprints
 from .._core.formats import OffsetSync
 from .._core.names import flow_name
 from .._core.spans import Bounds, Span, merged, span_forward, span_reverse
 from .._core.stays import Stay
 from .._core.topic_ids import require_same
 from .._core.translation import Copy, Translated, Window, after_last_rewind, checkpoint, forward, reverse
-from .._kafka.records import BLOCKED, EXHAUSTED, RangeRead, Reading, Record, read_ranges
+from .._kafka.records import BLOCKED, EXHAUSTED, RangeRead, Reading, read_ranges
 from .._kafka.topics import describe
 from .clusters import both
 from .observe import ISOLATION, Pair, Partition
 from .syncs import Syncs, syncs_of
 
-__all__ = ["FlowCopies", "mark"]
+__all__ = ["FlowCopies"]
 
 # Records on either side of a position: few are enough where records differ; more for runs of equal ones.
 _WIDTHS = (16, 200, 2000)
@@ -40,12 +39,11 @@ _Ends = tuple[dict[Partition, tuple[int, int]], dict[Partition, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Limits:
-    """What a topic's settings leave of the proof. ``timed``: both brokers keep the producers' timestamps."""
+    """What a topic's settings leave of the proof."""
 
     same_topics: bool
     source_compacted: bool
     replica_compacted: bool
-    timed: bool
 
 
 @dataclass
@@ -95,8 +93,8 @@ class FlowCopies:
 
     @cached_property
     def _states(self) -> dict[str, dict[str, Any]]:
-        """Topics of both sides with the two settings that matter, by alias and name."""
-        settings = ("cleanup.policy", "message.timestamp.type")
+        """Topics of both sides with the setting that matters, by alias and name."""
+        settings = ("cleanup.policy",)
         sides = {
             self.source: list(self.pair.topics),
             self.target: [self.replica((topic, 0))[0] for topic in self.pair.topics],
@@ -128,8 +126,7 @@ class FlowCopies:
     def _limits(self, topic: str) -> Limits:
         states = [self._states[alias][name] for alias, name in self._names(topic)]
         compacted = ["compact" in (_setting(state, "cleanup.policy") or "delete") for state in states]
-        timed = all(_setting(state, "message.timestamp.type") != "LogAppendTime" for state in states)
-        return Limits(self._identity(topic), compacted[0], compacted[1], timed)
+        return Limits(self._identity(topic), compacted[0], compacted[1])
 
     @cached_property
     def _syncs(self) -> Syncs:
@@ -228,14 +225,13 @@ class FlowCopies:
 
     def _copy(self, key: Partition, bounds: Bounds, source: RangeRead, replica: RangeRead) -> Copy:
         limits = self._limits(key[0])
-        kinds = {record.timestamp_type for read in (source, replica) for record in read.records}
-        timed = limits.timed and "LogAppendTime" not in kinds
+        marks = fingerprints(source.records, replica.records)
         low, high = replica.start, replica.reached
         near = [sync for sync in bounds.syncs if low <= sync.downstream < high or sync.upstream < bounds.source[0]]
         floor = [sync for sync in bounds.syncs if sync.downstream < bounds.replica[0]]
         return Copy(
-            source=_window(source, timed),
-            replica=_window(replica, timed),
+            source=_window(source, marks[0]),
+            replica=_window(replica, marks[1]),
             start=bounds.source[0],
             source_end=bounds.source[1],
             replica_start=bounds.replica[0],
@@ -245,7 +241,7 @@ class FlowCopies:
             replica_first=0 if self.stay is None else self.stay.first(self.target, key),
             source_compacted=limits.source_compacted,
             replica_compacted=limits.replica_compacted,
-            timed=timed,
+            timed=carries_times(source.records, replica.records),
             same_topics=limits.same_topics and (self.stay is None or key not in self.stay.unknown),
             syncs=[*near, *floor[-1:]],
         )
@@ -268,18 +264,6 @@ def _setting(state: Any, name: str) -> str | None:
     return None if value is None else value.value
 
 
-def _window(read: RangeRead, timed: bool) -> Window:
+def _window(read: RangeRead, marks: Sequence[bytes]) -> Window:
     offsets = [record.offset for record in read.records]
-    return Window(read.start, max(read.start, read.reached), offsets, [mark(record, timed) for record in read.records])
-
-
-def mark(record: Record, timed: bool) -> bytes:
-    """Fingerprint: timestamp, key, value, headers in order; null and empty differ."""
-    digest = blake2b(digest_size=16)
-    digest.update(struct.pack(">q", record.timestamp if timed and record.timestamp is not None else -1))
-    headers = [part for header in record.headers for part in header]
-    for part in (record.key, record.value, *headers):
-        data = part.encode() if isinstance(part, str) else part
-        digest.update(struct.pack(">i", -1 if data is None else len(data)))
-        digest.update(data or b"")
-    return digest.digest()
+    return Window(read.start, max(read.start, read.reached), offsets, marks)

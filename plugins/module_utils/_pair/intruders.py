@@ -24,6 +24,8 @@ Range = tuple[int, int]
 
 # How far below that end the original of a copy may lie: markers and aborted records take offsets.
 _RECENT = 500
+# And at most, where its timestamp does not lead to it: the original may have none.
+_SEARCHED = 20_000
 # A record goes round in some 15 ms: in this time dozens of its copies appear.
 _CIRCLE_SECONDS = 0.5
 _CIRCLE_COPIES = 5
@@ -36,8 +38,9 @@ def foreign_records(
 ) -> list[str]:
     """Partitions whose replica ends in a record that the source does not have, in words.
 
-    Only where the flow has copied everything: there the last record of both sides is the same one. ``accepted``: topics
-    of which it is known. ``last``: records that the look has read already.
+    Only where the flow has copied everything: there the last record of both sides is the same one. Compared is what the
+    flow carries, so a record without a timestamp is found although its copy has one. ``accepted``: topics of which it
+    is known. ``last``: records that the look has read already.
     """
     last = last or LastRecords(pair.kafka)
     copied = {
@@ -63,6 +66,8 @@ def foreign_records(
     spans = {key: (max(here[key][0], (look.facts[key].end or 0) - _RECENT), here[key][1]) for key in suspects}
     suspects = _not_within(pair, look.source, suspects, spans)
     suspects = _not_within(pair, look.source, suspects, _by_time(pair, look.source, suspects, here))
+    far = {key: (max(here[key][0], here[key][1] - _SEARCHED), here[key][1]) for key in suspects}
+    suspects = _not_within(pair, look.source, suspects, far)
     return [
         f"{pair.naming.replica(look.source, topic)}-{index} on {look.target} ends in a record at offset {record.offset}"
         f" that {topic} on {look.source} does not have"
@@ -138,11 +143,12 @@ def _mostly_known(records: Sequence[Record], since: int) -> bool:
         content = _content(record)
         if record.offset >= since:
             arrived += 1
-            again += content in seen
+            # Whatever has gone round has a timestamp: records without one that are equal are a producer's.
+            again += content in seen and record.timestamp is not None
         seen.add(content)
     return again >= _CIRCLE_COPIES and 2 * again >= arrived
 
 
 def _content(record: Record) -> object:
     timestamp = None if record.timestamp_type == "LogAppendTime" else record.timestamp
-    return timestamp, record.key, record.value, tuple(record.headers)
+    return timestamp, record.key, record.value, record.headers

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from .._core.errors import DrError
+from .._core.fingerprints import may_be_copy
 from .._core.formats import decode_heartbeat
 from .._core.gates import PartitionFacts
 from .._core.groups import GroupState
@@ -500,13 +501,11 @@ def _waits(last: Record | None, floor: int, tail_copied: bool | None) -> bool | 
     return None if tail_copied else True
 
 
-def same_content(left: Record | None, right: Record | None) -> bool | None:
-    """Equal key, value, headers and, unless a broker has set it, timestamp; None: one is not known."""
-    if left is None or right is None:
+def same_content(source: Record | None, replica: Record | None) -> bool | None:
+    """Are the fields equal that the flow carries? Then one may be the copy of the other. None: one is not known."""
+    if source is None or replica is None:
         return None
-    kept = "LogAppendTime" not in (left.timestamp_type, right.timestamp_type)
-    parts = ("key", "value", "headers", *(("timestamp",) if kept else ()))
-    return all(getattr(left, part) == getattr(right, part) for part in parts)
+    return may_be_copy(source, replica)
 
 
 def heartbeat_age(kafka: Kafka, topic: str) -> float | None:

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .._core.disaster import Copies
+from .._core.fingerprints import fingerprints, has_time
 from .._kafka.records import Reading, Record, first_data_record, read_ranges
 from .._kafka.topics import offsets_at
-from .copies import mark
 from .observe import ISOLATION, Partition
 from .survivor import Survivor
 
@@ -34,7 +34,7 @@ class Resends:
         self, survivor: Survivor, last: Mapping[Partition, Record], ranges: Mapping[Partition, tuple[int, int]]
     ) -> None:
         self._survivor, self._ranges = survivor, ranges
-        self._untimed = {key for key, record in last.items() if not self._timed(key, record)}
+        self._untimed = {key for key, record in last.items() if not has_time(record)}
         self._seams = self._first_copies(last)
 
     def of(self, key: Partition, offset: int) -> Copies:
@@ -51,31 +51,27 @@ class Resends:
         earliest, known = copies.get(key, (behind.offset, True))
         return Copies(first, earliest, proven and known)
 
-    def _timed(self, key: Partition, record: Record) -> bool:
-        by_broker = self._survivor.setting(key[0], "message.timestamp.type") == "LogAppendTime"
-        return not by_broker and record.timestamp is not None and record.timestamp_type != "LogAppendTime"
-
     def _first_copies(self, records: Mapping[Partition, Record]) -> dict[Partition, tuple[int, bool]]:
         """(offset, proven) of the first copy of each record that has an earlier one."""
         kafka = self._survivor.kafka
         moments = {
             key: record.timestamp
             for key, record in records.items()
-            if key not in self._untimed and record.timestamp is not None
+            if has_time(record) and record.timestamp is not None
         }
         lowest = {key: at for key, at in offsets_at(kafka, moments).items() if at is not None}
         spans, found = {}, {}
         for key, record in records.items():
             low = max(lowest.get(key, self._ranges[key][0]), self._ranges[key][0])
             begin = max(low, record.offset - _BUDGET)
-            if begin > low and key not in self._untimed:
+            if begin > low and has_time(record):
                 found[key] = (low, False)  # nowhere lower: re-read rather than skip
             elif begin < record.offset:
                 spans[key] = (begin, record.offset)
         for key, read in read_ranges(kafka, spans, Reading(ISOLATION, timeout=_SECONDS)).items():
-            timed = key not in self._untimed
-            wanted = mark(records[key], timed)
-            first = next((one.offset for one in read.records if mark(one, timed) == wanted), None)
+            # Two copies of one record, so what a broker sets differs on either.
+            _source, (wanted, *marks) = fingerprints([], [records[key], *read.records])
+            first = next((one.offset for one, mark in zip(read.records, marks, strict=True) if mark == wanted), None)
             if first is not None:
                 found[key] = (first, True)
             elif not read.complete:

@@ -19,6 +19,7 @@ from typing import Any
 from .._connect.offsets import change_offsets, read_back
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
+from .._core.fingerprints import fingerprints, has_time
 from .._core.holes import add, usable
 from .._core.salvage import BEGINNING, PROVENANCE, Progress, already_copied, first_offset, line
 from .._core.stays import flat
@@ -31,7 +32,6 @@ from .._kafka.topics import describe, offsets_at
 from .._module import Result
 from .clusters import both, on_each
 from .connect_engine import ConnectEngine
-from .copies import mark
 from .observe import ISOLATION, Pair, Partition
 
 __all__ = ["salvage"]
@@ -234,8 +234,10 @@ class _Salvage:
         at = max(first, tail.begin - _CONTEXT)
         context = self._read(tail.key, at, tail.begin) if at < tail.begin else []
         lowest: int | None = None
-        if context and context[-1].timestamp is not None and context[-1].timestamp_type == "CreateTime":
-            lowest = offsets_at(kafka, {replica: context[-1].timestamp})[replica]
+        timed = next((one.timestamp for one in reversed(context) if has_time(one)), None)
+        if timed is not None:
+            # The copies of what follows that record lie behind its copy.
+            lowest = offsets_at(kafka, {replica: timed})[replica]
         elif tail.begin == first == start == 0:
             # Nothing is noted and nothing has expired: the first record of the one is the first of the other.
             lowest = 0
@@ -259,7 +261,8 @@ class _Salvage:
         if not read.records:
             return
         beginning = self._read(tail.key, tail.begin, tail.end, len(read.records))
-        before, ahead, there = ([mark(one, True) for one in records] for records in (context, beginning, read.records))
+        marks, there = fingerprints([*context, *beginning], read.records)
+        before, ahead = marks[: len(context)], marks[len(context) :]
         tail.copied = already_copied([BEGINNING, *before], ahead, [BEGINNING, *there])
         if tail.copied:
             tail.begin = beginning[tail.copied - 1].offset + 1
@@ -272,6 +275,14 @@ class _Salvage:
                 "tail_unreadable",
                 f"{key[0]}-{key[1]} on {self.p} could not be read from {begin} to {end}: {read.ended}.",
                 "Start again when every partition has a leader; what is done is not done twice.",
+            )
+        unreadable = next((one.offset for one in read.records if one.headers is None), None)
+        if unreadable is not None:
+            raise DrError(
+                "headers_unreadable",
+                f"{key[0]}-{key[1]} on {self.p}: a header name of the record at offset {unreadable} is not UTF-8.",
+                "confluent-kafka cannot read its headers, so it cannot be written unchanged. Nothing of it was written."
+                " Restart the flow to copy the tail, or export and replay with another tool.",
             )
         return read.records
 
@@ -493,7 +504,7 @@ class _Salvage:
                     )
                 for record in read.records:
                     # What a replay has brought over itself is not newer.
-                    own = any(name.startswith(PROVENANCE) for name, _value in record.headers)
+                    own = any(name.startswith(PROVENANCE) for name, _value in record.headers or ())
                     if record.key in keys[key[0]] and not own:
                         found.setdefault(f"{key[0]}: {(record.key or b'').decode(errors='replace')}")
                 at = end if read.ended == EXHAUSTED or not read.records else read.records[-1].offset + 1

@@ -81,7 +81,7 @@ class Survivor:
     def states(self) -> dict[str, TopicState]:
         """Every topic on Y that groups will read; refuses one that is missing or is no longer the journaled one."""
         names = list(dict.fromkeys([*self.topics, *(self.naming.replica(self.x, topic) for topic in self.topics)]))
-        settings = ("cleanup.policy", "message.timestamp.type")
+        settings = ("cleanup.policy",)
         found = describe(self.kafka, names, dict.fromkeys(names, settings))
         missing = [name for name in names if found[name] is None]
         if missing:

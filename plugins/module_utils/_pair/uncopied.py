@@ -11,9 +11,10 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from .._core.fingerprints import fingerprints, has_time
 from .._core.gates import PartitionFacts, lag
 from .._core.uncopied import (
     Log,
@@ -32,14 +33,17 @@ from .._core.uncopied import (
 from .._kafka.client import Kafka
 from .._kafka.records import RangeRead, Reading, Record, last_data_records, read_ranges
 from .._kafka.topics import log_ranges, offsets_at
-from .copies import mark
 from .observe import ISOLATION, FlowLook, Pair, Partition
 
 __all__ = ["Budget", "Uncopied", "uncopied"]
 
-_NOT_FOUND = "the replica's last record was not found on the source: expired, compacted, or somebody else's"
+_NOT_FOUND = (
+    "the replica's last record was not found on the source: expired, compacted, without a timestamp there, or somebody"
+    " else's"
+)
 _NOT_REACHED = "the replica's last record was not found within the bound on reading"
 _NO_TIME = "the replica's records have the broker's time, so its last one cannot be told apart from others"
+_UNTIMED = "the source has records without a timestamp that equal the replica's last one"
 _EMPTIED = "the replica was written but holds no record any more"
 
 
@@ -97,6 +101,7 @@ class _Comparison:
     look: FlowLook
     budget: Budget
     _reasons: dict[Partition, str] = field(default_factory=dict)
+    _reads: dict[Partition, RangeRead] = field(default_factory=dict)
 
     def rows(self) -> dict[Partition, Uncopied]:
         source, facts = self.pair.kafka[self.look.source], self.look.facts
@@ -149,7 +154,7 @@ class _Comparison:
         """What was read of the source for each partition, and where on it the replica ends, if that is found."""
         kafka = self.pair.kafka[self.look.source]
         reader = _Reader(kafka, self.budget)
-        wanted = {key: record for key, record in last.items() if record is not None and _timed(record)}
+        wanted = {key: record for key, record in last.items() if record is not None and has_time(record)}
         stamps = {key: record.timestamp for key, record in wanted.items() if record.timestamp is not None}
         later = log_ranges(kafka, wanted, ISOLATION)
         at = offsets_at(kafka, stamps)
@@ -159,16 +164,22 @@ class _Comparison:
             for key in waiting
             if key not in wanted
         }
-        reads = reader.read({**spans, **rest}, {key: logs[key].copied for key in spans})
-        seen = {key: _seen(read) for key, read in reads.items()}
-        places = {key: place(logs[key], seen[key], mark(wanted[key], True), span[0]) for key, span in spans.items()}
-        found = {key: one for key, one in places.items() if one is not None}
+        reads = self._reads = reader.read({**spans, **rest}, {key: logs[key].copied for key in spans})
+        seen, found = {}, dict[Partition, Place]()
+        for key, read in reads.items():
+            marks, ends = fingerprints(read.records, [wanted[key]] if key in spans else [])
+            seen[key] = _seen(read, marks)
+            # A timestamp tells where the original lies, unless it is the time of copying.
+            if key in spans and not _untimed(read.records, wanted[key]):
+                one = place(logs[key], seen[key], ends[0], spans[key][0])
+                found |= {} if one is None else {key: one}
         self._reasons = {key: _EMPTIED if last[key] is None else _NO_TIME for key in last if key not in wanted}
         for key in set(wanted) - set(found):
             whole = key not in spans or (reads[key].start, reads[key].reached) == spans[key]
-            self._reasons[key] = _NOT_FOUND if whole else _NOT_REACHED
+            untimed = key in reads and _untimed(reads[key].records, wanted[key])
+            self._reasons[key] = _UNTIMED if untimed else _NOT_FOUND if whole else _NOT_REACHED
         again = reader.read({key: (logs[key].floor, logs[key].end) for key in set(wanted) - set(found)})
-        return seen | {key: _seen(read) for key, read in again.items()}, found
+        return seen | {key: _seen(read, []) for key, read in again.items()}, found
 
     # ---- the replica
 
@@ -196,10 +207,9 @@ class _Comparison:
         held: dict[Partition, bool | None] = {}
         for key in oldest:
             read = reads.get(self._renamed(key))
-            wanted = {seen[key].marks[index] for index in parts[key]}
             if read is None:
                 held[key] = False
-            elif any(mark(record, True) in wanted for record in read.records):
+            elif _share([self._reads[key].records[index] for index in parts[key]], read.records):
                 held[key] = True
             else:
                 held[key] = False if read.reached >= replicas[key][1] else None
@@ -225,15 +235,22 @@ def _all_copied(facts: PartitionFacts, log: Log, written: bool) -> bool:
     return lag(now) == 0 and (written or log.start == log.end)
 
 
-def _timed(record: Record) -> bool:
-    return record.timestamp is not None and record.timestamp_type != "LogAppendTime"
+def _untimed(source: Iterable[Record], replica: Record) -> bool:
+    """May it be the copy of a record here that has no timestamp?"""
+    return any(one.timestamp is None and (one.key, one.value) == (replica.key, replica.value) for one in source)
 
 
-def _seen(read: RangeRead) -> Seen:
+def _share(source: Sequence[Record], replica: Sequence[Record]) -> bool:
+    """May a record of the replica be the copy of any of these?"""
+    left, right = fingerprints(source, replica)
+    return not set(left).isdisjoint(right)
+
+
+def _seen(read: RangeRead, marks: Sequence[bytes]) -> Seen:
     return Seen(
         read.start,
         read.reached,
         [record.offset for record in read.records],
-        [mark(record, True) for record in read.records],
+        marks,
         [record.timestamp for record in read.records],
     )

@@ -17,11 +17,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.fingerprints import fingerprints
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.positions import Position
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.spans import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import Stay, stays
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Copy, Window
+from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import APPENDED, CREATED, Seen
 
 KEY = ("T", 0)
 SIDES = ("P", "B")
@@ -32,7 +34,9 @@ KINDS = (
     "identical",
     "periodic",
     "repeats",
-    "log_append_time",
+    "untimed",
+    "source_append_time",
+    "replica_append_time",
     "transactions",
     "aborted",
     "resends",
@@ -56,10 +60,11 @@ class Entry:
     """What lies at one offset. ``record``: its number; None for what was never copied (a tail, a foreign record)."""
 
     offset: int
-    stamp: int
+    stamp: int | None
     content: str
     key: int
     record: int | None
+    kind: str = CREATED
 
 
 @dataclass
@@ -85,6 +90,8 @@ class StayWorld:
     copied: int | None = None
     born: int = 0
     stamp: int = 1000
+    #: Of workers and brokers, close to that of the producers.
+    clock: int = 1000
 
     @property
     def idle(self) -> str:
@@ -120,12 +127,12 @@ class StayWorld:
 
     def copy(self, stay: Stay, bounds: Bounds, sources: Range | None = None, replicas: Range | None = None) -> Copy:
         """What the translation sees of a stay; the windows default to all of it."""
-        replica = self.window(stay.target, replicas or bounds.replica)
+        source, replica = self.windows(stay, sources or bounds.source, replicas or bounds.replica)
         low, high = replica.begin, replica.end
         near = [sync for sync in bounds.syncs if low <= sync.downstream < high or sync.upstream < bounds.source[0]]
         floor = [sync for sync in bounds.syncs if sync.downstream < bounds.replica[0]]
         return Copy(
-            source=self.window(stay.source, sources or bounds.source),
+            source=source,
             replica=replica,
             start=bounds.source[0],
             source_end=bounds.source[1],
@@ -140,21 +147,24 @@ class StayWorld:
             syncs=[*near, *floor[-1:]],
         )
 
-    @cached_property
-    def _seen(self) -> dict[str, tuple[list[int], list[tuple[int, str]]]]:
-        timed = "log_append_time" not in self.kinds
-        return {
-            alias: ([one.offset for one in log], [(one.stamp if timed else -1, one.content) for one in log])
-            for alias, log in self.logs.items()
-        }
+    def windows(self, stay: Stay, sources: Range, replicas: Range) -> tuple[Window, Window]:
+        """As a reader receives both sides: nothing outside the logs."""
+        read = [self._read(alias, part) for alias, part in ((stay.source, sources), (stay.target, replicas))]
+        marks = fingerprints(*([Seen(one.stamp, one.kind, one.content.encode()) for one in log] for _span, log in read))
+        source, replica = (
+            Window(*span, [one.offset for one in log], found) for (span, log), found in zip(read, marks, strict=True)
+        )
+        return source, replica
 
-    def window(self, alias: str, part: Range) -> Window:
-        """As a reader receives it: nothing outside the log."""
+    def _read(self, alias: str, part: Range) -> tuple[Range, list[Entry]]:
         begin = max(part[0], self.starts[alias])
         end = max(begin, min(part[1], self.ends[alias]))
-        offsets, marks = self._seen[alias]
-        low, high = bisect_left(offsets, begin), bisect_left(offsets, end)
-        return Window(begin, end, offsets[low:high], marks[low:high])
+        offsets = self._offsets[alias]
+        return (begin, end), self.logs[alias][bisect_left(offsets, begin) : bisect_left(offsets, end)]
+
+    @cached_property
+    def _offsets(self) -> dict[str, list[int]]:
+        return {alias: [one.offset for one in log] for alias, log in self.logs.items()}
 
     # ---- the truth
 
@@ -288,7 +298,13 @@ def _produce(made: StayWorld, draw: random.Random, source: str) -> list[Entry]:
             # Written again in a later stay: equal in everything, and another record all the same.
             old = older.pop(draw.randrange(len(older)))
             stamp, content = old.stamp, old.content
-        fresh.append(Entry(at, stamp, content, draw.randint(0, 8), made.born))
+        entry = Entry(at, stamp, content, draw.randint(0, 8), made.born)
+        if "untimed" in made.kinds and draw.random() < 0.4:
+            entry = replace(entry, stamp=None)
+        elif "source_append_time" in made.kinds and draw.random() < 0.8:
+            made.clock += draw.choice((0, 1, 5))
+            entry = replace(entry, stamp=made.clock, kind=APPENDED)
+        fresh.append(entry)
         made.born += 1
         at += 1
     made.ends[source] = at + (draw.randint(0, 2) if made.kinds & {"transactions", "aborted"} else 0)
@@ -315,7 +331,7 @@ def _replicate(made: StayWorld, draw: random.Random, fresh: Sequence[Entry], flo
             at += 1
         if "replica_markers" in made.kinds and draw.random() < 0.2:
             at += 1
-        log.append(replace(fresh[cursor], offset=at))
+        log.append(replace(_timestamped(made, draw, fresh[cursor]), offset=at))
         due = first or since >= lag_max
         since = 0 if due else since + 1
         if due and not ("syncs_lost" in made.kinds and draw.random() < 0.6):
@@ -331,6 +347,14 @@ def _replicate(made: StayWorld, draw: random.Random, fresh: Sequence[Entry], flo
         begin = made.stays()[-1].first(flow[0], KEY)
         # A flow that has copied nothing yet knows what it was armed with.
         made.copied = fresh[known - 1].offset if known else begin - 1 if begin else None
+
+
+def _timestamped(made: StayWorld, draw: random.Random, record: Entry) -> Entry:
+    """What a copy gets: its original's timestamp, the time of copying where that has none, or the broker's."""
+    made.clock += draw.choice((0, 0, 1, 3))
+    if "replica_append_time" in made.kinds and draw.random() < 0.8:
+        return replace(record, stamp=made.clock, kind=APPENDED)
+    return replace(record, stamp=made.clock if record.stamp is None else record.stamp, kind=CREATED)
 
 
 def _cut_over(made: StayWorld, draw: random.Random, flow: tuple[str, str], number: int, exists: bool) -> None:

@@ -68,10 +68,7 @@ class Cluster:
         return RangeRead(begin, end, max(begin, min(end, high)), EXHAUSTED if end <= high else BLOCKED, records)
 
     def _record(self, one: Entry) -> Record:
-        kind = "LogAppendTime" if "log_append_time" in self.made.kinds else "CreateTime"
-        # The broker's clock differs on the two sides.
-        stamp = one.offset if kind == "LogAppendTime" else one.stamp
-        return Record(one.offset, stamp, kind, str(one.key).encode(), one.content.encode(), ())
+        return Record(one.offset, one.stamp, one.kind, str(one.key).encode(), one.content.encode(), ())
 
     def describe(self) -> TopicState:
         policy = "compact" if "compacted" in self.made.kinds else "delete"

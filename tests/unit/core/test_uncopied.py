@@ -226,6 +226,8 @@ class World:
             "slow",
             "tight",
             "broker_time",
+            "untimed",
+            "broker_time_changes",
             "recreated",
         )
         self.kinds = {kind for kind in chosen if self.dice.random() < 0.2}
@@ -274,14 +276,19 @@ class World:
         late = self.dice.randrange(8) if "disorder" in self.kinds else 0
         # Several records share a timestamp.
         value = self.dice.choice([b"a", b"b"]) if "repeats" in self.kinds else b"%d" % self.number
-        self.source.add(self.number // 3 - late, value)
+        untimed = "untimed" in self.kinds and self.dice.random() < 0.5
+        self.source.add(None if untimed else self.number // 3 - late, value)
 
     def copy(self) -> None:
         if self.next < self.source.end:
-            kind = "LogAppendTime" if "broker_time" in self.kinds else "CreateTime"
+            by_broker = "broker_time" in self.kinds
+            by_broker = by_broker or ("broker_time_changes" in self.kinds and self.dice.random() < 0.5)
             for one in self.source.data((self.next, self.next + 1)):
-                stamp = 10**6 if "broker_time" in self.kinds else one.timestamp
-                self.origins[one.offset] = self.replica.add(stamp or 0, one.value or b"", kind)
+                # The time of copying may equal that of a later record.
+                copying = one.timestamp is None or by_broker
+                stamp = self.number // 3 + self.dice.randrange(2) if copying else one.timestamp
+                kind = "LogAppendTime" if by_broker else "CreateTime"
+                self.origins[one.offset] = self.replica.add(stamp, one.value or b"", kind)
             self.next += 1
 
     # ---- what can be asked

@@ -13,23 +13,40 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.fingerprints import fingerprints
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.holes import Hole, add
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import Stay
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Copy, Window
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Copy, Window, reverse
 
 Mark = tuple[object, ...]
+CREATED, APPENDED = "CreateTime", "LogAppendTime"
 
 
 @dataclass(frozen=True)
 class Data:
-    """A record: content, and for a replica record the source offset that it is a copy of (None: somebody else's)."""
+    """A record: content, and for a replica record the source offset that it is a copy of (None: somebody else's).
+
+    ``stamp`` None: the record has no timestamp. ``kind``: who has set it.
+    """
 
     offset: int
-    stamp: int
+    stamp: int | None
     content: str
     origin: int | None = None
     key: int = 0
+    kind: str = CREATED
+
+
+@dataclass(frozen=True)
+class Seen:
+    """As a consumer returns a record of a world: its key is part of the content there."""
+
+    timestamp: int | None
+    timestamp_type: str
+    value: bytes
+    key: bytes | None = None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
 @dataclass
@@ -49,25 +66,27 @@ class World:
     syncs: list[OffsetSync] = field(default_factory=list)
     holes: tuple[Hole, ...] = ()
 
-    @property
-    def timed(self) -> bool:
-        """Timestamps are part of the content unless a broker overwrites them."""
-        return "log_append_time" not in self.kinds
-
-    def mark(self, record: Data) -> Mark:
-        return (record.stamp, record.content) if self.timed else (record.content,)
-
-    def window(self, records: list[Data], begin: int, end: int) -> Window:
-        kept = [record for record in records if begin <= record.offset < end]
-        return Window(begin, end, [one.offset for one in kept], [self.mark(one) for one in kept])
+    def windows(self, sources: tuple[int, int], replicas: tuple[int, int]) -> tuple[Window, Window]:
+        """What is read of both sides, as a consumer returns it."""
+        spans = sources, replicas
+        kept = [
+            [one for one in log if low <= one.offset < high]
+            for log, (low, high) in zip((self.source, self.replica), spans, strict=True)
+        ]
+        marks = fingerprints(*([Seen(one.stamp, one.kind, one.content.encode()) for one in log] for log in kept))
+        left, right = (
+            Window(*span, [one.offset for one in log], found)
+            for span, log, found in zip(spans, kept, marks, strict=True)
+        )
+        return left, right
 
     def copy(self, sources: tuple[int, int] | None = None, replicas: tuple[int, int] | None = None) -> Copy:
         """What the translation sees; the windows default to the whole logs."""
         low, high = sources or (self.start, self.source_end)
-        left, right = replicas or (self.replica_start, self.replica_end)
+        source, replica = self.windows((low, high), replicas or (self.replica_start, self.replica_end))
         return Copy(
-            source=self.window(self.source, low, high),
-            replica=self.window(self.replica, left, right),
+            source=source,
+            replica=replica,
             start=self.start,
             source_end=self.source_end,
             replica_start=self.replica_start,
@@ -148,7 +167,9 @@ class World:
 KINDS = (
     "stamps_jump",
     "foreign",
-    "log_append_time",
+    "untimed",
+    "source_append_time",
+    "replica_append_time",
     "resends",
     "periodic",
     "identical",
@@ -216,7 +237,48 @@ def _produce(made: World, draw: random.Random) -> None:
             stamp = 1000 + number // 20
         made.source.append(Data(at, stamp, content, key=draw.randint(0, 8)))
         at += 1
+    _timestamps(made, draw)
     made.source_end = at + (draw.randint(0, 1) if "transactions" in made.kinds else 0)
+
+
+def _timestamps(made: World, draw: random.Random) -> None:
+    """Records without a timestamp: a run, single ones, or the end. A broker's time: all along, or from or up to one."""
+    log = made.source
+    if "untimed" in made.kinds:
+        low, share = draw.randint(0, len(log)), draw.choice((0.1, 0.5, 1.0))
+        high = draw.choice((len(log), draw.randint(low, len(log))))
+        for at in range(low, high):
+            if draw.random() < share:
+                log[at] = replace(log[at], stamp=None)
+    if "source_append_time" in made.kinds:
+        clock = 1000
+        changed, before = draw.choice((0, draw.randint(0, len(log)))), draw.random() < 0.5
+        for at, one in enumerate(log):
+            clock += draw.choice((0, 1, 5))
+            if (at < changed) == before:
+                log[at] = replace(one, stamp=clock, kind=APPENDED)
+
+
+@dataclass
+class _Copying:
+    """What a replica record gets as its timestamp. ``clock``: the time of copying, close to that of the producers."""
+
+    draw: random.Random
+    by_broker: tuple[int, bool] | None
+    clock: int = 1000
+
+    def of(self, record: Data, at: int) -> Data:
+        self.clock += self.draw.choice((0, 0, 1, 3))
+        copied = replace(record, offset=at, origin=record.offset, kind=CREATED)
+        if self.by_broker is not None and (at < self.by_broker[0]) == self.by_broker[1]:
+            return replace(copied, stamp=self.clock, kind=APPENDED)
+        return replace(copied, stamp=self.clock) if record.stamp is None else copied
+
+
+def _copying(made: World, draw: random.Random) -> _Copying:
+    if "replica_append_time" not in made.kinds:
+        return _Copying(draw, None)
+    return _Copying(draw, (draw.choice((0, draw.randint(0, len(made.source)))), draw.random() < 0.5))
 
 
 def _replicate(made: World, draw: random.Random) -> None:
@@ -229,7 +291,7 @@ def _replicate(made: World, draw: random.Random) -> None:
     lag_max, since = draw.choice((0, 1, 3, 10, 100)), 1000
     restarts = draw.randint(1, 4) if "resends" in made.kinds else 0
     fresh = True
-    at = 0
+    at, copying = 0, _copying(made, draw)
     while True:
         if restarts and draw.random() < 0.06:
             cursor, restarts, fresh = flushed, restarts - 1, True
@@ -250,7 +312,7 @@ def _replicate(made: World, draw: random.Random) -> None:
         if "replica_holes" in made.kinds and draw.random() < 0.1:
             at += 1
         record = made.source[cursor]
-        made.replica.append(Data(at, record.stamp, record.content, record.offset, record.key))
+        made.replica.append(copying.of(record, at))
         due = fresh or since >= lag_max
         since = 0 if due else since + 1
         if due and not ("syncs_lost" in made.kinds and draw.random() < 0.6):
@@ -320,7 +382,8 @@ def unguarded_time(made: World, commit: int) -> int:
     following = [one for one in made.replica if one.offset >= commit]
     if not following:
         return made.source_end
-    return next((one.offset for one in made.source if one.stamp >= following[0].stamp), made.source_end)
+    time = following[0].stamp or 0
+    return next((one.offset for one in made.source if (one.stamp or 0) >= time), made.source_end)
 
 
 def unvalidated_floor(made: World, commit: int) -> int:
@@ -331,8 +394,8 @@ def unvalidated_floor(made: World, commit: int) -> int:
 
 def k_grams(made: World, commit: int) -> int:
     """The last run of up to 3 replica records below the position that occurs once in the source."""
-    marks = [made.mark(one) for one in made.source]
-    below = [made.mark(one) for one in made.replica if one.offset < commit]
+    marks = [(one.stamp, one.content) for one in made.source]
+    below = [(one.stamp, one.content) for one in made.replica if one.offset < commit]
     for size in (1, 2, 3):
         run = below[-size:]
         hits = [at for at in range(len(marks) - len(run) + 1) if marks[at : at + len(run)] == run]
@@ -341,9 +404,21 @@ def k_grams(made: World, commit: int) -> int:
     return made.start
 
 
+def always_timed(made: World, commit: int) -> int:
+    """Timestamps count unless a broker has set one that was read: a record without one seems never to be copied."""
+    seen = made.copy()
+    timed = APPENDED not in {one.kind for log in (made.source, made.replica) for one in log}
+    marks: list[list[Mark]] = [
+        [(one.stamp, one.content) if timed else (one.content,) for one in log] for log in (made.source, made.replica)
+    ]
+    sides = replace(seen.source, marks=marks[0]), replace(seen.replica, marks=marks[1])
+    return reverse(commit, replace(seen, source=sides[0], replica=sides[1])).offset
+
+
 BAD_RULES: dict[str, Callable[[World, int], int]] = {
     "dead reckoning": dead_reckoning,
     "unguarded time": unguarded_time,
     "unvalidated floor": unvalidated_floor,
     "k-grams": k_grams,
+    "timestamps always carried": always_timed,
 }

@@ -1,0 +1,111 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which records of a source and of its replica may be the same record, by the fields that MirrorMaker 2 carries.
+
+MirrorMaker 2 carries key, value and headers unchanged, in order, null and empty apart. Two fields it does not always
+carry:
+
+- **timestamp**: the copy of a record without one (-1) gets the time of copying. In a replica topic with
+  ``message.timestamp.type=LogAppendTime`` a copy gets the broker's time. A source record's LogAppendTime is carried.
+- **header names**: bytes that are not UTF-8 become U+FFFD. No client here can read the original name.
+
+Sources: MirrorSourceTask.convertRecord, ConnectUtils.checkAndConvertTimestamp, RecordHeader.key (Kafka 4.3.1), and
+tests/integration/test_carried_fields.py, which asserts each of these statements on real clusters.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Iterable, Sequence
+from hashlib import blake2b
+from typing import Protocol
+
+__all__ = ["HasFields", "carries_times", "fingerprints", "has_time", "may_be_copy"]
+
+_APPENDED = "LogAppendTime"
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
+_Body = tuple[bytes | None, bytes | None]
+
+
+class HasFields(Protocol):
+    """A record as a consumer returns it."""
+
+    @property
+    def timestamp(self) -> int | None:
+        """Epoch milliseconds; None: the record has none."""
+
+    @property
+    def timestamp_type(self) -> str | None:
+        """CreateTime or LogAppendTime; None: the record has no timestamp."""
+
+    @property
+    def key(self) -> bytes | None:
+        """None and empty are two things."""
+
+    @property
+    def value(self) -> bytes | None:
+        """None is a tombstone."""
+
+    @property
+    def headers(self) -> Sequence[tuple[str, bytes | None]] | None:
+        """In order; None: a name is not UTF-8, and the client cannot read it."""
+
+
+def fingerprints(source: Sequence[HasFields], replica: Sequence[HasFields]) -> tuple[list[bytes], list[bytes]]:
+    """Fingerprints of both sides. **If a record of ``replica`` is a copy of one of ``source``, theirs are equal.**
+
+    Every proof of the translation rests on that sentence: only then does a missing match prove a missing copy. It
+    holds because a field is left out for *all* records of one key and value as soon as a single one of them, on either
+    side, may have lost that field: a copy has its original's key and value, so both leave out the same fields, and
+    carry the others unchanged. Fingerprints of two calls cannot be compared. Where every timestamp is carried no field
+    is left out, and records of equal content but different times stay apart.
+    """
+    untimed = {_body(one) for one in source if one.timestamp is None}
+    untimed |= {_body(one) for one in replica if not has_time(one)}
+    unnamed = {_body(one) for side in (source, replica) for one in side if not _readable(one)}
+    return _marks(source, untimed, unnamed), _marks(replica, untimed, unnamed)
+
+
+def may_be_copy(source: HasFields, replica: HasFields) -> bool:
+    """May ``replica`` be a copy of ``source``? False proves that it is none; True proves nothing."""
+    left, right = fingerprints([source], [replica])
+    return left == right
+
+
+def carries_times(source: Iterable[HasFields], replica: Iterable[HasFields]) -> bool:
+    """Is every timestamp of these records carried?"""
+    return all(one.timestamp is not None for one in source) and all(has_time(one) for one in replica)
+
+
+def has_time(record: HasFields) -> bool:
+    """Does the record have a timestamp that no broker has set?"""
+    return record.timestamp is not None and record.timestamp_type != _APPENDED
+
+
+def _readable(record: HasFields) -> bool:
+    return record.headers is not None and not any(_REPLACED in name for name, _value in record.headers)
+
+
+def _body(record: HasFields) -> _Body:
+    return record.key, record.value
+
+
+def _marks(records: Iterable[HasFields], untimed: Collection[_Body], unnamed: Collection[_Body]) -> list[bytes]:
+    if not untimed and not unnamed:
+        return [_digest(one, True, True) for one in records]
+    return [_digest(one, _body(one) not in untimed, _body(one) not in unnamed) for one in records]
+
+
+def _digest(record: HasFields, timed: bool, named: bool) -> bytes:
+    digest = blake2b(digest_size=16)
+    time = record.timestamp if timed and record.timestamp is not None else -1
+    headers = record.headers if named and record.headers is not None else ()
+    digest.update(struct.pack(">qi", time, len(headers)))
+    for part in (record.key, record.value, *(part for header in headers for part in header)):
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(struct.pack(">i", -1 if data is None else len(data)))
+        digest.update(data or b"")
+    return digest.digest()
