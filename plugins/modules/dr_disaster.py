@@ -153,6 +153,11 @@ loss_lines:
   returned: success
   type: list
   elements: str
+out_of_scope:
+  description: Topics of the pair that a group uses although its declaration leaves them out, each with its evidence.
+  returned: success
+  type: list
+  elements: dict
 active_groups:
   description: Groups that have members on O(enter).
   returned: success

@@ -101,7 +101,9 @@ status:
       (C(taken), whether the connector's own filters take the topic, null when unknown).
     - C(groups), one row for each group, side, topic and partition, with C(commit) and C(read_to_end) (null when
       unknown).
-    - C(missing), what is not (yet) as wanted, in words. C(unlisted), topics outside the pair that a group commits on.
+    - C(missing), what is not (yet) as wanted, in words. C(unlisted), topics outside the pair that a group reads
+      (committed offsets or members). C(out_of_scope), topics of the pair that a group uses although its declaration
+      leaves them out, each with its evidence.
   returned: always
   type: dict
 """

@@ -290,11 +290,11 @@ def test_workers_that_do_not_answer_hide_nothing_but_their_flow_and_only_for_who
 
 
 @contextmanager
-def idle_member(pair: Pair, topic: str) -> Iterator[None]:
+def idle_member(pair: Pair, *topics: str) -> Iterator[None]:
     """A member of the group that commits nothing; once it has joined, librdkafka keeps it a member by itself."""
     options = {"group.id": pair.group, "enable.auto.commit": False, "auto.offset.reset": "earliest"}
     consumer = Consumer({"bootstrap.servers": pair.servers(P), **options})
-    consumer.subscribe([topic])
+    consumer.subscribe(list(topics))
     deadline = time.monotonic() + 30
     try:
         while not consumer.assignment() and time.monotonic() < deadline:
@@ -322,6 +322,25 @@ def test_topics_outside_the_pair_that_a_group_commits_on_are_named(pair: Pair) -
     result = pair.status(groups=[pair.group])
     named = [row for row in result["status"]["unlisted"] if row["alias"] == P]
     assert pair.alone in named[0]["topics"]
+
+
+def test_a_declaration_hides_neither_commits_nor_members_on_another_topic_of_the_pair(pair: Pair) -> None:
+    """R32. Seen: such a group left 266 records of the other topic unread after a move that was called PROVEN."""
+    declared = {"groups": [pair.group], "group_topics": {pair.group: [pair.plain]}}
+    assert pair.status(pair.plain, pair.tx, **declared)["status"]["out_of_scope"] == []
+    with idle_member(pair, pair.plain, pair.tx):
+        seen = pair.status(pair.plain, pair.tx, **declared)["status"]
+        (row,) = seen["out_of_scope"]
+        assert (row["group"], row["alias"], row["topic"]) == (pair.group, P, pair.tx)
+        assert row["evidence"].startswith("assigned to its member rdkafka at ")
+        # Where nothing is declared, what is assigned belongs to the group's topics, also without a committed offset.
+        open_ = pair.status(pair.plain, pair.tx, groups=[pair.group])["status"]
+        rows = [one for one in open_["groups"] if (one["alias"], one["topic"]) == (P, pair.tx)]
+        assert ([one["commit"] for one in rows], open_["out_of_scope"]) == ([None], [])
+    pair.commit(f"{P}.{pair.tx}", 0, alias=B)
+    (row,) = pair.status(pair.plain, pair.tx, **declared)["status"]["out_of_scope"]
+    assert (row["alias"], row["topic"]) == (B, f"{P}.{pair.tx}")
+    assert row["evidence"] == "committed offset 0 on partition 0"
 
 
 def test_a_group_with_members_is_waited_for_within_its_own_bound_and_then_listed(pair: Pair) -> None:

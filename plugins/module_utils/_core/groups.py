@@ -90,6 +90,11 @@ class GroupState:
         """True unless the group is known to have no members."""
         return self.state not in IDLE_STATES or bool(self.members)
 
+    @property
+    def assigned(self) -> set[Partition]:
+        """Partitions that are assigned to a member."""
+        return {partition for member in self.members for partition in member.partitions}
+
 
 @dataclass(frozen=True)
 class Seen:

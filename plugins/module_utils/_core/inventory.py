@@ -193,6 +193,8 @@ def derive_pair(variables: Mapping[str, Any], known: Mapping[str, Key] | None = 
         problems += _check_parts(pair)
     if not problems:
         problems += part_of(pair, variables.get("application") or None, exact=variables.get("rights") == "exact")
+    if not problems:
+        problems += _contradictions(pair)
     if problems:
         raise DrError(
             "inventory_invalid",
@@ -309,6 +311,23 @@ def _check_topics(pair: dict[str, Any]) -> list[str]:
     ]
     groups = Counter(group["name"] for group in pair["groups"])
     return problems + [f'kafka_dr_groups names "{name}" {count} times.' for name, count in groups.items() if count > 1]
+
+
+def _contradictions(pair: dict[str, Any]) -> list[str]:
+    """Topics of a group against those of its clients, if every one of these declares some."""
+    problems = []
+    for group in pair["groups"]:
+        readers = [client for client in pair["clients"] if client["group"] == group["name"]]
+        if not group["topics"] or not readers or not all(client["topics"] for client in readers):
+            continue
+        declared, read = set(group["topics"]), {topic for client in readers for topic in client["topics"]}
+        names = ", ".join(f'"{client["name"]}"' for client in readers)
+        if declared != read:
+            problems.append(
+                f'The group "{group["name"]}" has the topics {", ".join(sorted(declared))}, its clients {names} read'
+                f" {', '.join(sorted(read))}. Declare the same topics for both."
+            )
+    return problems
 
 
 def _check_clients(pair: dict[str, Any]) -> list[str]:

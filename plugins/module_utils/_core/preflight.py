@@ -13,6 +13,7 @@ from typing import Any
 
 from .journal import DISASTER
 from .report import unfinished_run
+from .scopes import scope_problems
 from .verdict import PROVEN, UNKNOWN
 
 __all__ = [
@@ -83,10 +84,11 @@ def judge_cutover(
     ]
     problems = [*problems[:6], _MEND] if problems else []
     problems += [
-        f'The group "{row["group"]}" also commits on {", ".join(row["topics"])} on {row["alias"]}, which the inventory'
-        " does not list: those positions would stay behind. Add the topics or take the group out."
+        f'The group "{row["group"]}" also reads {", ".join(row["topics"])} on {row["alias"]}, which the inventory'
+        " does not list: its committed offsets there would not be moved. Add the topics or take the group out."
         for row in status["unlisted"]
     ]
+    problems += scope_problems(status["out_of_scope"])
     problems += [_busy(busy[to], to)] if busy[to] else []
     problems += [
         f'The group "{row["group"]}" has no position on {row["alias"]} {row["topic"]}-{row["partition"]}.'
@@ -138,6 +140,8 @@ def judge_disaster(
     passed = behind and run["to"] == to and run["pnr"] is not None
     if busy and not resumes and not behind and not journal["interrupted"]:
         problems.append(_busy(busy, to))
+    if not journal["interrupted"]:
+        problems += scope_problems(look["out_of_scope"])
     text = f"The applications lived on {active} and move to {to} by the type disaster."
     if resumes:
         text = f"The run {run['id']} was interrupted and goes on."

@@ -120,6 +120,8 @@ class Facts:
     names: Sequence[str] = ()
     groups: Sequence[Mapping[str, Any]] | None = None
     unlisted: Sequence[Mapping[str, Any]] = ()
+    #: What groups use on either side outside their scope, as ``scopes.out_of_scope`` returns it; None: not known.
+    out_of_scope: Sequence[Mapping[str, Any]] | None = None
     rows: Sequence[Mapping[str, Any]] | None = None
     survey: Mapping[str, Any] | None = None
     engine: str = "connect"

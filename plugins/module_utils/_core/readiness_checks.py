@@ -371,11 +371,23 @@ def _have_positions(facts: Facts) -> Finding:
 
 def _listed(facts: Facts) -> Finding:
     texts = [
-        f'"{row["group"]}" also commits on {", ".join(row["topics"])} on {row["alias"]}'
+        f'"{row["group"]}" also reads {", ".join(row["topics"])} on {row["alias"]}'
         for row in facts.unlisted
         if row["alias"] == facts.x
     ]
-    return _none_of(texts, "groups commit on topics of the inventory only")
+    return _none_of(texts, "groups read topics of the inventory only")
+
+
+def _in_scope(facts: Facts) -> Finding:
+    """On the side being left by its groups, on the other one by what a disaster would find there."""
+    sides = {"groups": facts.out_of_scope, "survey": None if facts.survey is None else facts.survey["out_of_scope"]}
+    texts = [
+        f'"{row["group"]}" uses "{row["topic"]}" on {row["alias"]}: {row["evidence"]}'
+        for rows in sides.values()
+        for row in rows or ()
+    ]
+    unknown = [_not_known(facts, part).reason for part, rows in sides.items() if rows is None]
+    return _none_of(texts, "no group has a committed offset or an assigned member on another topic", unknown)
 
 
 def _nobody_there(facts: Facts) -> Finding:
@@ -670,9 +682,17 @@ CHECKS = (
     ),
     Check(
         "group_topics",
-        "Do groups commit on topics of the inventory only?",
+        "Do groups read topics of the inventory only?",
         _listed,
         "Add the topics to kafka_dr_topics, or take the group out: those positions would stay behind.",
+        ("topics",),
+    ),
+    Check(
+        "group_scope",
+        "Does each group use only the topics that the inventory gives it?",
+        _in_scope,
+        "Add the topic to the group's topics; or stop the group from reading it and delete its committed offsets there"
+        " on both clusters.",
         ("topics",),
     ),
     Check(
@@ -709,7 +729,7 @@ CHECKS = (
         "Is what {y} knows of positions young enough for a disaster?",
         _prepared,
         "Schedule the playbook reverse_checkpoint more often; see that checkpoints are written.",
-        ("checkpoints", "flow_moves", "group_positions", "group_topics", "leaders_to"),
+        ("checkpoints", "flow_moves", "group_positions", "group_topics", "group_scope", "leaders_to"),
         (DISASTER,),
     ),
     Check(

@@ -16,6 +16,7 @@ from typing import Any
 from .._core.errors import DrError
 from .._core.journal import State, fold, merge
 from .._core.leases import Lease
+from .._core.scopes import scope_problems
 from .._kafka.committing import commit_positions
 from .._kafka.topics import describe, log_ranges
 from .._module import Result
@@ -126,6 +127,12 @@ class _Job:
             "only_here": state.only_here,
         }
         rows, read = find_positions(evidence, params)
+        hidden = [
+            row
+            for looks in (evidence.x_groups, evidence.y_groups)
+            for one in looks.values()
+            for row in one.out_of_scope
+        ]
         active = sorted(group for group, look in evidence.y_groups.items() if look.state not in ("EMPTY", "DEAD"))
         usable = [row for row in rows if row["offset"] is not None and row["group"] not in active]
         ahead = [row for row in usable if row["existing"] is not None and row["existing"] > row["offset"]]
@@ -145,9 +152,14 @@ class _Job:
             "reason": "",
             "committed": sum(outcome.status in ("planned", "done") for outcome in committed.outcomes),
             "ahead": _named(ahead),
-            "left_out": _named(row for row in rows if row["offset"] is None),
+            "left_out": [
+                *_named(row for row in rows if row["offset"] is None),
+                *(f"{row['group']} {row['topic']}: outside the group's topics, {row['evidence']}" for row in hidden),
+            ],
             # Of a position that is not there nobody knows how much would be read again.
-            "rereads": sum(row["rereads"] for row in usable) if usable and len(usable) == len(rows) else None,
+            "rereads": sum(row["rereads"] for row in usable)
+            if usable and len(usable) == len(rows) and not hidden
+            else None,
             "details": rows,
             "records_read": read,
         }
@@ -157,6 +169,12 @@ class _Job:
                 f"The groups {', '.join(active)} have members on {self.y}, where nobody should work.",
                 "Their positions were left alone; those of the other groups are written. Stop them, or give them"
                 " mode: local in the inventory.",
+            )
+        if hidden and committed.failure is None:
+            committed.failure = DrError(
+                "group_out_of_scope",
+                " ".join(scope_problems(hidden[:3])),
+                "The committed offsets of the groups' declared topics are written; those of these topics are not.",
             )
         if committed.failure is not None:
             committed.extra["outcome"] = FAILED

@@ -16,7 +16,9 @@ from typing import Any
 
 from .._core.disaster import Prepared, Tail, guarded, loss_lines, predicted_loss, survived
 from .._core.errors import DrError
+from .._core.groups import GroupState
 from .._core.positions import Position
+from .._core.scopes import out_of_scope
 from .._core.stays import nested
 from .._core.waiting import Bounds, wait_until
 from .._module import Result
@@ -158,9 +160,27 @@ class _Search:
             "loss": loss,
             "loss_lines": loss_lines(loss, self._params["only_here"].get(survivor.x, {})),
             "active_groups": active,
+            "out_of_scope": self._out_of_scope(states, commits),
             "barrier": {**self._facts(tails, positions, loss), "ahead": self._ahead(rows)},
         }
         return Result(extra=extra, requests=survivor.requests)
+
+    def _out_of_scope(
+        self, states: Mapping[str, GroupState], commits: Mapping[str, Mapping[Partition, int]]
+    ) -> list[dict[str, Any]]:
+        """Topics that groups use outside their scope: here, and by MirrorMaker 2's checkpoints on the other side."""
+        survivor, known = self._survivor, self._survivor.states
+        found = []
+        for group in survivor.groups:
+            topics = survivor.topics_of(group)
+            scope = {*topics, *(survivor.replica((name, 0))[0] for name in topics)}
+            there = {key: one.upstream for (name, key), one in survivor.checkpoints.items() if name == group}
+            here = out_of_scope((group, survivor.y), scope, known, commits[group], states[group].members)
+            what = f"checkpoint of {survivor.x}'s committed offset"
+            listed = {row["topic"] for row in here}
+            more = out_of_scope((group, survivor.y), scope, known, there, committed=what)
+            found += here + [row for row in more if row["topic"] not in listed]
+        return found
 
     def _ahead(self, rows: list[dict[str, Any]]) -> list[str]:
         known = self._params["ahead"]

@@ -22,6 +22,7 @@ from .._core.formats import decode_heartbeat
 from .._core.gates import PartitionFacts
 from .._core.groups import GroupState
 from .._core.names import CONNECTORS, Naming, connector_name, flow_name
+from .._core.scopes import out_of_scope
 from .._core.verdict import UNKNOWN
 from .._kafka import groups as kafka_groups
 from .._kafka.client import Kafka
@@ -83,6 +84,8 @@ class GroupLook:
     commits: dict[Partition, int]
     read_to_end: dict[Partition, bool | None] = field(default_factory=dict)
     unlisted: tuple[str, ...] = ()
+    #: Topics of the pair that the group uses outside its declaration, as ``out_of_scope`` returns them.
+    out_of_scope: tuple[Mapping[str, Any], ...] = ()
 
 
 class LastRecords:
@@ -407,11 +410,14 @@ class Pair:
 
     # ---- groups
 
-    def topics_of(self, group: str, alias: str, commits: Iterable[Partition]) -> list[str]:
-        """The originals that ``group`` reads: as declared, else those on which (or on whose replica) it has commits."""
+    def topics_of(self, group: str, alias: str, used: Iterable[Partition]) -> list[str]:
+        """The originals that ``group`` reads: as declared, else those that it uses itself or by their replica.
+
+        ``used``: partitions with a committed offset or assigned to a member.
+        """
         if self._group_topics.get(group):
             return list(self._group_topics[group])
-        touched = {topic for topic, _partition in commits}
+        touched = {topic for topic, _partition in used}
         return [topic for topic in self.topics if touched & set(self.both_names(alias, topic))]
 
     def both_names(self, alias: str, topic: str) -> list[str]:
@@ -440,7 +446,8 @@ class Pair:
         """``ranges`` were read behind ``found``; ``has_behind`` tells for places whether a data record lies there."""
         states, commits = found
         index = by_topic(ranges)
-        scopes = {group: self._scope(group, alias, commits[group], index) for group in self.groups}
+        used = {group: {*commits[group], *states[group].assigned} for group in self.groups}
+        scopes = {group: self._scope(group, alias, used[group], index) for group in self.groups}
         behind = {
             (key, max(commits[group][key], ranges[key][0]))
             for group, scope in scopes.items()
@@ -452,16 +459,26 @@ class Pair:
         for group, scope in scopes.items():
             read = {key: self._read_to_end(commits[group].get(key), key, ranges, data) for key in scope}
             listed = {key: at for key, at in commits[group].items() if key[0] in wanted}
-            outside = sorted({key[0] for key in commits[group]} - known)
-            looks[group] = GroupLook(states[group].state, listed, read, tuple(outside))
+            outside = sorted({topic for topic, _partition in used[group]} - known)
+            hidden = self._out_of_scope(group, alias, states[group], commits[group])
+            looks[group] = GroupLook(states[group].state, listed, read, tuple(outside), hidden)
         return looks
 
     def _scope(
-        self, group: str, alias: str, commits: Iterable[Partition], index: Mapping[str, list[Partition]]
+        self, group: str, alias: str, used: Iterable[Partition], index: Mapping[str, list[Partition]]
     ) -> list[Partition]:
-        topics = self.topics_of(group, alias, commits)
-        names = {name for topic in topics for name in self.both_names(alias, topic)}
+        names = self._names_of(group, alias, used)
         return [key for name in sorted(names) for key in index.get(name, ())]
+
+    def _names_of(self, group: str, alias: str, used: Iterable[Partition]) -> set[str]:
+        topics = self.topics_of(group, alias, used)
+        return {name for topic in topics for name in self.both_names(alias, topic)}
+
+    def _out_of_scope(
+        self, group: str, alias: str, state: GroupState, commits: Mapping[Partition, int]
+    ) -> tuple[Mapping[str, Any], ...]:
+        scope = self._names_of(group, alias, {*commits, *state.assigned})
+        return tuple(out_of_scope((group, alias), scope, self.partitions(alias), commits, state.members))
 
     @staticmethod
     def _read_to_end(

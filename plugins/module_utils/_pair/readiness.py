@@ -379,7 +379,7 @@ class _Look:
         for name in looked:
             if looked[name] is None:
                 self._unknown.setdefault("flows", self._unknown[f"flow {name}"])
-        groups = found["groups"] or {"rows": None, "unlisted": []}
+        groups = found["groups"] or {"rows": None, "unlisted": [], "out_of_scope": None}
         return {
             "flows": {name: one["row"] for name, one in looked.items() if one is not None},
             "unsound": {name: one["unsound"] for name, one in looked.items() if one is not None},
@@ -390,6 +390,7 @@ class _Look:
             "open_transactions": None if away is None else away["open"],
             "groups": groups["rows"],
             "unlisted": groups["unlisted"],
+            "out_of_scope": groups["out_of_scope"],
             "strangers": found["strangers"],
             "rows": found["rows"],
             "survey": found["survey"],
@@ -473,6 +474,7 @@ class _Look:
                 for name, look in looks.items()
                 if look.unlisted
             ],
+            "out_of_scope": [row for look in looks.values() for row in look.out_of_scope],
         }
 
     def _strangers(self) -> dict[str, list[str]]:

@@ -263,6 +263,7 @@ def _view(
             for name, look in looks.items()
             if look.unlisted
         ],
+        "out_of_scope": [row for looks in groups.values() for look in looks.values() for row in look.out_of_scope],
         "flows": [flow_row(look, finding) for look, finding in judged],
         "groups": [
             row

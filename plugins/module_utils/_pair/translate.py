@@ -14,6 +14,7 @@ from typing import Any
 
 from .._core.errors import DrError
 from .._core.gates import drained, open_transaction
+from .._core.scopes import scope_problems
 from .._core.stays import nested
 from .._core.verdict import PROVEN
 from .._core.waiting import Bounds, wait_until
@@ -209,6 +210,10 @@ class Translation:
                     f'The group "{group}" has no members on {self.x}, but its position on {topic}-{partition} moved.',
                     "A reader with assign() commits for it. Stop it first. Nothing was committed.",
                 )
+        hidden = [row for looks in (x_groups, y_groups) for look in looks.values() for row in look.out_of_scope]
+        if hidden:
+            text = " ".join(scope_problems(hidden[:3]))
+            raise DrError("group_out_of_scope", text, "Then start the same playbook again. Nothing was committed.")
         return x_groups, y_groups
 
     # ---- the result

@@ -56,6 +56,12 @@ def client(**parts: Any) -> dict[str, Any]:
     return {"clients": [{"name": "till", "role": "producer", "start": ["up"], "stop": ["down"], **parts}]}
 
 
+def contradicting(of_group: list[str], of_client: list[str]) -> dict[str, Any]:
+    """A group and its only client, each with the topics that it is said to read."""
+    reader = {"name": "auditor", "role": "consumer", "group": "audit", "topics": of_client}
+    return changed(groups=[{"name": "audit", "topics": of_group}], clients=[{**reader, "start": ["up"], "stop": ["x"]}])
+
+
 def refusal(variables: dict[str, Any]) -> DrError:
     with pytest.raises(DrError) as refused:
         derive_pair(variables)
@@ -150,6 +156,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(**client(control="tasks")), 'control "tasks" and needs the key "tasks_file"'),
     (changed(**client(after=["tlil"])), 'start after the unknown client "tlil"'),
     (changed(**client(after=["till"])), "form a circle"),
+    (contradicting(["Payments"], ["Payments", "orders.eu"]), '"audit" has the topics Payments, its clients "auditor"'),
+    (contradicting(["Payments", "orders.eu"], ["Payments"]), 'its clients "auditor" read Payments. Declare the same'),
 ]
 
 
@@ -271,6 +279,11 @@ def test_topics_of_a_group_are_those_declared_else_those_of_its_clients() -> Non
     narrow = copy.deepcopy(GOOD)
     narrow["clients"][1]["topics"] = ["Payments"]
     assert derive_pair(narrow)["group_topics"]["settlement"] == ["Payments"]
+
+
+def test_a_group_and_its_clients_may_declare_the_same_topics_and_a_client_without_topics_contradicts_nothing() -> None:
+    assert derive_pair(contradicting(["Payments"], ["Payments"]))["group_topics"] == {"audit": ["Payments"]}
+    assert derive_pair(contradicting(["Payments"], []))["group_topics"] == {"audit": ["Payments"]}
 
 
 def test_the_journal_never_expires_and_is_as_safe_as_the_safest_topic() -> None:

@@ -58,7 +58,9 @@ def group(alias: str, state: str = "EMPTY", commit: int | None = 5, read: bool |
 
 
 def status(*groups: dict[str, Any], **parts: Any) -> dict[str, Any]:
-    base = {"flows": [flow("P", "B"), flow("B", "P")], "groups": list(groups), "missing": [], "unlisted": []}
+    base = {"flows": [flow("P", "B"), flow("B", "P")], "groups": list(groups), "missing": [], "unlisted": []} | {
+        "out_of_scope": []
+    }
     return {**base, **parts}
 
 
@@ -83,7 +85,11 @@ def test_a_sound_pair_may_move() -> None:
         (status(group("P", commit=None, read=None)), "no position on P T-0"),
         (
             status(unlisted=[{"group": "g", "alias": "P", "topics": ["Other"]}]),
-            '"g" also commits on Other on P, which the inventory does not list',
+            '"g" also reads Other on P, which the inventory does not list',
+        ),
+        (
+            status(out_of_scope=[{"group": "g", "alias": "B", "topic": "P.U", "evidence": "committed offset 3"}]),
+            'The group "g" uses the topic "P.U" on B (committed offset 3)',
         ),
     ],
 )
@@ -261,10 +267,13 @@ DEAD = {"answers": False, "reason": "no answer within 3 s", "seconds": 3.0, "loc
 ALIVE = {"answers": True, "reason": "it answers", "seconds": 0.1, "locked_out": False}
 CLOSED = {"answers": False, "reason": "(certificate has expired).", "seconds": 3.0, "locked_out": True}
 LOST = {**RUN, "type": "disaster"}
+HIDDEN = {"group": "g", "alias": "B", "topic": "U", "evidence": "committed offset 3 on partition 0"}
 
 
-def look(*probes: dict[str, Any], busy: tuple[str, ...] = ()) -> dict[str, Any]:
-    return {"probes": list(probes), "active_groups": list(busy)}
+def look(
+    *probes: dict[str, Any], busy: tuple[str, ...] = (), hidden: tuple[dict[str, Any], ...] = ()
+) -> dict[str, Any]:
+    return {"probes": list(probes), "active_groups": list(busy), "out_of_scope": list(hidden)}
 
 
 @pytest.mark.parametrize(
@@ -276,6 +285,8 @@ def look(*probes: dict[str, Any], busy: tuple[str, ...] = ()) -> dict[str, Any]:
         (look(CLOSED), journal(), False, "nobody knows whether it is lost: (certificate has expired).", ""),
         (look(ALIVE, CLOSED), journal(), False, "nobody knows whether it is lost", ""),
         (look(DEAD, busy=("g",)), journal(), False, "already have members on B", ""),
+        (look(DEAD, hidden=(HIDDEN,)), journal(), False, '"g" uses the topic "U" on B (committed offset 3', ""),
+        (look(DEAD, hidden=(HIDDEN,)), journal(run=LOST), False, "", "was interrupted and goes on"),
         (look(DEAD, busy=("g",)), journal("B"), True, "", "(g at work)"),
         (look(DEAD), journal("B"), True, "", "nothing proves it"),
         (look(DEAD, busy=("g",)), journal(run=LOST), False, "", "was interrupted and goes on"),

@@ -88,7 +88,8 @@ def healthy() -> Facts:
         names=["g"],
         groups=[{"group": "g", "alias": "P", "topic": "T", "partition": 0, "commit": 7, "read_to_end": True}],
         rows=[{**position, "reason": "", "rereads": 0}],
-        survey={"active_groups": [], "ages": {"g": 12.0}},
+        survey={"active_groups": [], "out_of_scope": [], "ages": {"g": 12.0}},
+        out_of_scope=[],
         rights=[],
         strangers={"P": []},
         clients=[],
@@ -142,6 +143,8 @@ def journal(facts: Facts, **values: Any) -> Facts:
 
 
 RUN = {"type": "cutoff", "id": "r1", "to": "B"}
+SURVEY: dict[str, Any] = {"active_groups": [], "out_of_scope": [], "ages": {}}
+HIDDEN = {"group": "g", "alias": "P", "topic": "U", "evidence": "committed offset 9 on partition 0"}
 H = healthy
 FINE: tuple[list[str], list[str]] = ([], [])
 LACKS = {"P->B": (['the topic "T" is left out'], []), "B->P": FINE}
@@ -293,13 +296,26 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "NO",
         "Other",
     ),
+    "uses a topic that its declaration leaves out": (
+        replace(H(), out_of_scope=[HIDDEN]),
+        "group_scope",
+        "NO",
+        '"g" uses "U" on P: committed offset 9 on partition 0',
+    ),
+    "uses one on the other side": (
+        replace(H(), survey={**SURVEY, "ages": {"g": 1.0}, "out_of_scope": [{**HIDDEN, "alias": "B"}]}),
+        "group_scope",
+        "NO",
+        '"g" uses "U" on B',
+    ),
+    "whether it uses others is unseen": (replace(H(), out_of_scope=None), "group_scope", "UNKNOWN", "groups"),
     "stranger": (replace(H(), strangers={"P": ["nightly"]}), "strangers", "NO", '"nightly" on P'),
-    "works there": (replace(H(), survey={"active_groups": ["g"], "ages": {}}), "groups_there", "NO", '"g" has members'),
+    "works there": (replace(H(), survey={**SURVEY, "active_groups": ["g"]}), "groups_there", "NO", '"g" has members'),
     "untranslatable": (row(H(), offset=None, reason="no sync"), "positions", "NO", "no sync"),
     "ahead there": (row(H(), existing=9), "positions_there", "NO", "at 9, processed up to 7"),
-    "old positions": (replace(H(), survey={"active_groups": [], "ages": {"g": 901.0}}), "prepared", "NO", "901 s"),
+    "old positions": (replace(H(), survey={**SURVEY, "ages": {"g": 901.0}}), "prepared", "NO", "901 s"),
     "unknown age": (
-        replace(H(), survey={"active_groups": [], "ages": {"g": None}}),
+        replace(H(), survey={**SURVEY, "ages": {"g": None}}),
         "prepared",
         "NO",
         "nothing is known",
