@@ -32,6 +32,14 @@ options:
       - Without a barrier the module waits until every position of a group has been copied.
     type: bool
     default: true
+  forecast:
+    description:
+      - Whether to find the positions as of now, with flows and applications at work, instead of after a barrier.
+      - Fails then only for what a barrier would refuse whatever the applications do until then. A committed offset past
+        the log end is one; another is a group without members whose next record on the other side cannot be proven.
+      - O(barrier), O(settle) and O(member_timeout) have no effect then.
+    type: bool
+    default: false
 attributes:
   check_mode:
     support: full
@@ -94,6 +102,7 @@ barrier:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.forecast import forecast
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     pair_options,
     state_options,
@@ -101,14 +110,14 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options 
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.translate import Translation
 
-SPEC = ArgumentSpec({"barrier": {"type": "bool", "default": True}}).merge(
-    pair_options(), wait_options(), translation_options(), state_options()
-)
+SPEC = ArgumentSpec(
+    {"barrier": {"type": "bool", "default": True}, "forecast": {"type": "bool", "default": False}}
+).merge(pair_options(), wait_options(), translation_options(), state_options())
 
 
 def work(module: AnsibleModule) -> Result:
     """Translate and report."""
-    return Translation(module.params).run()
+    return forecast(module.params) if module.params["forecast"] else Translation(module.params).run()
 
 
 def main() -> None:

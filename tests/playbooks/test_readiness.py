@@ -355,7 +355,7 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
         topic_setting("kafka-dr-journal-internal", "retention.ms", "3600000", "-1"),
         "kept",
         "NO",
-        "retention.ms 3600000",
+        "retention.ms=3600000, wanted -1",
     ),
     "offset-syncs expire": (
         topic_setting("mm2-offset-syncs.P.internal", "cleanup.policy", "delete", "compact"),

@@ -107,6 +107,9 @@ class Facts:
     versions: Mapping[str, str | None] = field(default_factory=dict)
     journal: Mapping[str, Any] | None = None
     journal_missing: Sequence[str] = ()
+    #: Epochs that the journal must have held and no copy holds any more (R34).
+    journal_gaps: Sequence[int] = ()
+    journal_topic: str = ""
     topics: Mapping[str, Mapping[str, TopicState | None] | None] = field(default_factory=dict)
     own: Mapping[str, Mapping[str, TopicState | None] | None] = field(default_factory=dict)
     brokers: Mapping[str, int | None] = field(default_factory=dict)
@@ -123,6 +126,8 @@ class Facts:
     #: What groups use on either side outside their scope, as ``scopes.out_of_scope`` returns it; None: not known.
     out_of_scope: Sequence[Mapping[str, Any]] | None = None
     rows: Sequence[Mapping[str, Any]] | None = None
+    #: Committed offsets that a cutoff would refuse whatever the applications do, in words; None: not known.
+    refused: Sequence[str] | None = None
     survey: Mapping[str, Any] | None = None
     engine: str = "connect"
     rights: Sequence[str] | None = None

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from .readiness import CONTROLLED, DISASTER, Check, Expiring, Facts
+from .residence import unsafe_journal
 from .topics import TopicState
 from .verdict import PROVEN, REFUTED, UNKNOWN, Finding
 
@@ -92,6 +93,10 @@ def _journal(facts: Facts) -> Finding:
         return Finding(REFUTED, "the pair is not enabled")
     if facts.journal["active"] != facts.x:
         return Finding(REFUTED, f"the applications live on {facts.journal['active']}, not on {facts.x}")
+    if facts.journal_gaps:
+        return Finding(
+            REFUTED, f"{len(facts.journal_gaps)} epochs are missing, the first one is {facts.journal_gaps[0]}"
+        )
     return _is(f"the applications live on {facts.x}, and both copies say so")
 
 
@@ -104,13 +109,16 @@ def _kept(facts: Facts) -> Finding:
         for name, state in states.items():
             # One that is missing is another check's, or MirrorMaker 2 has yet to make it.
             policy = None if state is None else _value(state, "cleanup.policy")
-            if state is None or policy == "compact":
+            journal = state is not None and name == facts.journal_topic
+            if state is not None and journal:
+                short += unsafe_journal(alias, state, facts.brokers.get(alias))
+            if state is None or (policy == "compact" and not journal):
                 continue
             bounds = {key: _value(state, key) for key in ("retention.bytes", "retention.ms")}
             found = [f"{key} {value}" for key, value in bounds.items() if value is not None and int(value) >= 0]
             if policy is None or None in bounds.values():
                 unknown.append(f'what "{name}" on {alias} keeps is not known')
-            elif found:
+            elif found and not journal:
                 short.append(f'"{name}" on {alias} has {policy} with {", ".join(found)}')
     if not facts.own:
         return _not_known(facts, "own")
@@ -408,6 +416,12 @@ def _found(facts: Facts) -> Finding:
     return _none_of(texts, f"{len(facts.rows)} positions can be found on {facts.y}")
 
 
+def _movable(facts: Facts) -> Finding:
+    if facts.refused is None:
+        return _not_known(facts, "rows")
+    return _none_of(list(facts.refused), f"a cutoff would refuse no committed offset on {facts.x} as it is now")
+
+
 def _not_ahead(facts: Facts) -> Finding:
     if facts.rows is None:
         return _not_known(facts, "rows")
@@ -504,7 +518,8 @@ CHECKS = (
         "kept",
         "Are journal, prepared positions, checkpoints and offset-syncs kept as long as a stay may last?",
         _kept,
-        "Run the playbook enable; checkpoints: set cleanup.policy=compact. What they forget cannot be found again.",
+        "Journal: correct the setting (kafka-configs --alter). Checkpoints: set cleanup.policy=compact. Other topics:"
+        " run the playbook enable. What they forget cannot be found again.",
         ("journal",),
     ),
     Check(
@@ -715,6 +730,14 @@ CHECKS = (
         _found,
         "Read the reason; most often the flow is behind, or offset-syncs are gone: wait, or let the group read on.",
         ("flow_fits", "group_positions", "leaders_to", "partitions", "topic_ids", "workers_from"),
+        (CONTROLLED,),
+    ),
+    Check(
+        "positions_movable",
+        "Can every committed offset on {x} be moved by a cutoff as it is now?",
+        _movable,
+        "Let the group read on, or commit an offset within the log; kafka_dr_group_lag: reread accepts re-reads.",
+        ("positions",),
         (CONTROLLED,),
     ),
     Check(

@@ -467,17 +467,18 @@ class Pair:
     def _scope(
         self, group: str, alias: str, used: Iterable[Partition], index: Mapping[str, list[Partition]]
     ) -> list[Partition]:
-        names = self._names_of(group, alias, used)
+        names = self.names_of(group, alias, used)
         return [key for name in sorted(names) for key in index.get(name, ())]
 
-    def _names_of(self, group: str, alias: str, used: Iterable[Partition]) -> set[str]:
+    def names_of(self, group: str, alias: str, used: Iterable[Partition]) -> set[str]:
+        """Topics in the group's scope on ``alias``, replicas included; ``used`` as in ``topics_of``."""
         topics = self.topics_of(group, alias, used)
         return {name for topic in topics for name in self.both_names(alias, topic)}
 
     def _out_of_scope(
         self, group: str, alias: str, state: GroupState, commits: Mapping[Partition, int]
     ) -> tuple[Mapping[str, Any], ...]:
-        scope = self._names_of(group, alias, {*commits, *state.assigned})
+        scope = self.names_of(group, alias, {*commits, *state.assigned})
         return tuple(out_of_scope((group, alias), scope, self.partitions(alias), commits, state.members))
 
     @staticmethod

@@ -35,6 +35,7 @@ from .._core.readiness import (
     readiness_lines,
 )
 from .._core.readiness_checks import CHECKS, SETTINGS
+from .._core.residence import missing_epochs
 from .._core.topics import TopicState
 from .._core.uncopied import Uncopied
 from .._kafka import acls
@@ -49,6 +50,7 @@ from .connect_engine import ConnectEngine
 from .disaster import survey
 from .engine import Engine
 from .evidence import of_sight
+from .forecast import lasting
 from .intruders import circling, foreign_records
 from .journal_copies import read_copy
 from .looks import keep_look
@@ -213,6 +215,8 @@ class _Look:
             engine="srm" if self._clusters[self.y].get("srm") else "connect",
             journal=state,
             journal_missing=missing,
+            journal_gaps=missing_epochs(self.events),
+            journal_topic=self._params["topic"],
             topics={
                 alias: self._part("topics", partial(self._topics, alias, self._names(alias))) for alias in self.kafka
             },
@@ -392,7 +396,8 @@ class _Look:
             "unlisted": groups["unlisted"],
             "out_of_scope": groups["out_of_scope"],
             "strangers": found["strangers"],
-            "rows": found["rows"],
+            "rows": None if found["rows"] is None else found["rows"][0],
+            "refused": None if found["rows"] is None else found["rows"][1],
             "survey": found["survey"],
         }
 
@@ -493,13 +498,13 @@ class _Look:
         sight: Sight,
         looks: Sequence[FlowLook | DrError],
         groups: Mapping[str, GroupLook],
-    ) -> list[dict[str, Any]]:
+    ) -> tuple[list[dict[str, Any]], list[str]]:
         forward, *back = [given(look) for look in looks]
         known = {name: state[name] for name in ("topic_ids", "syncs_since", "seams", "only_here")}
         vouched = state["left"].get(self.y, {}).get("positions", {})
         evidence = of_sight(pair, sight, (forward, back[0] if back else None), groups)
         rows, _read = find_positions(evidence, {**self._params, **known, "vouched": vouched})
-        return rows
+        return rows, lasting(evidence, rows, "refuse")
 
 
 def _kept_seconds(state: TopicState | None) -> float | None:

@@ -78,6 +78,7 @@ def healthy() -> Facts:
         },
         topics={"P": {name: topic(name) for name in ("T", "B.T")}, "B": {name: topic(name) for name in ("T", "P.T")}},
         own={alias: {"syncs": settings(topic("syncs"), cleanup_policy="compact")} for alias in ("P", "B")},
+        journal_topic="journal",
         brokers={"P": 3, "B": 3},
         flows={"P->B": flow("P->B"), "B->P": flow("B->P")},
         unsound={"P->B": (), "B->P": ()},
@@ -88,6 +89,7 @@ def healthy() -> Facts:
         names=["g"],
         groups=[{"group": "g", "alias": "P", "topic": "T", "partition": 0, "commit": 7, "read_to_end": True}],
         rows=[{**position, "reason": "", "rereads": 0}],
+        refused=[],
         survey={"active_groups": [], "out_of_scope": [], "ages": {"g": 12.0}},
         out_of_scope=[],
         rights=[],
@@ -144,6 +146,7 @@ def journal(facts: Facts, **values: Any) -> Facts:
 
 RUN = {"type": "cutoff", "id": "r1", "to": "B"}
 SURVEY: dict[str, Any] = {"active_groups": [], "out_of_scope": [], "ages": {}}
+EXPIRED = 'group "g" on P T-0: its committed offset 5 lies before the log start 30'
 HIDDEN = {"group": "g", "alias": "P", "topic": "U", "evidence": "committed offset 9 on partition 0"}
 H = healthy
 FINE: tuple[list[str], list[str]] = ([], [])
@@ -168,8 +171,21 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         with_own(H(), topic("journal")),
         "kept",
         "NO",
-        '"journal" on B has delete with retention.ms',
+        '"journal" on B has retention.ms=604800000, wanted -1',
     ),
+    "the journal is compacted": (
+        with_own(H(), settings(topic("journal"), cleanup_policy="compact", retention_ms="-1")),
+        "kept",
+        "NO",
+        '"journal" on B has cleanup.policy=compact, wanted delete',
+    ),
+    "the journal has one replica": (
+        with_own(H(), replace(settings(topic("journal"), retention_ms="-1"), replication_factor=1)),
+        "kept",
+        "NO",
+        '"journal" on B has replication factor 1 on 3 brokers',
+    ),
+    "the journal lost events": (replace(H(), journal_gaps=[2, 3]), "journal", "NO", "2 epochs are missing"),
     "syncs expire": (
         with_own(H(), settings(topic("syncs"), cleanup_policy="compact,delete")),
         "kept",
@@ -312,6 +328,8 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "stranger": (replace(H(), strangers={"P": ["nightly"]}), "strangers", "NO", '"nightly" on P'),
     "works there": (replace(H(), survey={**SURVEY, "active_groups": ["g"]}), "groups_there", "NO", '"g" has members'),
     "untranslatable": (row(H(), offset=None, reason="no sync"), "positions", "NO", "no sync"),
+    "a cutoff would refuse it": (replace(H(), refused=[EXPIRED]), "positions_movable", "NO", "before the log start 30"),
+    "whether a cutoff would refuse it": (replace(H(), refused=None), "positions_movable", "UNKNOWN", "rows"),
     "ahead there": (row(H(), existing=9), "positions_there", "NO", "at 9, processed up to 7"),
     "old positions": (replace(H(), survey={**SURVEY, "ages": {"g": 901.0}}), "prepared", "NO", "901 s"),
     "unknown age": (

@@ -1,0 +1,71 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Committed offsets that a barrier would refuse for a reason that stopping the applications does not change.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Standing", "lasting_problems"]
+
+Partition = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A group on one partition of the side being left. None: not known."""
+
+    partition: Partition
+    commit: int | None
+    #: High watermark, read after the committed offset.
+    end: int
+    #: No members, and the committed offset did not move between two observations.
+    idle: bool
+    read_to_end: bool | None
+    #: Last replicated offset of the partition.
+    copied: int | None
+    start: int | None
+
+    @property
+    def past_end(self) -> bool:
+        """Kafka takes such a commit; the log was truncated or the topic was created again."""
+        return self.commit is not None and self.commit > self.end
+
+    @property
+    def unreachable(self) -> bool:
+        """Nobody reads on, and the next record is replicated: the barrier will see the same records as now."""
+        waits = self.idle and self.commit is not None and self.read_to_end is False
+        return waits and self.copied is not None and self.copied >= max(self.commit or 0, self.start or 0)
+
+
+def lasting_problems(
+    rows: Iterable[tuple[Mapping[str, Any], Standing]], alias: str, group_lag: str = "refuse"
+) -> list[str]:
+    """Why the barrier will refuse, in words. ``rows``: positions that are not exact, with what they were found from.
+
+    ``group_lag``: as kafka_dr_group_lag; ``reread`` accepts positions that are not exact.
+    """
+    problems = []
+    for row, standing in rows:
+        topic, partition = standing.partition
+        where = f'group "{row["group"]}" on {alias} {topic}-{partition}'
+        if standing.past_end:
+            problems.append(f"{where}: its committed offset {standing.commit} lies past the log end {standing.end}")
+        elif row["offset"] is not None and standing.unreachable and group_lag == "refuse":
+            problems.append(
+                f"{where}: {_why(standing)}; at most {row['rereads']} records would be read again ({row['reason']})"
+            )
+    return problems
+
+
+def _why(standing: Standing) -> str:
+    commit = standing.commit or 0
+    if standing.start is not None and commit < standing.start:
+        return f"its committed offset {commit} lies before the log start {standing.start}"
+    return f"its committed offset {commit} is below the log end {standing.end}, and it has no members"

@@ -1,0 +1,49 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a stop does not change is refused before the first application is stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.lasting import Standing, lasting_problems
+
+#: The source holds [30, 40), everything is replicated, and the group stands at 5 without members.
+EXPIRED = Standing(("T", 0), commit=5, end=40, idle=True, read_to_end=False, copied=39, start=30)
+LAGGING = replace(EXPIRED, commit=35)
+PAST = replace(EXPIRED, commit=1000)
+SAFE = {"group": "g", "offset": 5, "rereads": 12, "reason": "MirrorMaker 2's offset-sync, verified"}
+NONE = {**SAFE, "offset": None, "rereads": None}
+
+
+@pytest.mark.parametrize(
+    ("row", "standing", "lag", "said"),
+    [
+        (NONE, PAST, "refuse", "committed offset 1000 lies past the log end 40"),
+        (NONE, PAST, "reread", "committed offset 1000 lies past the log end 40"),
+        (NONE, replace(PAST, idle=False), "refuse", "past the log end"),
+        (SAFE, EXPIRED, "refuse", "committed offset 5 lies before the log start 30; at most 12 records"),
+        (SAFE, LAGGING, "refuse", "committed offset 35 is below the log end 40, and it has no members"),
+        (SAFE, EXPIRED, "reread", ""),
+        # Each of these may be different once the applications have stopped.
+        (SAFE, replace(LAGGING, idle=False), "refuse", ""),
+        (SAFE, replace(LAGGING, read_to_end=True), "refuse", ""),
+        (SAFE, replace(LAGGING, read_to_end=None), "refuse", ""),
+        (SAFE, replace(LAGGING, copied=34), "refuse", ""),
+        (SAFE, replace(LAGGING, copied=None), "refuse", ""),
+        (NONE, replace(PAST, commit=40), "refuse", ""),
+        (NONE, replace(PAST, commit=None), "refuse", ""),
+    ],
+)
+def test_only_what_a_stop_does_not_change_is_refused(
+    row: dict[str, Any], standing: Standing, lag: str, said: str
+) -> None:
+    found = lasting_problems([(row, standing)], "P", lag)
+    assert bool(found) is bool(said)
+    for text in found:
+        assert said in text
+        assert text.startswith('group "g" on P T-0: ')
