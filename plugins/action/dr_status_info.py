@@ -1,10 +1,16 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the module dr_status_info; see plugin_utils/local_run.py."""
+"""Runs the module dr_status_info and shows what it waits for; see plugin_utils/local_run.py."""
 
 from __future__ import annotations
 
-from ansible_collections.switchback.kafka_dr.plugins.plugin_utils.local_run import ActionModule
+from ansible_collections.switchback.kafka_dr.plugins.plugin_utils.local_run import ActionModule as LocalRun
 
 __all__ = ["ActionModule"]
+
+
+class ActionModule(LocalRun):
+    """Applications stand still while it waits: it names the groups that it waits for."""
+
+    _progress = "status "

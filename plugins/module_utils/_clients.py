@@ -40,7 +40,7 @@ def control(module: AnsibleModule, clients: list[dict[str, Any]], timeout: float
         result.failure = DrError(
             "client_failed",
             f"{len(failed)} of {len(rows)} applications failed ({names}): {failed[0]['error']}",
-            "Look at that application; then start the same playbook again.",
+            "Look at the log of that application.",
         )
     return result
 

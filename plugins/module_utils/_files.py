@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files that are written whole or not at all.
+"""Files that are written whole or not at all, and files that have to be there.
 
 Private to this collection: may change in any release.
 """
@@ -10,13 +10,38 @@ from __future__ import annotations
 
 import io
 import os
+import socket
 import tarfile
 import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["is_as_wanted", "write_archive", "write_whole"]
+from ._core.errors import DrError
+
+__all__ = ["is_as_wanted", "require_file", "write_archive", "write_whole"]
+
+
+def require_file(name: str, path: str, owner: str) -> None:
+    """Refuse a property ``name`` of ``owner`` (whose client it is, in words) that names no readable file or folder.
+
+    Without this, a client's own error looks like the answer of a broker or a worker.
+    """
+    found = Path(path)
+    try:
+        found.open("rb").close()
+        return
+    except IsADirectoryError:
+        return
+    except FileNotFoundError:
+        why = "does not exist"
+    except OSError as error:
+        why = f"cannot be read: {error.strerror}"
+    raise DrError(
+        "client_file_missing",
+        f'{name} of {owner} is "{found.absolute()}": that file {why} on this controller ({socket.gethostname()}).',
+        f"Put the file there, or correct {name}. Files of clients have to be on the host that runs the playbook.",
+    )
 
 
 def is_as_wanted(path: Path, content: str, mode: int) -> bool:

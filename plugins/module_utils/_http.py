@@ -23,6 +23,7 @@ from ansible.module_utils.urls import Request, make_context
 
 from ._core.errors import DrError, Unreachable
 from ._core.schema import Key, check_mapping
+from ._files import require_file
 
 __all__ = ["Answer", "HttpClient", "NoAnswer", "Peer", "checked_url", "one_line", "quoted"]
 
@@ -196,6 +197,9 @@ def _request(peer: Peer, url: str, client: Mapping[str, Any], follow_redirects: 
     given, problems = check_mapping(f"{peer.prefix}_client", client, CLIENT_KEYS)
     if problems:
         raise DrError(f"{peer.prefix}_client_invalid", " ".join(problems), f"Known keys: {', '.join(CLIENT_KEYS)}.")
+    for key in ("ca_path", "client_cert", "client_key"):
+        if given[key]:
+            require_file(f"{peer.prefix}_client.{key}", given[key], f'the client of {peer.name} at "{url}"')
     proxy = given.pop("use_proxy")
     return Request(
         **given,

@@ -158,6 +158,10 @@ out_of_scope:
   returned: success
   type: list
   elements: dict
+active_members:
+  description: By group that has members on O(enter), client id and host of the first members.
+  returned: success
+  type: dict
 active_groups:
   description: Groups that have members on O(enter).
   returned: success
@@ -210,7 +214,7 @@ SPEC = ArgumentSpec(
 def work(module: AnsibleModule) -> Result:
     """Stop, find, journal."""
     if not module.check_mode and not module.params["run"]:
-        raise DrError("bad_option", "run is missing: what is found belongs into the journal.", "Nothing was changed.")
+        raise DrError("bad_option", "run is missing: what is found belongs into the journal.")
     return disaster(module.params, module.check_mode)
 
 

@@ -44,6 +44,13 @@ options:
         longer are listed in C(status.missing); they are no failure here.
     type: float
     default: 60.0
+  groups_stall:
+    description:
+      - Seconds without a newly committed offset after which O(wait_for=copied) no longer waits for the groups that have
+        not read everything, even within O(groups_timeout). Longer than the commit interval of the consumers. With C(0)
+        only O(groups_timeout) counts.
+    type: float
+    default: 10.0
   partial:
     description:
       - Whether a flow of which nothing can be seen, as its workers do not answer, is UNKNOWN with the reason; else that
@@ -100,7 +107,7 @@ status:
     - C(flows) with verdict, reason, lag (source offsets, null when unknown), heartbeat age, connectors and partitions
       (C(taken), whether the connector's own filters take the topic, null when unknown).
     - C(groups), one row for each group, side, topic and partition, with C(commit) and C(read_to_end) (null when
-      unknown).
+      unknown), and C(members), client id and host of the first members of the group.
     - C(missing), what is not (yet) as wanted, in words. C(unlisted), topics outside the pair that a group reads
       (committed offsets or members). C(out_of_scope), topics of the pair that a group uses although its declaration
       leaves them out, each with its evidence.
@@ -119,6 +126,7 @@ SPEC = ArgumentSpec(
         "wait_for": {"type": "str", "choices": ["none", "flowing", "copied"], "default": "none"},
         "groups_on": {"type": "str"},
         "groups_timeout": {"type": "float", "default": 60.0},
+        "groups_stall": {"type": "float", "default": 10.0},
         "partial": {"type": "bool", "default": False},
     }
 ).merge(pair_options(), flow_options(), wait_options())

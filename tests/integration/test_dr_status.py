@@ -203,7 +203,8 @@ def test_a_topic_that_was_never_copied_is_unknown_and_its_lag_is_null(pair: Pair
 def test_a_topic_that_does_not_exist_on_the_source_proves_nothing(pair: Pair, wait_for: str) -> None:
     result = pair.status("no-such-topic", wait_for=wait_for, wait_timeout=1)
     assert result["verdict"] == "UNKNOWN"
-    assert f'The topic "no-such-topic" does not exist on {P}' in " ".join(result["status"]["missing"])
+    # Once, and joined to sentences as the preflight does it: one fact, one full stop.
+    assert result["status"]["missing"] == [f'{P}->{B}: the topic "no-such-topic" does not exist on {P}']
     assert result["failed"] is (wait_for == "copied")
 
 
@@ -352,7 +353,15 @@ def test_a_group_with_members_is_waited_for_within_its_own_bound_and_then_listed
     with idle_member(pair, pair.plain):
         listed = pair.status(wait_for="copied", groups_timeout=1, **params)
         assert listed["rc"] == 0, listed["msg"]
-        assert f'group "{pair.group}" on {P} has not read 1 partitions' in " ".join(listed["status"]["missing"])
+        text = f'group "{pair.group}" on {P} has not read 1 partitions to the end ({pair.plain}-0: '
+        left = only(listed)["end"] - 1
+        assert listed["status"]["missing"] == [f"{text}{left} offsets before the end)"]
+        (member,) = {row["members"] for row in listed["status"]["groups"]}
+        assert member.startswith("rdkafka on 127.0.0.1")
+        # A group whose committed offsets do not move is not waited for until the end.
+        quiet = pair.status(wait_for="copied", groups_timeout=60, groups_stall=2, **params)
+        assert quiet["rc"] == 0, quiet["msg"]
+        assert 2 <= quiet["waited_s"] < 20
         # Also when the wait as a whole, or its stall bound, ends first.
         stalled = pair.status(wait_for="copied", groups_timeout=60, stall_timeout=1, **params)
         assert stalled["rc"] == 0, stalled["msg"]

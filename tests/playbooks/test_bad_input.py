@@ -172,7 +172,7 @@ def test_a_move_to_where_the_applications_are_is_contradicted_by_a_group_elsewhe
     member.subscribe(["Payments"])
     try:
         enabled.wait(lambda: bool(member.poll(0.2)) or bool(member.assignment()), 30, "the member has joined")
-        text = "the groups fraud have members on B"
+        text = "these groups have members on B: fraud ("
         refused(enabled, "failback", {"kafka_dr_confirm": "P"}, text)
     finally:
         member.close()

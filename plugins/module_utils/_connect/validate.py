@@ -33,7 +33,7 @@ def check_place(rest: ConnectClient, spec: FlowSpec) -> None:
             "wrong_connect_cluster",
             f'The Kafka Connect workers at "{rest.url}" belong to cluster "{found}", '
             f'the flow needs those of its target "{spec.target.alias}"{f" ({wanted})" if wanted else ""}.',
-            "Nothing was changed. A source connector writes to its workers' own cluster: correct connect_url.",
+            "A source connector writes to its workers' own cluster: correct connect_url.",
             rest.url,
         )
 
@@ -53,7 +53,7 @@ def check_existing(spec: FlowSpec, wishes: Iterable[Wish], connectors: Mapping[s
                 "flow_runs_twice",
                 f'The connector "{others[0]}" already runs the {wish.part} part of {wish.name.split(".Mirror")[0]}: '
                 "with two of them every record is copied twice.",
-                "Nothing was changed. Stop or delete one of the two.",
+                "Stop or delete one of the two.",
             )
         actual = connectors.get(wish.name)
         if actual is None or not wish.configured:
@@ -64,7 +64,7 @@ def check_existing(spec: FlowSpec, wishes: Iterable[Wish], connectors: Mapping[s
             raise DrError(
                 "connector_unsound",
                 f'The connector "{wish.name}" has settings that nobody here asked for. {" ".join(problems)}',
-                f"Nothing was changed. To remove one, give it the value null in {wish.part}_settings of kafka_dr_flow.",
+                f"To remove one, give it the value null in {wish.part}_settings of kafka_dr_flow.",
             )
 
 
@@ -86,7 +86,7 @@ def validate(
             text = f'Nothing reads the setting "{key}".' + (f' Did you mean "{near}"?' if near else "")
             (problems if near else warnings).append(text)
     if problems:
-        raise DrError("settings_invalid", " ".join(dict.fromkeys(problems)), "Nothing was changed.", rest.url)
+        raise DrError("settings_invalid", " ".join(dict.fromkeys(problems)), endpoint=rest.url)
     return list(dict.fromkeys(warnings))
 
 
@@ -108,6 +108,6 @@ def _plugin_missing(rest: ConnectClient, plugin: str, plugins: Iterable[str]) ->
     return DrError(
         "connector_class_missing",
         f'The Kafka Connect workers at "{rest.url}" have no class "{plugin}"; they have {has}.',
-        "Nothing was changed. Put connect-mirror and connect-mirror-client of the worker's version on its plugin path.",
+        "Put connect-mirror and connect-mirror-client of the worker's version on its plugin path.",
         rest.url,
     )

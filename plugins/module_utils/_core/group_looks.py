@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import DrError
-from .groups import GroupState, distance
+from .groups import GroupState, distance, members_named
 from .waiting import Waited
 
 __all__ = ["Extra", "GroupLook", "PositionLook", "Quiet", "counted", "group_look", "read_to_end", "wait_error"]
@@ -103,7 +103,7 @@ class GroupLook:
     def describe(self) -> str:
         """The group in a few words, for errors."""
         state = self.state
-        who = ", ".join(f"{member.client_id} at {member.host}" for member in state.members[:3])
+        who = members_named(state)
         lag = "unknown" if self.lag is None else str(self.lag)
         members = f"{len(state.members)} members{': ' + who if who else ''}"
         return f'"{state.group}" {state.state}, {members}, {lag} offsets from the end'

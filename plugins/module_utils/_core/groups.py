@@ -31,9 +31,11 @@ __all__ = [
     "active_problem",
     "distance",
     "failure_of",
+    "members_named",
     "outcomes_of",
     "plan_group",
     "wanted_positions",
+    "with_members",
 ]
 
 Partition = tuple[str, int]
@@ -273,13 +275,29 @@ def plan_group(group: str, wanted: Mapping[Partition, int], seen: Seen, lower: s
     return plan
 
 
+def members_named(state: GroupState, shown: int = 3) -> str:
+    """Client id and host of the first ``shown`` members, and how many more there are; "" without members."""
+    named = [
+        f"{member.client_id} on {member.host.lstrip('/')}"
+        + (f", group.instance.id {member.instance}" if member.instance else "")
+        for member in state.members[:shown]
+    ]
+    more = len(state.members) - len(named)
+    return " and ".join(named + ([f"{more} more"] if more > 0 else []))
+
+
+def with_members(groups: Mapping[str, str], shown: int = 5) -> str:
+    """Groups with their members (as :func:`members_named` gives them), the first ``shown`` of them."""
+    named = [f"{group} ({members})" if members else group for group, members in list(groups.items())[:shown]]
+    more = len(groups) - len(named)
+    return "; ".join(named) + (f" and {more} more" if more > 0 else "")
+
+
 def active_problem(state: GroupState) -> list[Problem]:
     """Empty when the group has no members; else the problem, with the members that were seen."""
     if not state.active:
         return []
-    members = ", ".join(f"{member.client_id} at {member.host}" for member in state.members[:5])
-    more = f" and {len(state.members) - 5} more" if len(state.members) > 5 else ""
-    who = f": {members}{more}" if members else ""
+    who = f": {members_named(state)}" if state.members else ""
     return [
         Problem(
             "group_active",

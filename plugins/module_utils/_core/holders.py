@@ -61,14 +61,14 @@ def require_over(run: Mapping[str, Any], here: Holder, alive: bool, silent: floa
         raise DrError(
             "run_at_work",
             f"{who} is still at work: process {holder.pid} on this machine.",
-            "Let it end, or end that process; then start the same playbook again. Nothing was changed.",
+            "Let it end, or end that process; then start the same playbook again.",
         )
     place = "an unknown machine" if holder is None else holder.host.split("/", maxsplit=1)[0]
     raise DrError(
         "run_undecided",
         f"{who} has not ended, and whether it is still at work cannot be seen from here: it runs on {place}. Its last"
         f" event is {silent:.0f} s old; after {SILENCE:.0f} s it counts as ended.",
-        f"Make sure that it has ended, then start again with -e kafka_dr_take_over={run['id']}. Nothing was changed.",
+        f"Make sure that it has ended, then start again with -e kafka_dr_take_over={run['id']}.",
     )
 
 

@@ -76,6 +76,7 @@ RUN_VARIABLES = {
     "max_downtime": Key("any"),
     "take_over": Key(),
     "drain_groups_timeout": Key("any"),
+    "drain_groups_stall": Key("any"),
     "stop_timeout": Key("any"),
     "restart_timeout": Key("any"),
     "reason": Key(),

@@ -139,12 +139,12 @@ def decode(value: bytes) -> tuple[str, Event]:
         raise DrError(
             "journal_unreadable",
             f"The journal holds a record that is no event: {value[:80]!r}.",
-            "Somebody else wrote into the journal topic. Nothing was changed.",
+            "Somebody else wrote into the journal topic.",
         ) from error
     raise DrError(
         "journal_newer",
         f"The journal has schema {schema}, this collection knows up to {SCHEMA}.",
-        "Use the newer release of switchback.kafka_dr that wrote it. Nothing was changed.",
+        "Use the newer release of switchback.kafka_dr that wrote it.",
     )
 
 
@@ -181,7 +181,7 @@ def merge(copies: Iterable[Iterable[Event]]) -> list[Event]:
                 f' {event.epoch} on: "{owner[event.epoch] or known.kind}" and "{event.run or event.kind}".',
                 "Find out on which side the applications live, and delete the other side's journal topic: enable makes"
                 " it again. All pairs and applications of these clusters share that topic: read the row journal_forked"
-                " in docs/troubleshooting.md first. Nothing was changed.",
+                " in docs/troubleshooting.md first.",
             )
     return [union[key] for key in sorted(union)]
 
@@ -374,7 +374,7 @@ def require_turn(state: State, run: str, kind: str, data: Mapping[str, Any], tur
         raise DrError(
             "run_ended",
             f'The run "{run}" has ended ({now["result"]}).',
-            "Start the same playbook again: it looks at what there is now. Nothing was changed.",
+            "Start the same playbook again: it looks at what there is now.",
         )
     if kind == "undoing" and now["pnr"] is not None and (now["behind"] or now["pnr_turn"] != now["resumed"]):
         raise DrError(

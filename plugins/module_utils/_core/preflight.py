@@ -8,9 +8,10 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .groups import with_members
 from .journal import DISASTER
 from .report import unfinished_run
 from .scopes import scope_problems
@@ -57,7 +58,7 @@ def judge_cutover(
     active, run = journal["active"], journal["run"]
     if policy == "identity" and kind == "continuous":
         return _judgement(False, [_MIXED], "")
-    busy = {alias: sorted(_active_groups(status, alias)) for alias in _aliases(status)}
+    busy = {alias: _active_groups(status, alias) for alias in _aliases(status)}
     elsewhere = [alias for alias in busy if alias != to]
     if journal["interrupted"]:
         same = run["type"] == kind and run["to"] == to
@@ -65,9 +66,9 @@ def judge_cutover(
         return _judgement(False, problems, f"The run {run['id']} was interrupted and goes on.")
     if active == to:
         problems = [
-            f"The journal says that the applications live on {to}, but the groups {', '.join(busy[alias])} have members"
-            f" on {alias}. Find out who is right before anything moves: stop those clients; or, if the applications"
-            f" were moved by hand, run enable with -e kafka_dr_applications_on={alias}."
+            f"The journal says that the applications live on {to}, but these groups have members on {alias}:"
+            f" {with_members(busy[alias])}. Find out who is right before anything moves: stop those clients; or, if the"
+            f" applications were moved by hand, run enable with -e kafka_dr_applications_on={alias}."
             for alias in elsewhere
             if busy[alias]
         ]
@@ -139,7 +140,7 @@ def judge_disaster(
     behind = active == to
     passed = behind and run["to"] == to and run["pnr"] is not None
     if busy and not resumes and not behind and not journal["interrupted"]:
-        problems.append(_busy(busy, to))
+        problems.append(_busy(look["active_members"], to))
     if not journal["interrupted"]:
         problems += scope_problems(look["out_of_scope"])
     text = f"The applications lived on {active} and move to {to} by the type disaster."
@@ -154,10 +155,10 @@ def judge_disaster(
     return {**_judgement(False, problems, text), "behind": behind and not resumes}
 
 
-def _busy(groups: Iterable[str], alias: str) -> str:
+def _busy(groups: Mapping[str, str], alias: str) -> str:
     return (
-        f"The groups {', '.join(groups)} already have members on {alias}. Stop them first; those of clients that died"
-        " leave by themselves after their session time-out."
+        f"These groups already have members on {alias}: {with_members(groups)}. Stop them first; those of clients"
+        " that died leave by themselves after their session time-out."
     )
 
 
@@ -214,8 +215,10 @@ def _aliases(status: Mapping[str, Any]) -> set[str]:
     return {flow[end] for flow in status["flows"] for end in ("source", "target")}
 
 
-def _active_groups(status: Mapping[str, Any], alias: str) -> set[str]:
-    return {row["group"] for row in status["groups"] if row["alias"] == alias and row["state"] not in ("EMPTY", "DEAD")}
+def _active_groups(status: Mapping[str, Any], alias: str) -> dict[str, str]:
+    """Groups with members on ``alias``, and who these members are."""
+    rows = [row for row in status["groups"] if row["alias"] == alias and row["state"] not in ("EMPTY", "DEAD")]
+    return {row["group"]: row["members"] for row in sorted(rows, key=lambda row: str(row["group"]))}
 
 
 def _other_run(run: Mapping[str, Any], kind: str, to: str) -> str:

@@ -22,7 +22,7 @@ from .topics import TopicState
 __all__ = ["Residence", "SideEvidence", "find_residence", "missing_epochs", "unsafe_journal"]
 
 _SHOWN = 3
-_ASK = "Start again with -e kafka_dr_applications_on=ALIAS, the cluster on which they live. Nothing was changed."
+_ASK = "Start again with -e kafka_dr_applications_on=ALIAS, the cluster on which they live."
 _JOURNAL_SETTINGS = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
 
 
@@ -63,7 +63,7 @@ def find_residence(sides: Mapping[str, SideEvidence], home: str, journaled: str 
             "active_side_contradicted",
             f"Groups have members on both clusters: {found}.",
             "Stop those on the cluster where the applications do not live, or give a group that works on both"
-            " mode: local. Nothing was changed.",
+            " mode: local.",
         )
     if asked or journaled:
         return _known(sides, asked, journaled)
@@ -83,7 +83,7 @@ def _known(sides: Mapping[str, SideEvidence], asked: str, journaled: str | None)
                 "active_side_contradicted",
                 f"{source}, but applications are at work on {alias}: {_first(evidence)}.",
                 f"Stop them; or, if the applications live on {alias}, start again with"
-                f" -e kafka_dr_applications_on={alias}. Nothing was changed.",
+                f" -e kafka_dr_applications_on={alias}.",
             )
     return Residence(active, "named by kafka_dr_applications_on" if asked else "named by the journal")
 

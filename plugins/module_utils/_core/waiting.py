@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Bounds", "Waited", "wait_until"]
+__all__ = ["Bounds", "Patience", "Waited", "wait_until"]
 
 T = TypeVar("T")
 
@@ -71,3 +71,33 @@ def wait_until(
         if bounds.stall and seen - moved >= bounds.stall:
             return Waited("stalled", state, seen - start, looks)
         sleep(min(bounds.sleep, max(0.0, bounds.timeout - (seen - start))))
+
+
+class Patience:
+    """For a wait that is optional: over after ``timeout`` seconds, or after ``stall`` seconds without movement.
+
+    ``stall`` 0: only ``timeout`` counts. The clock runs from the first call of :meth:`over`.
+    """
+
+    def __init__(self, timeout: float, stall: float) -> None:
+        self._timeout, self._stall = timeout, stall
+        self._start: float | None = None
+        self._moved = 0.0
+        self._mark: Any = object()
+
+    @property
+    def begun(self) -> bool:
+        """Whether :meth:`over` was asked before."""
+        return self._start is not None
+
+    def over(self, mark: Any, now: float) -> str:
+        """Why there is nothing left to wait for, or "". ``mark`` changes while there is movement."""
+        if self._start is None:
+            self._start = now
+        if mark != self._mark:
+            self._mark, self._moved = mark, now
+        if now - self._start >= self._timeout:
+            return f"{self._timeout:g} s are over"
+        if self._stall and now - self._moved >= self._stall:
+            return f"nothing has moved for {self._stall:g} s"
+        return ""

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from .._core.errors import DrError, LockedOut, Unreachable
 from .._core.security import librdkafka_properties
 from .._core.topics import TopicState
+from .._files import require_file
 from .tls import why_not_trusted
 
 try:
@@ -39,6 +40,16 @@ _RIGHTS = {
     "CLUSTER_AUTHORIZATION_FAILED": "on the cluster DESCRIBE and DESCRIBE_CONFIGS to look, CREATE for topics, ALTER for"
     " ACLs",
 }
+# Properties of librdkafka that name a file or a folder of this host.
+_FILES = (
+    "ssl.ca.location",
+    "ssl.certificate.location",
+    "ssl.key.location",
+    "ssl.keystore.location",
+    "ssl.crl.location",
+    "https.ca.location",
+    "sasl.oauthbearer.assertion.private.key.file",
+)
 _LOUD_ERRORS = ("_AUTHENTICATION", "_SSL", "_RESOLVE")
 # Of layers that each say that they failed, the innermost says why.
 # A connection that breaks in the middle of a login is none of these: a broker that dies does that too.
@@ -60,8 +71,10 @@ class Kafka:
         self.timeout = timeout
         self.requests: list[dict[str, Any]] = []
         self._causes: list[str] = []
+        properties = librdkafka_properties(client)
+        _require_files(properties, bootstrap_servers)
         self._config = {
-            **librdkafka_properties(client),
+            **properties,
             "bootstrap.servers": bootstrap_servers,
             "error_cb": self._note,
             "logger": _SILENT,
@@ -118,7 +131,7 @@ class Kafka:
             raise DrError(
                 "wrong_cluster",
                 f'"{self.bootstrap_servers}" is cluster "{self.cluster_id}", wanted "{expected}".',
-                "Nothing was changed. Correct bootstrap_servers or the cluster id in the inventory.",
+                "Correct bootstrap_servers or the cluster id in the inventory.",
                 self.bootstrap_servers,
             )
         return self.cluster_id
@@ -147,6 +160,20 @@ class Kafka:
     def producer(self, **more: Any) -> Producer:
         """An idempotent producer with acks=all."""
         return Producer({**self._config, "enable.idempotence": True, "acks": "all", **more})
+
+
+def _require_files(properties: Mapping[str, Any], bootstrap_servers: str) -> None:
+    """Every file that librdkafka would read: it reports a missing one as if a broker had refused."""
+    owner = f'the client of Kafka at "{bootstrap_servers}"'
+    for name in _FILES:
+        path = str(properties.get(name) or "")
+        # Not a path, but the order to search the usual places.
+        if path and (name, path) != ("ssl.ca.location", "probe"):
+            require_file(name, path, owner)
+    keytab = str(properties.get("sasl.kerberos.keytab") or "")
+    # With a relogin time of 0 the ticket is there already, and librdkafka reads no keytab.
+    if keytab and str(properties.get("sasl.kerberos.min.time.before.relogin", "")) != "0":
+        require_file("sasl.kerberos.keytab", keytab.removeprefix("FILE:"), owner)
 
 
 class _Silent:
@@ -198,4 +225,6 @@ def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "
         if "sasl.kerberos.kinit.cmd" in text
         else ""
     )
-    return DrError("kafka_error", f'Kafka at "{endpoint}" refused: {doing}: {text}.', hint, endpoint)
+    # librdkafka's own errors begin with "_": no broker has refused anything.
+    who = f'The client of Kafka at "{endpoint}" failed' if name.startswith("_") else f'Kafka at "{endpoint}" refused'
+    return DrError("kafka_error", f"{who}: {doing}: {text}.", hint, endpoint)

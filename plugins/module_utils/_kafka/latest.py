@@ -40,7 +40,7 @@ def read_latest(kafka: Kafka, topic: str) -> dict[str, dict[str, Any]] | None:
             raise DrError(
                 "state_unreadable",
                 f'The topic "{topic}" holds at offset {record.offset} a record that is not ours: {record.value!r:.80}.',
-                "Somebody else writes there. Nothing was changed.",
+                "Somebody else writes there.",
                 kafka.bootstrap_servers,
             ) from error
     return found

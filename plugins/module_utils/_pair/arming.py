@@ -108,7 +108,7 @@ class _Arming:
             raise DrError(
                 "not_stopped",
                 f'The connector "{self._name}" is {state}, wanted STOPPED with none.',
-                "Offsets can be set only then. Nothing was changed.",
+                "Offsets can be set only then.",
                 self._rest.url,
             )
         running = self.pair.against(self.source, self.target)

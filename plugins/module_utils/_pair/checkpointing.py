@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._core.errors import DrError
+from .._core.groups import with_members
 from .._core.journal import State, fold, merge
 from .._core.leases import Lease
 from .._core.scopes import scope_problems
@@ -97,7 +98,7 @@ class _Job:
         missing = sorted(alias for alias, copy in copies.items() if copy is None)
         if missing:
             text = f'The journal topic "{topic}" does not exist on {", ".join(missing)}.'
-            raise DrError("journal_missing", text, "Run the playbook enable first. Nothing was changed.")
+            raise DrError("journal_missing", text, "Run the playbook enable first.")
         return fold(merge(copy for copy in copies.values() if copy is not None))
 
     def not_now(self, state: State) -> str:
@@ -166,7 +167,8 @@ class _Job:
         if active and committed.failure is None:
             committed.failure = DrError(
                 "group_active",
-                f"The groups {', '.join(active)} have members on {self.y}, where nobody should work.",
+                f"These groups have members on {self.y}, where nobody should work:"
+                f" {with_members({group: evidence.y_groups[group].members for group in active})}.",
                 "Their positions were left alone; those of the other groups are written. Stop them, or give them"
                 " mode: local in the inventory.",
             )

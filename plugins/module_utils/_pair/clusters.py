@@ -78,7 +78,7 @@ def refuse_same_cluster(opened: Mapping[str, Kafka]) -> None:
             raise DrError(
                 "same_cluster",
                 f'"{ids[kafka.cluster_id]}" and "{alias}" are the same cluster "{kafka.cluster_id}".',
-                "Nothing was changed. Correct bootstrap_servers: replicating a cluster onto itself never ends.",
+                "Correct bootstrap_servers: replicating a cluster onto itself never ends.",
             )
         ids[kafka.cluster_id] = alias
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from .._core.disaster import Prepared, Tail, guarded, loss_lines, predicted_loss, survived
 from .._core.errors import DrError
-from .._core.groups import GroupState
+from .._core.groups import GroupState, members_named, with_members
 from .._core.positions import Position
 from .._core.scopes import out_of_scope
 from .._core.stays import nested
@@ -142,10 +142,11 @@ class _Search:
         self._resends = Resends(survivor, last, ranges)
         states, commits = survivor.commits()
         active = sorted(group for group, one in states.items() if one.state not in ("EMPTY", "DEAD"))
+        members = {group: members_named(states[group]) for group in active}
         if active and not self._check:
             raise DrError(
                 "group_active",
-                f"The groups {', '.join(active)} have members on {survivor.y}.",
+                f"These groups have members on {survivor.y}: {with_members(members)}.",
                 "Stop their consumers first. Nothing was committed.",
             )
         rows = self._rows(tails, commits)
@@ -161,6 +162,7 @@ class _Search:
             "loss_lines": loss_lines(loss, self._params["only_here"].get(survivor.x, {})),
             "active_groups": active,
             "out_of_scope": self._out_of_scope(states, commits),
+            "active_members": members,
             "barrier": {**self._facts(tails, positions, loss), "ahead": self._ahead(rows)},
         }
         return Result(extra=extra, requests=survivor.requests)

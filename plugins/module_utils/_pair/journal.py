@@ -38,7 +38,7 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
     absent = missing_facts(params["event"], params["data"])
     if absent:
         text = f'The event "{params["event"]}" needs {", ".join(absent)} in data, found {sorted(params["data"])}.'
-        raise DrError("bad_option", text, "Nothing was changed.")
+        raise DrError("bad_option", text)
     kafkas = _connect(params)
     # Who notes a phase knows no state topic, and needs none.
     state_topic, pair = params.get("state_topic", ""), params["pair"]
@@ -183,7 +183,7 @@ def _require_open(run: Mapping[str, Any] | None, now: State) -> None:
         raise DrError(
             "run_ended",
             f'The run "{(run or {}).get("id")}" has ended meanwhile: there is nothing to take over.',
-            "Start the same playbook again: it looks at what there is now. Nothing was changed.",
+            "Start the same playbook again: it looks at what there is now.",
         )
 
 
@@ -194,7 +194,7 @@ def _outwait(holder: Holder) -> None:
             "run_left_behind",
             f"Process {holder.pid}, which carried out this run, was killed; its children"
             f" {', '.join(map(str, waited.state))} have been at work for another {waited.seconds:.0f} s.",
-            "They end with their task. Start the same playbook again then, or end them. Nothing was changed.",
+            "They end with their task. Start the same playbook again then, or end them.",
         )
 
 

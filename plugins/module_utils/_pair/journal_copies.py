@@ -120,7 +120,7 @@ def append(
             raise DrError(
                 "journal_missing",
                 f'The journal topic "{copies.topic}" does not exist on {", ".join(book.missing)}.',
-                "Run the playbook enable: it creates the topic. Nothing was changed.",
+                "Run the playbook enable: it creates the topic.",
             )
         copies.claim(again=attempt > 0)
         if copies.moved(book):
@@ -138,7 +138,7 @@ def append(
     raise DrError(
         "journal_busy",
         f"Others have written into the journal {_ATTEMPTS} times while this run wanted to.",
-        "Several runs of this pair are at work. Let them end, then start again. Nothing was changed.",
+        "Several runs of this pair are at work. Let them end, then start again.",
     )
 
 

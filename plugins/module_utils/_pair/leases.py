@@ -69,8 +69,7 @@ def take(kafkas: Mapping[str, Kafka], topic: str, pair: str, kind: str, seconds:
             "lease_held",
             f"Waited {waited.seconds:.0f} s: the {other.kind} {other.run} is at work on this pair since"
             f" {time.strftime('%H:%M:%S UTC', time.gmtime(other.since))}.",
-            f"Start again when it has ended, {max(1, int(other.until - time.time()))} s from now at the latest."
-            " Nothing was changed.",
+            f"Start again when it has ended, {max(1, int(other.until - time.time()))} s from now at the latest.",
         )
     now = time.time()
     run = f"{kind}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime(now))}"

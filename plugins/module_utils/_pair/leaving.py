@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from .._core.errors import DrError
-from .._core.groups import GroupState
+from .._core.groups import GroupState, members_named
 from .._core.waiting import Bounds, Waited, wait_until
 from .._kafka.client import Kafka
 from .._kafka.groups import describe
@@ -39,7 +39,10 @@ def wait_for_members_to_leave(
     still = _still(waited.state)
     if still:
         aliases = ", ".join(sorted({alias for alias, _state in still}))
-        names = "; ".join(f"{state.group} ({state.state}): {_members(state)}" for _alias, state in still[:_NAMED])
+        names = "; ".join(
+            f"{state.group} ({state.state}): {members_named(state) or 'the broker names no member'}"
+            for _alias, state in still[:_NAMED]
+        )
         raise DrError(
             "group_active",
             f"Waited {waited.seconds:.0f} s, {len(still)} groups still have members on {aliases}: {names}.",
@@ -56,13 +59,3 @@ def _still(states: States) -> list[tuple[str, GroupState]]:
         for _group, state in sorted(of_side.items())
         if state.active
     ]
-
-
-def _members(state: GroupState) -> str:
-    told = [
-        f"{member.client_id} on {member.host.lstrip('/')}"
-        + (f", group.instance.id {member.instance}" if member.instance else "")
-        for member in state.members[:_NAMED]
-    ]
-    more = len(state.members) - len(told)
-    return " and ".join(told + ([f"{more} more"] if more > 0 else [])) or "no member is told"

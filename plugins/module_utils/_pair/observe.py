@@ -20,7 +20,7 @@ from .._core.errors import DrError
 from .._core.fingerprints import may_be_copy
 from .._core.formats import decode_heartbeat
 from .._core.gates import PartitionFacts
-from .._core.groups import GroupState
+from .._core.groups import GroupState, members_named
 from .._core.names import CONNECTORS, Naming, connector_name, flow_name
 from .._core.scopes import out_of_scope
 from .._core.verdict import UNKNOWN
@@ -86,6 +86,10 @@ class GroupLook:
     unlisted: tuple[str, ...] = ()
     #: Topics of the pair that the group uses outside its declaration, as ``out_of_scope`` returns them.
     out_of_scope: tuple[Mapping[str, Any], ...] = ()
+    #: Offsets between the committed offset and the log end; a partition without a committed offset is absent.
+    left: dict[Partition, int] = field(default_factory=dict)
+    #: Client id and host of the first members, in words; "" without members.
+    members: str = ""
 
 
 class LastRecords:
@@ -372,7 +376,7 @@ class Pair:
                 tail_copied=tail_copied.get(key),
                 high=high[key][1] if key in high else None,
             )
-        problems = tuple(f'The topic "{topic}" does not exist on {source}.' for topic in self._missing(source))
+        problems = tuple(f'the topic "{topic}" does not exist on {source}' for topic in self._missing(source))
         limit = {"heartbeat_limit": 75.0} if self.engine.application else {}
         return FlowLook(
             source, target, seen.connectors, facts, beat, problems, source_log, replica_log, seen.away, **limit
@@ -461,7 +465,9 @@ class Pair:
             listed = {key: at for key, at in commits[group].items() if key[0] in wanted}
             outside = sorted({topic for topic, _partition in used[group]} - known)
             hidden = self._out_of_scope(group, alias, states[group], commits[group])
-            looks[group] = GroupLook(states[group].state, listed, read, tuple(outside), hidden)
+            left = {key: max(0, ranges[key][1] - commits[group][key]) for key in scope if key in commits[group]}
+            members = members_named(states[group])
+            looks[group] = GroupLook(states[group].state, listed, read, tuple(outside), hidden, left, members)
         return looks
 
     def _scope(

@@ -105,28 +105,25 @@ class _Rebuild:
                 "not_enabled",
                 f"The journal on {self.here} knows no enabled pair {self._params['pair']}.",
                 f"A side is made again from the other one. If {self.here} is the new cluster, confirm that alias; if"
-                " there was no pair yet, run the playbook enable. Nothing was changed.",
+                " there was no pair yet, run the playbook enable.",
             )
         if state["interrupted"]:
             run = state["run"]
             raise DrError(
                 "run_interrupted",
                 f"The {run['type']} run {run['id']} from {run['from']} to {run['to']} has not ended.",
-                "Start it again with its own playbook first, or abandon it. Nothing was changed.",
+                "Start it again with its own playbook first, or abandon it.",
             )
         if state["active"] != self.here:
             raise DrError(
                 "applications_there",
                 f"The applications live on {state['active']}, says the journal on {self.here}.",
-                f"A side is made again from the other one. If {self.gone} is lost, run failover_disaster first."
-                " Nothing was changed.",
+                f"A side is made again from the other one. If {self.gone} is lost, run failover_disaster first.",
             )
         leases = leases_of({self.here: self.kafka[self.here]}, self._params["state_topic"], self._params["pair"])
         lease = at_work(leases, time.time())
         if lease is not None:
-            raise DrError(
-                "lease_held", f"The {lease.kind} {lease.run} is at work.", "Wait for it. Nothing was changed."
-            )
+            raise DrError("lease_held", f"The {lease.kind} {lease.run} is at work.", "Wait for it.")
 
     def require_empty(self) -> None:
         """Another cluster, or the same one without anything of before."""
@@ -141,7 +138,7 @@ class _Rebuild:
                 f'"{same[0]}" on {self.gone} is the topic that the journal knows (id {known[same[0]]}):'
                 f" this is the cluster of before, cluster id {kafka.cluster_id}.",
                 "Nothing is to be made again. Run the playbook salvage to bring over what it had never sent, then"
-                " enable. Nothing was changed.",
+                " enable.",
                 kafka.bootstrap_servers,
             )
         keys = {(name, index) for name, state in found.items() for index in range(state.partitions)}
@@ -153,14 +150,14 @@ class _Rebuild:
                 f"{len(held)} partitions on {self.gone} have been written: {topic}-{index} ends at"
                 f" {held[topic, index]}.",
                 f"Whether {self.here} has those records is not known. Delete these topics if they are of no worth, or"
-                " take an empty cluster. Nothing was changed.",
+                " take an empty cluster.",
                 kafka.bootstrap_servers,
             )
         if read_copy(kafka, self._params["topic"], self._params["pair"]):
             raise DrError(
                 "not_empty",
                 f"{self.gone} has a journal of the pair {self._params['pair']}.",
-                f'Delete the topic "{self._params["topic"]}" there if it came from a backup. Nothing was changed.',
+                f'Delete the topic "{self._params["topic"]}" there if it came from a backup.',
                 kafka.bootstrap_servers,
             )
 

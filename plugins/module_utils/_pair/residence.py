@@ -77,7 +77,7 @@ class _Observation:
                 "journal_unsafe",
                 f"The journal topic can lose events: {'; '.join(unsafe)}.",
                 "Correct it with kafka-configs --alter, the replication factor with kafka-reassign-partitions; then"
-                " start again. Nothing was changed.",
+                " start again.",
             )
 
     def _events(self) -> list[Event]:
@@ -91,7 +91,7 @@ class _Observation:
                 f'The journal "{topic}" lacks {len(lost)} of {events[-1].epoch} epochs of this pair on both clusters,'
                 f" the first one is {lost[0]}: its events were deleted.",
                 "What is left does not tell where the applications live. Read the row journal_incomplete in"
-                " docs/troubleshooting.md. Nothing was changed.",
+                " docs/troubleshooting.md.",
             )
         return events
 
@@ -111,7 +111,7 @@ class _Observation:
                 rows += out_of_scope((group, alias), scope, known, commits[group], states[group].members)
         if rows:
             text = " ".join(scope_problems(rows[:3]))
-            raise DrError("group_out_of_scope", text, "Nothing was changed.")
+            raise DrError("group_out_of_scope", text)
 
     # ---- evidence
 

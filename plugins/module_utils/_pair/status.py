@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from .._core.errors import DrError
 from .._core.gates import PartitionFacts, alive, drained, healthy, lag, open_transaction
 from .._core.verdict import PROVEN, REFUTED, UNKNOWN, Finding, combine
-from .._core.waiting import Bounds, Waited, wait_until
+from .._core.waiting import Bounds, Patience, Waited, wait_until
 from .._module import Result
 from .clusters import on_each
 from .intruders import circling, foreign_records
@@ -73,24 +74,38 @@ def _wait_flowing(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any
 def _wait_copied(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
     """Flows have copied everything (by offset, or by the last record: a hint that the barrier proves later)."""
     side = params["groups_on"]
-    copied_since: list[float] = []
+    patience = Patience(float(params["groups_timeout"]), float(params["groups_stall"]))
 
     def observe() -> dict[str, Any]:
         looks = pair.look_at_flows()
-        missing = [text for look in looks for text in (*look.problems, *_uncopied(look))]
-        if not missing and not copied_since:
-            copied_since.append(time.monotonic())
+        missing = [f"{look.name}: {problem}" for look in looks for problem in look.problems]
+        missing += [text for look in looks for text in _uncopied(look)]
         groups = {side: _group_looks(pair, side)} if side else {}
-        behind = [text for name, look in groups.get(side, {}).items() for text in _unread(name, side, look)]
-        view = _view([(look, _flow_finding(look, look, set())) for look in looks], groups, missing + behind)
+        unread = {name: text for name, look in groups.get(side, {}).items() if (text := _unread(name, side, look))}
+        view = _view([(look, _flow_finding(look, look, set())) for look in looks], groups, [*missing, *unread.values()])
         view["copied"] = not missing
+        view["waits"] = bool(missing) or (bool(unread) and not _given_up(patience, groups[side], unread))
         return view
 
-    def done(view: dict[str, Any]) -> bool:
-        waited = time.monotonic() - copied_since[0] if copied_since else 0.0
-        return view["copied"] and (not view["missing"] or waited >= float(params["groups_timeout"]))
+    return wait_until(observe, lambda view: not view["waits"], _bounds(params), _progress)
 
-    return wait_until(observe, done, _bounds(params), _progress)
+
+def _given_up(patience: Patience, looks: Mapping[str, GroupLook], unread: Mapping[str, str]) -> bool:
+    """Whether groups that have not read to the end are waited for no longer; says what is waited for, and why not.
+
+    What such a group has not read, the barrier translates (R13): waiting only spares the translation.
+    """
+    if not patience.begun:
+        _tell(f"waits for {'; '.join(list(unread.values())[:3])}")
+    reason = patience.over({name: looks[name].commits for name in unread}, time.monotonic())
+    if reason:
+        _tell(f"goes on, {reason}: {'; '.join(list(unread.values())[:3])}. The barrier decides about these groups.")
+    return bool(reason)
+
+
+def _tell(text: str) -> None:
+    """One line of progress; the action plugin shows it while the module runs."""
+    print(f"status {text}", file=sys.stderr, flush=True)
 
 
 _WAITS = {"none": _once, "flowing": _wait_flowing, "copied": _wait_copied}
@@ -134,11 +149,11 @@ def _flowing_view(pair: Pair, moving_limit: float) -> dict[str, Any]:
     judged = judged_flows(pair, pair.look_at_flows(), moving_limit)
     groups = on_each(pair.kafka, lambda alias: _group_looks(pair, alias)) if pair.groups else {}
     missing = [f"{look.name}: {finding.reason}" for look, finding in judged if finding.verdict != PROVEN]
-    missing += [problem for look, _finding in judged for problem in look.problems]
+    missing += [f"{look.name}: {problem}" for look, _finding in judged for problem in look.problems]
     missing += _missing_replicas(pair)
     missing += [f"{look.name}: {text}" for look, _finding in judged for text in look.connectors["source"].unsound]
     missing += [text for look, _finding in judged for text in _intruders(pair, look)]
-    return _view(judged, groups, missing)
+    return _view(judged, groups, list(dict.fromkeys(missing)))
 
 
 def _intruders(pair: Pair, look: FlowLook) -> list[str]:
@@ -162,9 +177,11 @@ def _missing_replicas(pair: Pair) -> list[str]:
         counts, originals = pair.partitions(target), pair.partitions(source)
         for topic in pair.topics:
             replica = pair.naming.replica(source, topic)
+            if originals.get(topic) is None:
+                continue  # the flow itself names it; without an original there is no replica to miss
             if counts.get(replica) is None:
                 absent.append(f'{source}->{target}: the replica topic "{replica}" does not exist yet')
-            elif originals.get(topic) is not None and counts[replica] != originals[topic]:
+            elif counts[replica] != originals[topic]:
                 sizes = f'"{topic}" has {originals[topic]} partitions, "{replica}" has {counts[replica]}'
                 absent.append(f"{source}->{target}: {sizes}")
             elif counts.get(topic) not in (None, originals.get(topic)):
@@ -190,12 +207,18 @@ def _uncopied(look: FlowLook) -> list[str]:
     return texts
 
 
-def _unread(group: str, alias: str, look: GroupLook) -> list[str]:
-    """What a group with members has not read; one without members cannot read, so nobody waits for it."""
-    behind = [f"{topic}-{number}" for (topic, number), done in sorted(look.read_to_end.items()) if done is not True]
+def _unread(group: str, alias: str, look: GroupLook) -> str:
+    """What a group with members has not read, or ""; one without members cannot read, so nothing waits for it."""
+    behind = [key for key, done in sorted(look.read_to_end.items()) if done is not True]
     if not behind or look.state in ("EMPTY", "DEAD"):
-        return []
-    return [f'group "{group}" on {alias} has not read {len(behind)} partitions to the end ({", ".join(behind[:3])})']
+        return ""
+    named = [f"{topic}-{number}: {_distance(look.left.get((topic, number)))}" for topic, number in behind[:3]]
+    more = f", and {len(behind) - 3} more" if len(behind) > 3 else ""
+    return f'group "{group}" on {alias} has not read {len(behind)} partitions to the end ({", ".join(named)}{more})'
+
+
+def _distance(offsets: int | None) -> str:
+    return "no committed offset" if offsets is None else f"{offsets} offsets before the end"
 
 
 def _flow_finding(before: FlowLook, after: FlowLook, moved: Collection[Partition]) -> Finding:
@@ -321,6 +344,7 @@ def group_rows(alias: str, group: str, look: GroupLook) -> list[dict[str, Any]]:
             "group": group,
             "alias": alias,
             "state": look.state,
+            "members": look.members,
             "topic": key[0],
             "partition": key[1],
             "commit": look.commits.get(key),

@@ -195,7 +195,7 @@ class Translation:
         for alias, looks in ((self.x, x_groups), (self.y, y_groups)):
             active = sorted(group for group, look in looks.items() if look.state not in ("EMPTY", "DEAD"))
             if active:
-                names = ", ".join(f"{group} ({looks[group].state})" for group in active)
+                names = ", ".join(f"{group} ({looks[group].members or looks[group].state})" for group in active)
                 raise DrError(
                     "group_active",
                     f"{len(active)} groups still have members on {alias}: {names}.",

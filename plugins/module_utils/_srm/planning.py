@@ -81,7 +81,7 @@ def check_wish(wish: Wish) -> None:
             if entry in (wish.denied or ())
         ]
     if problems:
-        raise DrError("srm_entries_invalid", " ".join(problems), "Nothing was changed.")
+        raise DrError("srm_entries_invalid", " ".join(problems))
 
 
 def plan(wish: Wish, seen: Listing | None) -> Plan:

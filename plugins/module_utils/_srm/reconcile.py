@@ -73,7 +73,7 @@ def _check(wishes: Sequence[Wish]) -> None:
     named = [wish.where for wish in wishes]
     problems += [f"The {where} is named twice." for where in dict.fromkeys(named) if named.count(where) > 1]
     if problems:
-        raise DrError("srm_entries_invalid", " ".join(problems), "Nothing was changed.")
+        raise DrError("srm_entries_invalid", " ".join(problems))
 
 
 def _row(wish: Wish, result: Result) -> dict[str, Any]:

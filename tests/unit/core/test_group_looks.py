@@ -142,7 +142,7 @@ def test_a_wait_that_failed_shows_the_last_state() -> None:
     assert error is not None
     assert (error.code, error.endpoint) == ("wait_timeout", "p:9092")
     assert "1 groups are not idle" in error.message
-    assert '"g" STABLE, 1 members: settlement-app at /10.0.0.5, unknown offsets from the end' in error.message
+    assert '"g" STABLE, 1 members: settlement-app on 10.0.0.5, unknown offsets from the end' in error.message
 
 
 def test_a_stall_has_its_own_code_and_a_success_has_none() -> None:

@@ -68,7 +68,7 @@ def test_an_empty_state_with_members_is_active() -> None:
     plan = plan_group("g", {T0: 10}, seen(GroupState("g", "EMPTY", None, (MEMBER,))))
 
     assert codes(plan) == ["group_active"]
-    assert "settlement-app at /10.0.0.5" in plan.problems[0].text
+    assert "settlement-app on 10.0.0.5" in plan.problems[0].text
 
 
 def test_an_active_group_that_is_already_there_is_no_problem() -> None:

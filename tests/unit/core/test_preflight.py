@@ -50,6 +50,7 @@ def group(alias: str, state: str = "EMPTY", commit: int | None = 5, read: bool |
         "group": "g",
         "alias": alias,
         "state": state,
+        "members": "" if state == "EMPTY" else "app-1 on 10.0.0.7",
         "topic": "T",
         "partition": 0,
         "commit": commit,
@@ -80,8 +81,8 @@ def test_a_sound_pair_may_move() -> None:
         (status(flows=[flow("P", "B", "REFUTED"), flow("B", "P")]), "The flow P->B is REFUTED: because"),
         (status(flows=[flow("P", "B"), flow("B", "P", "UNKNOWN")]), "The flow B->P is UNKNOWN: because"),
         (status(missing=['P->B: the replica topic "P.T" does not exist yet']), '"P.T" does not exist yet'),
-        (status(group("B", "STABLE")), "The groups g already have members on B"),
-        (status(group("B", "UNKNOWN")), "The groups g already have members on B"),
+        (status(group("B", "STABLE")), "These groups already have members on B: g (app-1 on 10.0.0.7)."),
+        (status(group("B", "UNKNOWN")), "These groups already have members on B: g (app-1 on 10.0.0.7)."),
         (status(group("P", commit=None, read=None)), "no position on P T-0"),
         (
             status(unlisted=[{"group": "g", "alias": "P", "topics": ["Other"]}]),
@@ -172,7 +173,7 @@ def test_already_there_by_the_journal_alone_is_unknown(groups: tuple[dict[str, A
 def test_already_there_but_with_members_on_the_other_side_is_an_error() -> None:
     """SOUNDNESS 18: the journal is not believed against what the clusters show."""
     judged = judge_cutover(status(group("P", "STABLE")), journal("B"), "cutoff", "B")
-    assert "live on B, but the groups g have members on P" in judged["problems"][0]
+    assert "live on B, but these groups have members on P: g (app-1 on 10.0.0.7)." in judged["problems"][0]
 
 
 # ---- an interrupted run
@@ -273,7 +274,9 @@ HIDDEN = {"group": "g", "alias": "B", "topic": "U", "evidence": "committed offse
 def look(
     *probes: dict[str, Any], busy: tuple[str, ...] = (), hidden: tuple[dict[str, Any], ...] = ()
 ) -> dict[str, Any]:
-    return {"probes": list(probes), "active_groups": list(busy), "out_of_scope": list(hidden)}
+    members = dict.fromkeys(busy, "app-1 on 10.0.0.7")
+    seen = {"probes": list(probes), "active_groups": list(busy), "active_members": members}
+    return {**seen, "out_of_scope": list(hidden)}
 
 
 @pytest.mark.parametrize(
@@ -284,7 +287,7 @@ def look(
         (look(ALIVE, DEAD), journal(), False, "", "lived on P"),
         (look(CLOSED), journal(), False, "nobody knows whether it is lost: (certificate has expired).", ""),
         (look(ALIVE, CLOSED), journal(), False, "nobody knows whether it is lost", ""),
-        (look(DEAD, busy=("g",)), journal(), False, "already have members on B", ""),
+        (look(DEAD, busy=("g",)), journal(), False, "already have members on B: g (app-1 on 10.0.0.7)", ""),
         (look(DEAD, hidden=(HIDDEN,)), journal(), False, '"g" uses the topic "U" on B (committed offset 3', ""),
         (look(DEAD, hidden=(HIDDEN,)), journal(run=LOST), False, "", "was interrupted and goes on"),
         (look(DEAD, busy=("g",)), journal("B"), True, "", "(g at work)"),

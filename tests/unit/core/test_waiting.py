@@ -12,7 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, Waited, wait_until
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import (
+    Bounds,
+    Patience,
+    Waited,
+    wait_until,
+)
 
 
 class Clock:
@@ -102,3 +107,26 @@ def test_an_error_while_looking_is_not_swallowed() -> None:
 
     with pytest.raises(ValueError, match="no answer"):
         wait_until(broken, lambda state: True, Bounds(1))
+
+
+# ---- a wait that is optional
+
+
+def test_patience_ends_where_nothing_moves_long_before_its_bound() -> None:
+    patience = Patience(60.0, 10.0)
+    assert not patience.begun
+    assert [patience.over("at 5", now) for now in (100.0, 105.0, 109.9)] == ["", "", ""]
+    assert patience.begun
+    assert patience.over("at 5", 110.0) == "nothing has moved for 10 s"
+
+
+def test_patience_goes_on_while_something_moves_until_its_bound() -> None:
+    patience = Patience(60.0, 10.0)
+    assert not any(patience.over(now, float(now)) for now in range(100, 160, 9))
+    assert patience.over(160, 160.0) == "60 s are over"
+
+
+@pytest.mark.parametrize(("timeout", "stall"), [(30.0, 0.0), (30.0, 31.0)])
+def test_without_a_stall_bound_only_the_whole_time_counts(timeout: float, stall: float) -> None:
+    patience = Patience(timeout, stall)
+    assert [patience.over("at 5", now) for now in (0.0, 29.9, 30.0)] == ["", "", "30 s are over"]

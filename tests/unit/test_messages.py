@@ -1,0 +1,204 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A message states a cause, or what a run left behind, only where the code knows it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.http import PEER as CM
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.http import PEER as CONNECT
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.advice import cutover_advice, failure_reason
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.groups import (
+    GroupState,
+    Member,
+    members_named,
+    with_members,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._http import HttpClient
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+
+ROOT = Path(__file__).parents[2]
+
+# ---- "Nothing was changed"
+
+# A module does not know what the tasks before it changed, and a task file does not know who includes it. These do:
+KNOWS = {
+    "plugins/module_utils/_core/inventory.py": "the inventory is checked before anything else",
+    "plugins/module_utils/_core/advice.py": "from the run: none was opened",
+    "plugins/module_utils/_core/page_cutover.py": "from the report's outcome",
+    "roles/kafka_dr/tasks/main.yml": "the first task of each playbook",
+    "roles/kafka_dr/tasks/confirm.yml": "stands before every effect, see below",
+}
+CLAIM = re.compile("nothing (was|has been) changed", re.IGNORECASE)
+
+
+def test_only_who_knows_says_that_nothing_was_changed() -> None:
+    files = [*ROOT.glob("plugins/**/*.py"), *ROOT.glob("roles/*/tasks/*.yml"), *ROOT.glob("playbooks/*.yml")]
+    found = {str(path.relative_to(ROOT)) for path in files if CLAIM.search(path.read_text())}
+    assert found - {"roles/lab/tasks/main.yml"} == set(KNOWS)
+
+
+# Before the confirmation these may stand: they look, or they remember.
+HARMLESS = re.compile(r"(ansible\.builtin\.(assert|set_fact|debug|fail|include_role)|.*_info|.*\.dr_journal)$")
+KEYWORDS = {"name", "when", "vars", "register", "loop", "loop_control", "tags", "no_log", "delegate_to"}
+
+
+def before_the_confirmation(path: Path) -> list[dict[str, Any]]:
+    document = yaml.safe_load(path.read_text())
+    tasks = document[0]["tasks"] if path.parent.name == "playbooks" else document
+    names = [str(task.get("ansible.builtin.include_role", {}).get("tasks_from")) for task in tasks]
+    return tasks[: names.index("confirm")] if "confirm" in names else []
+
+
+def test_what_stands_before_the_confirmation_changes_nothing() -> None:
+    files = [*ROOT.glob("playbooks/*.yml"), *ROOT.glob("roles/*/tasks/*.yml")]
+    found = {path: before_the_confirmation(path) for path in files}
+    assert sum(bool(tasks) for tasks in found.values()) >= 8
+    for path, tasks in found.items():
+        for task in tasks:
+            modules = set(task) - KEYWORDS
+            assert all(HARMLESS.match(module) for module in modules), f"{path}: {task['name']}"
+            assert (task.get("switchback.kafka_dr.dr_journal") or {}).get("event", "read") == "read"
+
+
+# ---- files of clients
+
+KAFKA_FILES = (
+    "ssl.ca.location",
+    "ssl.certificate.location",
+    "ssl.key.location",
+    "ssl.keystore.location",
+    "ssl.crl.location",
+    "sasl.kerberos.keytab",
+)
+
+
+@pytest.mark.parametrize("name", KAFKA_FILES)
+def test_a_missing_file_of_a_kafka_client_is_named_as_such(name: str, tmp_path: Path) -> None:
+    gone = tmp_path / "gone.pem"
+    with pytest.raises(DrError) as refused:
+        Kafka("b1:9092", {"security.protocol": "SSL", name: str(gone)}, 1.0)
+    assert refused.value.code == "client_file_missing"
+    assert f'{name} of the client of Kafka at "b1:9092" is "{gone}": that file does not exist' in refused.value.message
+    assert "on this controller" in refused.value.message
+    assert "refused" not in refused.value.sentence()
+
+
+@pytest.mark.parametrize("value", ["probe", ""])
+def test_what_is_no_path_is_not_looked_for(value: str) -> None:
+    Kafka("127.0.0.1:1", {"ssl.ca.location": value}, 1.0)
+
+
+def test_a_keytab_that_nobody_reads_is_not_looked_for() -> None:
+    client = {"sasl.kerberos.keytab": "/gone", "sasl.kerberos.min.time.before.relogin": 0}
+    Kafka("127.0.0.1:1", client, 1.0)
+
+
+def test_what_the_client_library_does_not_take_is_not_the_broker_s_refusal(tmp_path: Path) -> None:
+    (tmp_path / "empty.pem").touch()
+    with pytest.raises(DrError) as refused:
+        Kafka("b1:9092", {"security.protocol": "SSL", "ssl.ca.location": str(tmp_path / "empty.pem")}, 1.0)
+    assert 'The client of Kafka at "b1:9092" failed: create a Kafka client: ' in refused.value.message
+
+
+@pytest.mark.parametrize("peer", [CONNECT, CM])
+@pytest.mark.parametrize("key", ["ca_path", "client_cert", "client_key"])
+def test_a_missing_file_of_a_rest_client_is_named_as_such(peer: Any, key: str, tmp_path: Path) -> None:
+    gone = tmp_path / "gone.pem"
+    with pytest.raises(DrError) as refused:
+        HttpClient(peer, "https://worker:8083", {key: str(gone)}, 1.0)
+    assert refused.value.code == "client_file_missing"
+    assert f"{peer.prefix}_client.{key} of the client of {peer.name}" in refused.value.message
+    assert f'"{gone}": that file does not exist' in refused.value.message
+
+
+# ---- what a stopped cutover advises
+
+P, B = "p1:9092", "b1:9092"
+
+
+def stopped(**facts: Any) -> dict[str, Any]:
+    failure = {"task": "Look at both flows", "message": "no", "error": {}, **facts.pop("failure", {})}
+    base = {
+        "failure": failure,
+        "run": None,
+        "passed": False,
+        "outcome": "failed",
+        "type": "cutoff",
+        "from": "P",
+        "to": "B",
+        "clusters": {"P": {"bootstrap_servers": P}, "B": {"bootstrap_servers": B}},
+        "journal": {},
+    }
+    return {**base, **facts}
+
+
+def away(server: str) -> dict[str, Any]:
+    return {"error": {"code": "kafka_unreachable", "endpoint": server}}
+
+
+def test_a_refused_preflight_changed_nothing() -> None:
+    assert cutover_advice(stopped()) == "Nothing was changed by this attempt."
+
+
+def test_whether_the_run_was_opened_is_not_claimed() -> None:
+    text = cutover_advice(stopped(failure={"task": "Open the run in the journal"}))
+    assert text == "No application was stopped, and no connector or committed offset was changed."
+
+
+def test_a_planned_move_away_from_a_dead_side_names_the_disaster() -> None:
+    text = cutover_advice(stopped(failure=away(P)))
+    assert "switchback.kafka_dr.failover_disaster with -e kafka_dr_to=B -e kafka_dr_confirm=B" in text
+    undone = cutover_advice(stopped(failure=away(P), run="r", outcome="undone"))
+    assert undone.startswith("The applications are back on P. If P is lost, start the playbook")
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        stopped(failure=away(B)),  # the side being entered is away: no disaster failover goes there
+        stopped(failure={"error": {"code": "kafka_error", "endpoint": P}}),
+        stopped(failure=away(P), type="disaster"),
+        stopped(failure=away(P), run="r", passed=True),
+    ],
+)
+def test_nothing_else_names_it(facts: dict[str, Any]) -> None:
+    assert "failover_disaster" not in cutover_advice(facts)
+
+
+def test_what_a_run_left_behind_follows_from_the_run() -> None:
+    passed = stopped(run="r", passed=True)
+    assert cutover_advice(passed).startswith("The point of no return is passed: start the same playbook again")
+    undo = stopped(run="r", outcome="undo_failed", failure={"undo": "B is away."})
+    assert cutover_advice(undo) == "The undo failed as well (B is away): start the same playbook again."
+    overtaken = stopped(run="r", outcome="undo_failed", failure={"undo": "Overtaken.", "overtaken": True})
+    assert "same playbook" not in cutover_advice(overtaken)
+
+
+def test_a_reason_that_a_completed_run_reports_has_no_next_step() -> None:
+    """A disaster goes on without clients that could not be stopped: "start again" would be wrong advice."""
+    error = DrError("client_failed", "1 of 1 applications failed (api): no host", "Look at the log.").as_dict()
+    result = {"msg": "1 of 1 applications failed (api): no host Look at the log.", "error": error}
+    assert failure_reason(result, "unknown") == "1 of 1 applications failed (api): no host"
+    assert failure_reason({"msg": "it was away"}, "unknown") == "it was away"
+    assert failure_reason({}, "unknown") == "unknown"
+
+
+# ---- members
+
+MEMBERS = tuple(Member(f"m{n}", f"app-{n}", f"/10.0.0.{n}", None) for n in range(5))
+
+
+def test_members_are_named_by_client_and_host() -> None:
+    text = members_named(GroupState("g", "STABLE", members=MEMBERS))
+    assert text == "app-0 on 10.0.0.0 and app-1 on 10.0.0.1 and app-2 on 10.0.0.2 and 2 more"
+    assert members_named(GroupState("g", "EMPTY")) == ""
+    assert with_members({"g": "app-0 on h", "k": ""}) == "g (app-0 on h); k"
