@@ -14,7 +14,8 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from tempfile import TemporaryFile
 
@@ -42,8 +43,14 @@ class Ended:
     gone: bool = True
 
 
-def run_bounded(argv: Sequence[str], environment: Mapping[str, str], timeout: float) -> Ended:
-    """Run ``argv`` without a shell and without input. Raises OSError when it cannot be started.
+def run_bounded(
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    timeout: float,
+    gate: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
+) -> Ended:
+    """Run ``argv`` without a shell and without input. Raises OSError when it cannot be started. ``gate``: held
+    while the process is started, and no longer.
 
     Ansible's ``run_command`` knows no bound, expands ``$`` in arguments and hands on the module's own input, on which a
     tool that asks for a password would wait for ever. Output goes to files: whoever inherits a pipe, such as a daemon,
@@ -52,14 +59,15 @@ def run_bounded(argv: Sequence[str], environment: Mapping[str, str], timeout: fl
     rc: int | None = None
     gone = True
     with TemporaryFile() as out, TemporaryFile() as err:
-        process = subprocess.Popen(
-            list(argv),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            env={**os.environ, **environment},
-            start_new_session=True,
-        )
+        with gate():
+            process = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
         try:
             rc = process.wait(timeout)
         except subprocess.TimeoutExpired:

@@ -20,7 +20,9 @@ from ansible.module_utils.basic import AnsibleModule
 from ._bounded import run_bounded
 from ._core.changes import Change, Outcome
 from ._core.errors import DrError
+from ._fencing import Fencing, Gate
 from ._files import is_as_wanted, write_whole
+from ._guard import require_ownership
 from ._module import Result
 
 __all__ = ["control"]
@@ -28,14 +30,18 @@ __all__ = ["control"]
 _SHOWN = 400
 
 
-def control(module: AnsibleModule, clients: list[dict[str, Any]], timeout: float) -> Result:
-    """Handle all clients at the same time; one failure does not hide the others."""
+def control(module: AnsibleModule, clients: list[dict[str, Any]], timeout: float, guard: Mapping[str, Any]) -> Result:
+    """Handle all clients at the same time; one failure does not hide the others. ``guard``: the module's option."""
+    fencing = Fencing(guard)
     with ThreadPoolExecutor(max_workers=max(1, min(16, len(clients)))) as pool:
-        rows = list(pool.map(lambda client: _one(module, client, timeout), clients))
+        rows = list(pool.map(lambda client: _one(module, client, timeout, fencing), clients))
     outcomes = [outcome for row in rows for outcome in row.pop("outcomes")]
-    result = Result(outcomes=outcomes, extra={"clients": rows})
+    refused = [cause for row in rows for cause in row.pop("refused")]
+    result = Result(outcomes=outcomes, extra={"clients": rows}, warnings=fencing.warnings)
     failed = [row for row in rows if row["error"]]
-    if failed:
+    if refused:
+        result.failure = refused[0]
+    elif failed:
         names = ", ".join(row["name"] for row in failed)
         result.failure = DrError(
             "client_failed",
@@ -45,22 +51,29 @@ def control(module: AnsibleModule, clients: list[dict[str, Any]], timeout: float
     return result
 
 
-def _one(module: AnsibleModule, client: Mapping[str, Any], timeout: float) -> dict[str, Any]:
+def _one(module: AnsibleModule, client: Mapping[str, Any], timeout: float, fencing: Fencing) -> dict[str, Any]:
     began = time.monotonic()
     outcomes: list[Outcome] = []
-    row: dict[str, Any] = {"name": client["name"], "rc": None, "error": None, "outcomes": outcomes}
+    row: dict[str, Any] = {"name": client["name"], "rc": None, "error": None, "outcomes": outcomes, "refused": []}
     try:
-        _write_endpoint(module, client, outcomes)
+        gate = fencing.of(client)
+        if not module.check_mode:
+            with gate():
+                pass
+        _write_endpoint(module, client, outcomes, gate)
         if client["argv"]:
-            _run(module, client, timeout, row)
+            _run(module, client, timeout, row, gate)
     except OSError as error:
         row["error"] = f"{client['name']}: {error}"
+    except DrError as error:
+        row["error"] = error.sentence()
+        row["refused"].append(error)
     row["changed"] = any(outcome.status in ("planned", "done") for outcome in outcomes)
     row["seconds"] = round(time.monotonic() - began, 3)
     return row
 
 
-def _write_endpoint(module: AnsibleModule, client: Mapping[str, Any], outcomes: list[Outcome]) -> None:
+def _write_endpoint(module: AnsibleModule, client: Mapping[str, Any], outcomes: list[Outcome], gate: Gate) -> None:
     if not client["path"]:
         return
     path, mode = Path(client["path"]), int(client["mode"], 8)
@@ -71,18 +84,21 @@ def _write_endpoint(module: AnsibleModule, client: Mapping[str, Any], outcomes: 
     if module.check_mode:
         outcomes.append(Outcome(change, "planned"))
         return
-    write_whole(path, client["content"], mode)
+    require_ownership()
+    with gate():
+        write_whole(path, client["content"], mode)
     outcomes.append(Outcome(change, "done"))
 
 
-def _run(module: AnsibleModule, client: Mapping[str, Any], timeout: float, row: dict[str, Any]) -> None:
+def _run(module: AnsibleModule, client: Mapping[str, Any], timeout: float, row: dict[str, Any], gate: Gate) -> None:
     argv = list(client["argv"])
     change = Change("command", client["name"], "run", None, {"argv": argv})
     if module.check_mode:
         row["outcomes"].append(Outcome(change, "planned"))
         return
     shown = " ".join(argv)
-    ended = run_bounded(argv, {}, timeout)
+    require_ownership()
+    ended = run_bounded(argv, {}, timeout, gate)
     row["rc"] = ended.rc
     if ended.rc == 0:
         if not _unchanged(ended.stdout):

@@ -24,6 +24,7 @@ from ansible.module_utils.urls import Request, make_context
 from ._core.errors import DrError, Unreachable
 from ._core.schema import Key, check_mapping
 from ._files import require_file
+from ._guard import require_ownership
 
 __all__ = ["Answer", "HttpClient", "NoAnswer", "Peer", "checked_url", "one_line", "quoted"]
 
@@ -122,6 +123,8 @@ class HttpClient:
         """One attempt. What no repetition can cure, such as a certificate that is not trusted, is raised."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Accept": "application/json"} | ({} if data is None else {"Content-Type": "application/json"})
+        if method != "GET":
+            require_ownership()
         try:
             # Kept: to read all that this host trusts takes 25 ms of processor time, for http as well.
             self._context = self._context or _context(self._request)

@@ -17,6 +17,7 @@ description:
   - A command must end with 0 only when the application really stopped (flushed) or started. Every other end is a
     failure, and so is a command that needs longer than O(timeout).
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 options:
   clients:
@@ -43,6 +44,12 @@ options:
         description: Mode of the endpoint file, octal.
         type: str
         default: "0640"
+      token_file:
+        description:
+          - Where this host keeps the highest O(guard.token) that it has seen for the application. A task with a lower
+            one is refused with C(run_superseded) before the file is written and before the command is started.
+          - If not set, a file below C($XDG_STATE_HOME/kafka-dr) of the user that runs the task.
+        type: path
   timeout:
     description: Seconds that one command may take.
     type: float
@@ -90,6 +97,8 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._clients import control
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
 CLIENT = {
     "name": {"type": "str", "required": True},
@@ -98,6 +107,8 @@ CLIENT = {
     # It holds whatever an application is told, passwords included.
     "content": {"type": "str", "no_log": True},
     "mode": {"type": "str", "default": "0640"},
+    # Not a secret: a number that grows with the pair's runs.
+    "token_file": {"type": "path", "no_log": False},
 }
 SPEC = ArgumentSpec(
     {
@@ -110,17 +121,18 @@ SPEC = ArgumentSpec(
         },
         "timeout": {"type": "float", "default": 60.0},
     }
-)
+).merge(guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
     """Write, run, report."""
-    return control(module, module.params["clients"], float(module.params["timeout"]))
+    params = module.params
+    return control(module, params["clients"], float(params["timeout"]), params["guard"] or {})
 
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), work)
+    run(SPEC.create_module(), guarded(work))
 
 
 if __name__ == "__main__":

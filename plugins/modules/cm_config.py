@@ -60,6 +60,7 @@ options:
     default: Changed by the Ansible collection switchback.kafka_dr
 extends_documentation_fragment:
   - switchback.kafka_dr.cm
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 attributes:
   check_mode:
@@ -179,6 +180,8 @@ from ..module_utils._cm.config import REASON, Declared, reconcile_config
 from ..module_utils._cm.service import open_service
 from ..module_utils._core.errors import DrError
 from ..module_utils._module import ArgumentSpec, Result, cm_options, run
+from ..module_utils._pair.guard import guarded
+from ..module_utils._pair.options import guard_options
 
 
 def options() -> ArgumentSpec:
@@ -198,7 +201,7 @@ def options() -> ArgumentSpec:
             "reason": {"type": "str", "default": REASON},
         }
     )
-    return cm_options().merge(own)
+    return cm_options().merge(own, guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
@@ -223,7 +226,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Entry point."""
-    run(options().create_module(), work)
+    run(options().create_module(), guarded(work))
 
 
 if __name__ == "__main__":

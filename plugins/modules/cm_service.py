@@ -57,6 +57,7 @@ options:
 extends_documentation_fragment:
   - switchback.kafka_dr.cm
   - switchback.kafka_dr.cm.bounds
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 attributes:
   check_mode:
@@ -187,6 +188,8 @@ from ..module_utils._cm.control import Wish, reconcile_service
 from ..module_utils._cm.service import open_service
 from ..module_utils._core.waiting import Bounds
 from ..module_utils._module import ArgumentSpec, Result, cm_options, run, wait_options
+from ..module_utils._pair.guard import guarded
+from ..module_utils._pair.options import guard_options
 
 
 def options() -> ArgumentSpec:
@@ -202,7 +205,7 @@ def options() -> ArgumentSpec:
             "rolling": {"type": "bool", "default": False},
         }
     )
-    return cm_options().merge(wait_options(timeout=600.0, sleep=1.0), own)
+    return cm_options().merge(wait_options(timeout=600.0, sleep=1.0), own, guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
@@ -221,7 +224,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Entry point."""
-    run(options().create_module(), work)
+    run(options().create_module(), guarded(work))
 
 
 if __name__ == "__main__":

@@ -130,6 +130,7 @@ options:
 extends_documentation_fragment:
   - switchback.kafka_dr.connect
   - switchback.kafka_dr.wait
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 attributes:
   check_mode:
@@ -289,11 +290,13 @@ from ..module_utils._connect.flow import flow_options, flow_spec, reconcile_flow
 from ..module_utils._connect.rest import ConnectClient
 from ..module_utils._core.waiting import Bounds
 from ..module_utils._module import ArgumentSpec, Result, connect_options, run, wait_options
+from ..module_utils._pair.guard import guarded
+from ..module_utils._pair.options import guard_options
 
 
 def options() -> ArgumentSpec:
     """The argument spec, from its parts."""
-    return connect_options().merge(wait_options(), ArgumentSpec(flow_options()))
+    return connect_options().merge(wait_options(), ArgumentSpec(flow_options()), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
@@ -306,7 +309,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Entry point."""
-    run(options().create_module(), work)
+    run(options().create_module(), guarded(work))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ extends_documentation_fragment:
   - switchback.kafka_dr.journal
   - switchback.kafka_dr.journal.turn
   - switchback.kafka_dr.pair
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 options:
   source:
@@ -118,7 +119,9 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.arming import arm
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    guard_options,
     journal_options,
     pair_options,
     turn_options,
@@ -135,7 +138,7 @@ SPEC = ArgumentSpec(
         "topic_ids": {"type": "dict", "default": {}},
         "run": {"type": "str"},
     }
-).merge(pair_options(), journal_options(), turn_options())
+).merge(pair_options(), journal_options(), turn_options(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
@@ -145,7 +148,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), work)
+    run(SPEC.create_module(), guarded(work))
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ extends_documentation_fragment:
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.translation
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 options:
   final:
@@ -101,7 +102,9 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.barrier import barrier
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    guard_options,
     journal_options,
     pair_options,
     state_options,
@@ -116,7 +119,15 @@ SPEC = ArgumentSpec(
         "run": {"type": "str", "required": True},
         "ahead": {"type": "list", "elements": "str"},
     }
-).merge(pair_options(), wait_options(), translation_options(), journal_options(), state_options(), turn_options())
+).merge(
+    pair_options(),
+    wait_options(),
+    translation_options(),
+    journal_options(),
+    state_options(),
+    turn_options(),
+    guard_options(),
+)
 
 
 def work(module: AnsibleModule) -> Result:
@@ -126,7 +137,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), work)
+    run(SPEC.create_module(), guarded(work))
 
 
 if __name__ == "__main__":

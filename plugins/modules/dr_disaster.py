@@ -26,6 +26,7 @@ extends_documentation_fragment:
   - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.wait
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 options:
   leave:
@@ -185,8 +186,10 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.disaster import disaster
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     MEMBER_TIMEOUT,
+    guard_options,
     journal_options,
     pair_options,
     state_options,
@@ -208,7 +211,7 @@ SPEC = ArgumentSpec(
         "probe_timeout": {"type": "float", "default": 3.0},
         "run": {"type": "str"},
     }
-).merge(pair_options(), wait_options(), journal_options(), state_options(), turn_options())
+).merge(pair_options(), wait_options(), journal_options(), state_options(), turn_options(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
@@ -220,7 +223,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), work)
+    run(SPEC.create_module(), guarded(work))
 
 
 if __name__ == "__main__":

@@ -52,6 +52,7 @@ options:
     default: 15.0
 extends_documentation_fragment:
   - switchback.kafka_dr.journal.state
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 attributes:
   check_mode:
@@ -93,7 +94,8 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.drill import note, remove
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import state_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options, state_options
 
 SPEC = ArgumentSpec(
     {
@@ -106,7 +108,7 @@ SPEC = ArgumentSpec(
         "request_timeout": {"type": "float", "default": 15.0},
     },
     required_if=[("state", "noted", ["note"]), ("state", "absent", ["belongings"])],
-).merge(state_options())
+).merge(state_options(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
@@ -116,7 +118,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), work)
+    run(SPEC.create_module(), guarded(work))
 
 
 if __name__ == "__main__":

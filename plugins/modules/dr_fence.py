@@ -18,6 +18,7 @@ description:
 extends_documentation_fragment:
   - switchback.kafka_dr.kafka
   - switchback.kafka_dr.wait
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 options:
   topics:
@@ -99,6 +100,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     wait_options,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.fence import fence
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
 SPEC = ArgumentSpec(
     {
@@ -108,7 +111,7 @@ SPEC = ArgumentSpec(
         "logins": {"type": "dict", "default": {}},
         "required": {"type": "bool", "default": False},
     }
-).merge(kafka_options(), wait_options())
+).merge(kafka_options(), wait_options(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
@@ -118,7 +121,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), work)
+    run(SPEC.create_module(), guarded(work))
 
 
 if __name__ == "__main__":

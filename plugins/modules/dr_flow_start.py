@@ -20,6 +20,7 @@ description:
 extends_documentation_fragment:
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.pair.flows
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 options:
   topic_ids:
@@ -64,14 +65,19 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.flow_start import flow_start
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import flow_options, pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    flow_options,
+    guard_options,
+    pair_options,
+)
 
 SPEC = ArgumentSpec(
     {
         "topic_ids": {"type": "dict", "default": {}},
         "copy_again": {"type": "list", "elements": "str", "default": []},
     }
-).merge(pair_options(), flow_options())
+).merge(pair_options(), flow_options(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
@@ -81,7 +87,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), work)
+    run(SPEC.create_module(), guarded(work))
 
 
 if __name__ == "__main__":

@@ -48,15 +48,18 @@ options:
     type: str
   take_over:
     description:
-      - Id of an interrupted run that was started on another machine, and is known to have ended.
-      - Without it, such a run counts as ended when its last event is half an hour old.
+      - Id of an interrupted run, or of a lease, whose process on another machine is known to have ended.
+      - Without it, such a run is never taken over, however old its last event is; see C(run_undecided).
     type: str
   lease:
     description:
       - For a playbook that touches flows, with O(event=read), the name by which others are told of it. A run that
         begins meanwhile waits, up to ten minutes; a playbook that wants this too is refused with C(lease_held).
-      - It ends with V(enabled) or V(disabled) of the same playbook, with O(give_back), with its process, or ten minutes
-        later.
+      - It ends with V(enabled) or V(disabled) of the same playbook, with O(give_back), or with its process. Where that
+        cannot be seen, a run ends it after it was unchanged for ten minutes by its own clock.
+    type: str
+  held:
+    description: Id of the lease that this playbook holds already (RV(owner)).
     type: str
   give_back:
     description: With O(event=read), ends what this playbook has taken by O(lease).
@@ -103,6 +106,12 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+owner:
+  description:
+    - What this playbook holds from now on, with O(event=started), O(event=resumed) or O(lease). To be passed on to each
+      module with an effect, in its option C(guard). Empty if it holds nothing.
+  returned: always
+  type: dict
 state:
   description:
     - What the journal says, with the event of this task. C(active) is the alias where the applications live (null
@@ -164,6 +173,7 @@ SPEC = ArgumentSpec(
         "take_over": {"type": "str"},
         "lease": {"type": "str"},
         "give_back": {"type": "bool", "default": False},
+        "held": {"type": "str"},
         "data": {"type": "dict", "default": {}},
         "request_timeout": {"type": "float", "default": 15.0},
     },

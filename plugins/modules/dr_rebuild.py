@@ -52,6 +52,7 @@ options:
 extends_documentation_fragment:
   - switchback.kafka_dr.journal
   - switchback.kafka_dr.journal.state
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 attributes:
   check_mode:
@@ -101,7 +102,12 @@ rights:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import journal_options, state_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    guard_options,
+    journal_options,
+    state_options,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.rebuild import rebuild
 
 SPEC = ArgumentSpec(
@@ -114,7 +120,7 @@ SPEC = ArgumentSpec(
         "separator": {"type": "str", "default": "."},
         "request_timeout": {"type": "float", "default": 15.0},
     }
-).merge(journal_options(), state_options())
+).merge(journal_options(), state_options(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
@@ -124,7 +130,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), work)
+    run(SPEC.create_module(), guarded(work))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ description:
 extends_documentation_fragment:
   - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.pair
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 options:
   source:
@@ -133,7 +134,12 @@ lines:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options, state_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    guard_options,
+    pair_options,
+    state_options,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.salvage import salvage
 
 SPEC = ArgumentSpec(
@@ -153,7 +159,7 @@ SPEC = ArgumentSpec(
         "pair": {"type": "str", "required": True},
     },
     required_if=[("mode", "export", ("folder",))],
-).merge(pair_options(), state_options())
+).merge(pair_options(), state_options(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
@@ -163,7 +169,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), work)
+    run(SPEC.create_module(), guarded(work))
 
 
 if __name__ == "__main__":

@@ -101,6 +101,7 @@ options:
     elements: dict
     default: []
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.kafka
   - switchback.kafka_dr.wait
@@ -270,6 +271,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     run,
     wait_options,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
 ACL = {
     "principal": {"type": "str", "required": True},
@@ -309,7 +312,7 @@ def reconcile(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(kafka_options().merge(wait_options(), OPTIONS).create_module(), reconcile)
+    run(kafka_options().merge(wait_options(), OPTIONS, guard_options()).create_module(), guarded(reconcile))
 
 
 if __name__ == "__main__":

@@ -68,6 +68,7 @@ options:
     type: float
     default: 0.0
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.kafka
 attributes:
@@ -206,6 +207,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     kafka_options,
     run,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
 POSITION = {
     "topic": {"type": "str", "required": True},
@@ -234,7 +237,7 @@ def reconcile(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(kafka_options().merge(OPTIONS).create_module(), reconcile)
+    run(kafka_options().merge(OPTIONS, guard_options()).create_module(), guarded(reconcile))
 
 
 if __name__ == "__main__":

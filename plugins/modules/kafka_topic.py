@@ -67,6 +67,7 @@ options:
     choices: [merge, exact]
     default: merge
 extends_documentation_fragment:
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.kafka
   - switchback.kafka_dr.wait
@@ -231,6 +232,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     run,
     wait_options,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
 TOPIC = {
     "name": {"type": "str", "required": True},
@@ -306,7 +309,7 @@ def wait_for_brokers(kafka: Kafka, outcomes: list[Outcome], params: dict[str, An
 def main() -> None:
     """Run the module."""
     with without_collector():
-        run(kafka_options().merge(wait_options(), OPTIONS).create_module(), reconcile)
+        run(kafka_options().merge(wait_options(), OPTIONS, guard_options()).create_module(), guarded(reconcile))
 
 
 if __name__ == "__main__":

@@ -89,6 +89,7 @@ options:
     default: 10.0
 extends_documentation_fragment:
   - switchback.kafka_dr.srm
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 attributes:
   check_mode:
@@ -239,6 +240,8 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core.waiting import Bounds
 from ..module_utils._module import ArgumentSpec, Result, run
+from ..module_utils._pair.guard import guarded
+from ..module_utils._pair.options import guard_options
 from ..module_utils._srm.control import Tool
 from ..module_utils._srm.listing import KINDS, FlowList
 from ..module_utils._srm.options import srm_options
@@ -267,7 +270,7 @@ def options() -> ArgumentSpec:
             "wait_sleep": {"type": "float", "default": 10.0},
         }
     )
-    return srm_options().merge(own)
+    return srm_options().merge(own, guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
@@ -294,7 +297,7 @@ def _names(given: list[str] | None) -> tuple[str, ...] | None:
 
 def main() -> None:
     """Entry point."""
-    run(options().create_module(), work)
+    run(options().create_module(), guarded(work))
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "roles/lab/files", "build/collections")]
 
 from disasters import PARTS, give_back, lose  # noqa: E402 - beside the path above
+from frozen import Frozen, another_controller, undecided_run, wake  # noqa: E402 - beside the path above
 from hurts import delete_topic, hold_copies  # noqa: E402 - beside the path above
 from kills import disturbed, kill, outwait, playbooks_alive  # noqa: E402 - beside the path above
 from lab.lab import Lab  # noqa: E402 - the lab is a program of its role
@@ -60,6 +61,8 @@ class Fault:
     # Of the lab, "return", "copies" or "journal"; None: ansible-playbook itself is killed.
     part: tuple[str, str] | None = None
     pause: bool = False
+    # The controller freezes, another one takes over, the applications move once more, and the first one wakes up.
+    frozen: bool = False
 
 
 @dataclass
@@ -75,12 +78,15 @@ class Trip:
     verdict: str
     seconds: float
     harm: dict[str, int] = field(default_factory=dict)
+    # What a controller that woke up has changed.
+    effects: list[str] = field(default_factory=list)
 
     @property
     def good(self) -> bool:
         """The right end, nothing lost; nothing twice either where only the playbook was hurt, and no side was lost."""
         harmful = HARM if self.fault.part is None and self.fault.kind != "disaster" else HARM[:2]
-        return self.outcome == "completed" and not any(self.harm[name] for name in harmful)
+        done = self.outcome == "completed" and not self.effects
+        return done and not any(self.harm[name] for name in harmful)
 
 
 def faults(policy: str, draw: random.Random) -> list[Fault]:
@@ -97,6 +103,15 @@ def faults(policy: str, draw: random.Random) -> list[Fault]:
             delay = draw.uniform(0.5, 16.0)
             found.append(Fault(f"{kind}: kill at a random moment {number + 1}", kind, "PLAY [", delay))
     found += disasters(phases["disaster"])
+    found += [
+        Fault(f"{kind}: frozen at {phase}", kind, f"phase_{phase}.yml", frozen=True)
+        for kind in [*kinds, "disaster"]
+        for phase in phases[kind]
+    ]
+    moments = (("the point of no return", ": From here the way back is a failback]"),)
+    found += [
+        Fault(f"{kind}: frozen behind {what}", kind, mark, frozen=True) for kind in kinds for what, mark in moments
+    ]
     if policy == "identity":
         delay = draw.uniform(0.02, 0.6)
         return [
@@ -151,6 +166,8 @@ class Chaos:
         """To the other side, with the fault on the way; from a disaster at once home again."""
         if fault.kind == "disaster" and self._active == "B":
             self._move("failback", "P")
+        if fault.frozen:
+            return self._frozen(fault)
         done = self._trip(fault)
         if fault.kind == "disaster" and done.outcome == "completed":
             for part in PARTS:
@@ -164,6 +181,39 @@ class Chaos:
         elif done.outcome == "completed":
             done.harm = self._harm()
         return done
+
+    def _frozen(self, fault: Fault) -> Trip:
+        """There by another controller, back again, and then the first one wakes up."""
+        pair, left = self.pair, self._active
+        entered = "B" if left == "P" else "P"
+        pair.traffic(500)
+        if fault.kind == "disaster":
+            lose(pair, 1.0)
+        playbook = "failback" if entered == "P" else f"failover_{fault.kind}"
+        variables = {"kafka_dr_confirm": entered, "kafka_dr_to": entered}
+        variables |= {"kafka_dr_type": fault.kind} if entered == "P" else {}
+        began = time.monotonic()
+        frozen = Frozen(pair, fault.mark, playbook, variables)
+        try:
+            with another_controller(pair):
+                refused = pair.playbook(playbook, variables, expect=2)
+                over = {"kafka_dr_take_over": undecided_run(refused["output"])}
+                pair.playbook(playbook, {**variables, **over})
+                self._active = entered
+                if fault.kind == "disaster":
+                    for part in PARTS:
+                        self._lab.start("P", part)
+                pair.traffic(500)
+                if fault.kind == "disaster":
+                    give_back(pair)
+                self._move("failback" if left == "P" else "failover_cutoff", left)
+            rc, output, effects = wake(pair, frozen)
+        finally:
+            frozen.end()
+        pair.start()
+        outcome = "completed" if rc != 0 and "run_superseded" in output else f"woke up and ended with {rc}"
+        seconds = time.monotonic() - began
+        return Trip(fault, entered, True, 0, 2, outcome, "", seconds, self._harm(), effects)
 
     def _move(self, playbook: str, to: str) -> None:
         self.pair.playbook(playbook, {"kafka_dr_confirm": to, "kafka_dr_to": to})
@@ -287,12 +337,13 @@ def line(trip: Trip) -> str:
     what = trip.fault.name if trip.struck else f"{trip.fault.name} (too late: the run had ended)"
     harm = ", ".join(f"{name} {trip.harm.get(name, 'not counted')}" for name in HARM)
     end = f"{trip.outcome} after {trip.starts} starts, {trip.seconds:.0f} s; {harm}; orphans {trip.orphans}"
+    end += f"; effects {len(trip.effects)}: {trip.effects[:3]}" if trip.fault.frozen else ""
     return f"{'ok ' if trip.good else 'BAD'} {what} to {trip.to}: {end}"
 
 
 def row(policy: str, trip: Trip) -> dict[str, Any]:
     """For the report."""
-    names = ("struck", "to", "outcome", "starts", "verdict", "orphans")
+    names = ("struck", "to", "outcome", "starts", "verdict", "orphans", "effects")
     seen = {name: getattr(trip, name) for name in names}
     return {"policy": policy, "fault": trip.fault.name, "good": trip.good, **seen, **trip.harm}
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
 import signal
 import sys
@@ -14,9 +16,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils import _fencing, _guard
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._clients import control
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
 
 # A child that is not the command itself; `wait` is what a script does that runs something in the foreground.
 CHILD = "(exec sh -c 'echo $$ > {pid}; sleep 30; touch {late}') & wait"
@@ -26,7 +33,7 @@ def run(argv: list[str], timeout: float = 20.0) -> dict[str, Any]:
     """The row of one command, run as the module runs it."""
     module = cast(AnsibleModule, SimpleNamespace(check_mode=False))
     client = {"name": "it", "argv": argv, "path": None, "content": None, "mode": "0640"}
-    row: dict[str, Any] = control(module, [client], timeout).extra["clients"][0]
+    row: dict[str, Any] = control(module, [client], timeout, {}).extra["clients"][0]
     return row
 
 
@@ -93,3 +100,92 @@ def test_a_last_line_may_say_that_nothing_changed() -> None:
 
 def test_a_command_has_no_input() -> None:
     assert run(["sh", "-c", "read answer || exit 7"])["rc"] == 7
+
+
+def start(folder: Path, epoch: int, turn: int, journal: float = 1.0) -> Result:
+    """Point an application at a cluster and start it, as a controller with this token does."""
+    module = cast(AnsibleModule, SimpleNamespace(check_mode=False))
+    client = {
+        "name": "app",
+        "argv": ["sh", "-c", f"echo {epoch}.{turn} >> {folder}/started"],
+        "path": str(folder / "app.env"),
+        "content": f"{epoch}.{turn}",
+        "mode": "0640",
+        "token_file": str(folder / ".app.env.kafka-dr-token"),
+    }
+    token = {"journal": journal, "epoch": epoch, "turn": turn}
+    return control(module, [client], 20.0, {"pair": "p", "token": token})
+
+
+def seen(folder: Path) -> tuple[str, str]:
+    return (folder / "app.env").read_text(), (folder / "started").read_text()
+
+
+def test_a_host_refuses_a_controller_that_is_older_than_one_that_has_worked_there(tmp_path: Path) -> None:
+    """R31: it passed its own check, was frozen, and wakes up after a newer one has started the application."""
+    assert start(tmp_path, 7, 0).failure is None
+    assert start(tmp_path, 7, 1).failure is None
+    before = seen(tmp_path)
+    late = start(tmp_path, 7, 0)
+    assert late.failure is not None
+    assert (late.failure.code, late.changed, seen(tmp_path)) == ("run_superseded", False, before)
+    assert start(tmp_path, 8, 0).failure is None
+    assert seen(tmp_path) == ("8.0", "7.0\n7.1\n8.0\n")
+
+
+def test_a_journal_that_was_made_again_counts_from_the_beginning(tmp_path: Path) -> None:
+    assert start(tmp_path, 40, 3).failure is None
+    assert start(tmp_path, 1, 0, journal=2.0).failure is None
+
+
+def test_an_application_without_an_endpoint_file_is_fenced_in_the_state_of_its_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    module = cast(AnsibleModule, SimpleNamespace(check_mode=False))
+    client = {"name": "app", "argv": None, "path": None, "content": None, "mode": "0640"}
+    for epoch, refused in ((3, False), (2, True)):
+        guard = {"pair": "B-P", "token": {"journal": 1.0, "epoch": epoch, "turn": 0}}
+        assert (control(module, [client], 20.0, guard).failure is not None) is refused
+    kept = json.loads((tmp_path / "kafka-dr" / "B-P" / "app.token").read_text())
+    assert kept == {"journal": 1.0, "epoch": 3, "turn": 0}
+
+
+def test_a_token_that_cannot_be_kept_is_a_warning_and_no_reason_to_let_an_application_stand_still(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "file").write_text("")
+    module = cast(AnsibleModule, SimpleNamespace(check_mode=False))
+    client = {"name": "app", "argv": ["true"], "path": None, "token_file": str(tmp_path / "file" / "token")}
+    done = control(module, [client], 20.0, {"pair": "p", "token": {"journal": 1.0, "epoch": 1, "turn": 0}})
+    assert done.failure is None
+    assert "could not be kept" in done.warnings[0]
+
+
+def test_a_frozen_controller_that_holds_the_lock_stops_the_newer_one_with_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert start(tmp_path, 1, 0).failure is None
+    monkeypatch.setattr(_fencing, "_LOCKED", Bounds(0.1, 0.02))
+    with (tmp_path / ".app.env.kafka-dr-token").open("r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        refused = start(tmp_path, 2, 0).failure
+    assert refused is not None
+    assert refused.code == "client_locked"
+    assert seen(tmp_path) == ("1.0", "1.0\n")
+
+
+def test_a_command_is_not_started_where_the_proof_fails_right_before_it(tmp_path: Path) -> None:
+    """Overtaken between the endpoint file and the command: the file is as it was in time, the command does not run."""
+    proofs = iter([None, DrError("run_superseded", "overtaken")])
+
+    def proof() -> None:
+        error = next(proofs)
+        if error is not None:
+            raise error
+
+    with _guard.owned(proof):
+        result = start(tmp_path, 1, 0)
+    assert result.failure is not None
+    assert result.failure.code == "run_superseded"
+    assert ((tmp_path / "app.env").read_text(), (tmp_path / "started").exists()) == ("1.0", False)

@@ -20,7 +20,7 @@ ROLES = sorted(path.name for path in (ROOT / "roles").iterdir() if (path / "task
 PLAYBOOKS = {path.stem for path in (ROOT / "playbooks").glob("*.yml")}
 PREFIX = "kafka_dr_"
 # What the role kafka_dr makes, or takes for its own work: no inventory.
-INTERNAL = {"kafka_dr_pair", "kafka_dr_known", "kafka_dr_confirm_alias", "kafka_dr_confirm_text"}
+INTERNAL = {f"kafka_dr_{name}" for name in ("pair", "known", "confirm_alias", "confirm_text", "lease")}
 
 
 def specs(role: str) -> dict[str, dict[str, Any]]:

@@ -31,6 +31,7 @@ __all__ = [
     "is_same",
     "merge",
     "missing_facts",
+    "require_holder",
     "require_turn",
 ]
 
@@ -79,6 +80,8 @@ class State:
     only_here: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
     held: dict[str, dict[str, dict[str, str | None]]] = field(default_factory=dict)
     last: Event | None = None
+    # When the journal began: one that was lost and made again is another one.
+    born: float | None = None
     # What the point of no return of the present run has replaced.
     before: dict[str, Any] = field(default_factory=dict)
 
@@ -101,6 +104,7 @@ class State:
             "enabled": self.enabled,
             "policy": self.policy,
             "epoch": self.epoch,
+            "born": self.born,
             "interrupted": self.interrupted,
             "run": self.run,
             "topic_ids": self.topic_ids,
@@ -192,6 +196,7 @@ def fold(events: Iterable[Event]) -> State:
     for event in events:
         state.epoch = max(state.epoch, event.epoch)
         state.last = event
+        state.born = event.time if state.born is None else state.born
         _APPLY[event.kind](state, event)
     return state
 
@@ -349,10 +354,10 @@ _APPLY = {
 }
 
 
-def require_turn(state: State, run: str, kind: str, data: Mapping[str, Any], turn: int | None) -> dict[str, Any]:
-    """The run; raises where ``run`` may not note an event of ``kind`` (SOUNDNESS 25): newer, taken over, or at its end.
+def require_holder(state: State, run: str, turn: int | None, after_end: bool) -> dict[str, Any]:
+    """The run; raises unless it is the newest one, its holder is the ``turn``-th and, but ``after_end``, it goes on.
 
-    ``turn``: how often the run had been resumed when the caller took it; None: the caller is none of its holders.
+    ``turn`` None: the caller is none of its holders.
     """
     now = state.run
     if now is None or now["id"] != run:
@@ -368,14 +373,23 @@ def require_turn(state: State, run: str, kind: str, data: Mapping[str, Any], tur
             f'The run "{run}" was taken over {now["resumed"] - turn} times since this Ansible process began with it.',
             "Whoever took it over goes on with it. This process must not: it touches nothing any more.",
         )
-    # A flow is armed when the pair is enabled again, long after a disaster has ended.
-    late = kind == "phase" and data.get("phase") == "armed"
-    if now["ended"] is not None and not late:
+    if now["ended"] is not None and not after_end:
         raise DrError(
             "run_ended",
             f'The run "{run}" has ended ({now["result"]}).',
             "Start the same playbook again: it looks at what there is now.",
         )
+    return now
+
+
+def require_turn(state: State, run: str, kind: str, data: Mapping[str, Any], turn: int | None) -> dict[str, Any]:
+    """The run; raises where ``run`` may not note an event of ``kind`` (SOUNDNESS 25): newer, taken over, or at its end.
+
+    ``turn``: how often the run had been resumed when the caller took it; None: the caller is none of its holders.
+    """
+    # A flow is armed when the pair is enabled again, long after a disaster has ended.
+    late = kind == "phase" and data.get("phase") == "armed"
+    now = require_holder(state, run, turn, late)
     if kind == "undoing" and now["pnr"] is not None and (now["behind"] or now["pnr_turn"] != now["resumed"]):
         raise DrError(
             "run_passed",

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import PurePosixPath
 from typing import Any
 
 from .acl import bans, client_acls
@@ -250,11 +251,18 @@ def _ordered(client: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> 
 
 
 def client_call(client: Mapping[str, Any], action: str, endpoints: Mapping[str, str | None]) -> dict[str, Any]:
-    """What ``client_control`` is to do with one client. ``action``: stop, start or point; ``endpoints``: by name."""
+    """What ``client_control`` is to do with one client. ``endpoints``: by name.
+
+    ``action``: stop, start, point or fence. ``fence`` only leaves the fencing token of the run on the host, for kinds
+    of control that have no command here.
+    """
     call: dict[str, Any] = {"name": client["name"]}
-    if action != "point":
+    if client["endpoint_file"]:
+        file = PurePosixPath(client["endpoint_file"])
+        call["token_file"] = str(file.parent / f".{file.name}.kafka-dr-token")
+    if action in ("stop", "start"):
         call["argv"] = client[action]
-    if action != "stop" and client["endpoint_file"]:
+    if action in ("start", "point") and client["endpoint_file"]:
         content = endpoints[client["name"]]
         call.update(path=client["endpoint_file"], content=content, mode=client["endpoint_mode"])
     return call

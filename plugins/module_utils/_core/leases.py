@@ -11,18 +11,21 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-__all__ = ["Lease", "at_work", "newest"]
+__all__ = ["Lease", "Watch", "newest", "open_leases"]
 
 
 @dataclass(frozen=True)
 class Lease:
-    """``since``/``until``/``ended``: epoch seconds. Behind ``until`` its holder changes nothing any more.
+    """``since``/``until``/``ended``: epoch seconds of the machine that wrote them, for people and for their distance.
 
-    ``holder``: the Ansible process, where the lease outlives the module that took it (see ``holders``).
+    A lease that another process may have outlived is ended by that process before it goes on (see ``Watch``), so the
+    record alone shows whether its holder may still change something: no clock of another machine is compared.
+    ``number`` grows with each lease of the same key. ``holder``: the Ansible process, where the lease outlives the
+    module that took it (see ``holders``).
     """
 
     pair: str
@@ -35,6 +38,12 @@ class Lease:
     outcome: str | None = None
     counts: dict[str, Any] = field(default_factory=dict)
     holder: dict[str, Any] | None = None
+    number: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """How long it must be watched unchanged before it counts as abandoned."""
+        return self.until - self.since
 
     @property
     def key(self) -> str:
@@ -59,11 +68,30 @@ def newest(copies: Iterable[Mapping[str, Mapping[str, Any]]], pair: str) -> list
             if value.get("pair") != pair or "until" not in value:
                 continue
             lease = Lease(**{name: value[name] for name in Lease.__dataclass_fields__ if name in value})
-            if key not in latest or (lease.since, lease.ended or 0.0) > (latest[key].since, latest[key].ended or 0.0):
+            if key not in latest or _age(lease) > _age(latest[key]):
                 latest[key] = lease
     return sorted(latest.values(), key=lambda lease: lease.key)
 
 
-def at_work(leases: Iterable[Lease], now: float, but: str = "") -> Lease | None:
-    """One that is neither given back nor over, and not of the run ``but``."""
-    return next((lease for lease in leases if lease.ended is None and now < lease.until and lease.run != but), None)
+def _age(lease: Lease) -> tuple[int, bool]:
+    return lease.number, lease.ended is not None
+
+
+def open_leases(leases: Iterable[Lease], but: str = "") -> list[Lease]:
+    """Those that nobody has ended, the run ``but`` left aside."""
+    return [lease for lease in leases if lease.ended is None and lease.run != but]
+
+
+class Watch:
+    """Tells abandoned leases from live ones by this machine's clock alone: how long each was seen unchanged (R31)."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._first: dict[tuple[str, str, int], float] = {}
+
+    def live(self, leases: Iterable[Lease]) -> list[Lease]:
+        """Those that have not been seen unchanged for their whole length yet."""
+        now, found = self._clock(), list(leases)
+        keys = [(lease.key, lease.run, lease.number) for lease in found]
+        self._first = {key: self._first.get(key, now) for key in keys}
+        return [lease for lease, key in zip(found, keys, strict=True) if now - self._first[key] < lease.seconds]

@@ -9,7 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -17,11 +17,44 @@ from .._core.errors import DrError, LockedOut, Unreachable
 from .._core.security import librdkafka_properties
 from .._core.topics import TopicState
 from .._files import require_file
+from .._guard import require_ownership
 from .tls import why_not_trusted
+
+# Methods of AdminClient that change something.
+CHANGES = (
+    "alter_configs",
+    "alter_consumer_group_offsets",
+    "alter_user_scram_credentials",
+    "create_acls",
+    "create_partitions",
+    "create_topics",
+    "delete_acls",
+    "delete_consumer_groups",
+    "delete_records",
+    "delete_topics",
+    "elect_leaders",
+    "incremental_alter_configs",
+)
 
 try:
     from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
     from confluent_kafka.admin import AdminClient
+
+    class _GuardedAdmin(AdminClient):
+        """Proves ownership before each request that changes something, so that none can go without."""
+
+    def _guarded(name: str) -> Callable[..., Any]:
+        change = getattr(AdminClient, name)
+
+        def call(self: Any, *args: Any, **named: Any) -> Any:
+            if not named.get("validate_only"):
+                require_ownership()
+            return change(self, *args, **named)
+
+        return call
+
+    for _name in CHANGES:
+        setattr(_GuardedAdmin, _name, _guarded(_name))
 
     IMPORT_ERROR: ImportError | None = None
 except ImportError as error:  # the import sanity test and `ansible-doc` run without the library
@@ -80,7 +113,7 @@ class Kafka:
             "logger": _SILENT,
         }
         try:
-            self.admin = AdminClient({"socket.timeout.ms": int(timeout * 1000), **self._config})
+            self.admin = _GuardedAdmin({"socket.timeout.ms": int(timeout * 1000), **self._config})
         except KafkaException as error:
             raise kafka_error(error, "create a Kafka client", bootstrap_servers) from error
         self.cluster_id = ""

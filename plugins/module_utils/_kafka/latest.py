@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from .._core.errors import DrError
+from .._guard import require_ownership
 from .client import Kafka, kafka_error
 from .records import data_records
 from .topics import describe, log_ranges
@@ -58,6 +59,7 @@ def write_latest(kafka: Kafka, topic: str, values: Mapping[str, Mapping[str, Any
 def write_records(kafka: Kafka, topic: str, records: Iterable[tuple[bytes, bytes | None, int]]) -> None:
     """Write (key, value, partition), and wait until every in-sync replica has them."""
     failed: list[Any] = []
+    require_ownership()
     producer = kafka.producer()
     try:
         for key, value, partition in records:

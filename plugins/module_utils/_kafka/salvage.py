@@ -15,6 +15,7 @@ from contextlib import suppress
 from .._core.errors import DrError
 from .._core.salvage import Progress, provenance
 from .._core.waiting import Bounds, wait_until
+from .._guard import require_ownership
 from .client import Kafka, kafka_error
 from .records import Record
 from .topics import log_ranges
@@ -72,6 +73,7 @@ class Replayer:
             for one in progress:
                 value = json.dumps(one.as_dict(), sort_keys=True).encode()
                 producer.produce(self._topic, key=one.key.encode(), value=value, partition=0)
+            require_ownership()
             producer.commit_transaction(self._kafka.timeout)
         except KafkaException as error:
             raise self._failed(error) from error

@@ -16,15 +16,19 @@ from typing import Any
 from .._core.errors import DrError
 from .._core.groups import with_members
 from .._core.journal import State, fold, merge
-from .._core.leases import Lease
+from .._core.leases import Lease, Watch
+from .._core.ownership import Claim
 from .._core.scopes import scope_problems
+from .._core.waiting import Bounds, wait_until
+from .._guard import owned
 from .._kafka.committing import commit_positions
 from .._kafka.topics import describe, log_ranges
 from .._module import Result
+from .._process import own_clock
 from .clusters import on_each
 from .evidence import gather
 from .journal_copies import read_copy
-from .leases import current_lease, write_lease
+from .leases import leases_of, number_of_next, open_leases_of, write_lease
 from .observe import ISOLATION, Pair, Partition
 from .prepared import write_prepared
 from .translate import find_positions
@@ -70,26 +74,40 @@ class _Job:
         flows = [{"source": self.x, "target": self.y}, {"source": self.y, "target": self.x}]
         self.pair = Pair({**params, "flows": flows})
         self._run = f"checkpoint-{uuid.uuid4().hex[:6]}"
-        self._until = time.time() + float(params["wait_timeout"])
+        self._seconds = float(params["wait_timeout"])
+        self._until = 0.0
 
     def under_lease(self, state: State) -> Result:
         """The work, announced before and given back afterwards, also when it fails."""
-        kafkas, topic, lease = self.pair.kafka, self._params["state_topic"], self._lease(time.time())
+        kafkas, topic = self.pair.kafka, self._params["state_topic"]
+        lease = number_of_next(kafkas, topic, self._lease(time.time()))
+        self._until = own_clock() + self._seconds
         write_lease(kafkas, topic, lease)
         outcome, counts = FAILED, {}
         try:
             # A run that began in this moment has either seen the lease, or is seen here.
             refused = self.not_now(self.state())
-            result = Result(extra=_nothing(refused)) if refused else self.work(state, False)
+            with owned(self._require_lease):
+                result = Result(extra=_nothing(refused)) if refused else self.work(state, False)
             outcome = result.extra["outcome"]
             counts = {key: result.extra[key] for key in ("committed", "ahead", "left_out", "rereads")}
         finally:
-            write_lease(kafkas, topic, lease.over(time.time(), outcome, counts))
+            # One that was ended by another process may have a successor by now, which this must not overwrite.
+            if any(one.run == lease.run and one.ended is None for one in self._leases()):
+                write_lease(kafkas, topic, lease.over(time.time(), outcome, counts))
         return result
+
+    def _leases(self) -> list[Lease]:
+        return leases_of(self.pair.kafka, self._params["state_topic"], self._params["pair"])
+
+    def _require_lease(self) -> None:
+        """Nothing is committed once another process has ended the lease, or once its time is over here (R31)."""
+        self._require_time()
+        Claim(lease=self._run).require(State(), self._leases())
 
     def _lease(self, began: float) -> Lease:
         """What says that this job is at work."""
-        return Lease(self._params["pair"], "checkpoint", self.y, self._run, began, self._until)
+        return Lease(self._params["pair"], "checkpoint", self.y, self._run, began, began + self._seconds)
 
     def state(self) -> State:
         """The journal, merged."""
@@ -109,10 +127,24 @@ class _Job:
             return f"the {state.run['type']} run {state.run['id']} has not ended"
         if state.active != self.x:
             return f"the applications live on {state.active}: their positions there are their own"
-        other = current_lease(self.pair.kafka, self._params["state_topic"], self._params["pair"], self._run)
+        other = self._at_work()
         if other is not None:
             return f"the {other.kind} {other.run} is at work"
         return ""
+
+    def _at_work(self) -> Lease | None:
+        """Another process. One that lasts no longer than this job is watched for its whole length."""
+        watch = Watch(own_clock)
+
+        def others() -> list[Lease]:
+            place = (self._params["state_topic"], self._params["pair"])
+            return watch.live(open_leases_of(self.pair.kafka, *place, self._run))
+
+        def none_short(found: list[Lease]) -> bool:
+            return not any(lease.seconds <= self._seconds for lease in found)
+
+        waited = wait_until(others, none_short, Bounds(self._seconds + 1.0, 0.2))
+        return next(iter(waited.state), None)
 
     def work(self, state: State, check: bool) -> Result:
         """Evidence, positions, commit."""
@@ -140,8 +172,8 @@ class _Job:
         wanted: dict[str, dict[Partition, int]] = {}
         for row in usable:
             wanted.setdefault(row["group"], {})[row["topic"], row["partition"]] = row["offset"]
-        self._require_time()
         if not check:
+            self._require_time()
             # For a disaster: what is found as a commit on that side may be anybody's, this is not.
             place = (self._params["pair"], self.y)
             vouched = (row for row in rows if row["offset"] is not None)
@@ -190,7 +222,7 @@ class _Job:
         return log_ranges(kafka, {(topic, 0)}, ISOLATION)[topic, 0][1]
 
     def _require_time(self) -> None:
-        if time.time() >= self._until:
+        if own_clock() >= self._until:
             raise DrError(
                 "lease_over",
                 f"Finding the positions took longer than {float(self._params['wait_timeout']):g} s.",

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from .._core.errors import DrError
+from .._core.errors import DrError, Unreachable
 from .._core.names import Naming
 from .._kafka.client import Kafka, connect
 from .connect_engine import ConnectEngine
@@ -23,6 +23,7 @@ from .srm_engine import SrmEngine
 __all__ = [
     "Opened",
     "both",
+    "connect_answering",
     "connect_one",
     "connect_pair",
     "on_each",
@@ -54,6 +55,21 @@ def connect_pair(clusters: Mapping[str, Any], timeout: float) -> dict[str, Kafka
     opened = on_each(clusters, lambda alias: connect_one(alias, clusters[alias], timeout))
     refuse_same_cluster(opened)
     return opened
+
+
+def connect_answering(clusters: Mapping[str, Any], timeout: float) -> dict[str, Kafka]:
+    """As :func:`connect_pair`, to those that answer; raises where none does."""
+    tried = on_each(clusters, lambda alias: _answers(clusters, alias, timeout))
+    there = {alias: clusters[alias] for alias, answers in tried.items() if answers}
+    return connect_pair(there or clusters, timeout)
+
+
+def _answers(clusters: Mapping[str, Any], alias: str, timeout: float) -> bool:
+    try:
+        connect_one(alias, clusters[alias], timeout)
+    except Unreachable:
+        return False
+    return True
 
 
 def connect_one(alias: str, cluster: Any, timeout: float) -> Kafka:

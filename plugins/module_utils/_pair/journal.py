@@ -14,16 +14,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._core.changes import Change, Outcome
-from .._core.errors import DrError, Unreachable
+from .._core.errors import DrError
 from .._core.holders import Holder, require_over
 from .._core.journal import DISASTER, Event, State, begin, is_same, missing_facts, require_turn
 from .._core.waiting import Bounds, wait_until
 from .._kafka.client import Kafka
 from .._module import Result
 from .._process import is_alive, left_behind, myself
-from .clusters import connect_one, connect_pair, on_each
+from .clusters import connect_answering, connect_pair
 from .journal_copies import Book, JournalCopies, append
-from .leases import give_back, leases_of, take, unfinished_replays, wait_for_lease
+from .leases import give_back, leases_of, revoke, take, unfinished_replays, wait_for_lease
 
 __all__ = ["note"]
 
@@ -42,26 +42,37 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
     kafkas = _connect(params)
     # Who notes a phase knows no state topic, and needs none.
     state_topic, pair = params.get("state_topic", ""), params["pair"]
+    extra: dict[str, Any] = {"owner": {}}
+    held = params.get("held")
     if params.get("lease") and not check:
         # Before the look: a run that begins behind it waits.
-        take(kafkas, state_topic, pair, params["lease"], _LEASE_SECONDS)
-    extra: dict[str, Any] = {}
+        lease = take(kafkas, state_topic, pair, params["lease"], _LEASE_SECONDS, held, params.get("take_over"))
+        extra["owner"] = {} if lease is None else {"lease": lease.run}
     book, outcomes = _event(params, kafkas, extra, check)
     if params["event"] in ("read", "started"):
         extra["leases"] = [lease.as_dict() for lease in leases_of(kafkas, state_topic, pair)]
     if params["event"] == "read":
         extra["unfinished_replays"] = unfinished_replays(kafkas, state_topic, pair)
     if (params["event"] in ("enabled", "disabled") or params.get("give_back")) and not check:
-        give_back(kafkas, state_topic, pair)
-    if params["event"] == "started" and not check and params["data"]["type"] != DISASTER:
-        # Behind the event: a job that begins now sees the run, one that began before is waited for.
-        _wait_for_others(params, kafkas, extra)
+        give_back(kafkas, state_topic, pair, held)
+    if params["event"] == "started" and not check:
+        # After the event: a job that begins now sees the run, one that began before is waited for.
+        _end_others(params, kafkas, extra)
+    if params["event"] in ("started", "resumed") and not check:
+        extra["owner"] = _owner(book.state, params)
     told = book.state.as_dict()
     # With the name of the pair, a run's own command can be told to whoever reads it.
     told["run"] = told["run"] and {**told["run"], "pair": pair}
     extra.update(state=told, events=len(book.events), missing_on=book.missing)
     requests = [request for kafka in kafkas.values() for request in kafka.requests]
     return Result(outcomes=outcomes, extra=extra, requests=requests)
+
+
+def _owner(state: State, params: Mapping[str, Any]) -> dict[str, Any]:
+    """What the playbook hands on to each task with an effect, see the option ``guard``."""
+    run = state.run or {}
+    token = {"journal": state.born, "epoch": run["epoch"], "turn": run["resumed"]}
+    return {"run": run["id"], "turn": run["resumed"], "token": token, "on": sorted(params["clusters"])}
 
 
 def _event(
@@ -96,10 +107,16 @@ def _event(
     return book, [Outcome(change, "planned" if check else "done")]
 
 
-def _wait_for_others(params: Mapping[str, Any], kafkas: Mapping[str, Kafka], extra: Mapping[str, Any]) -> None:
-    """A run that has just begun, and cannot go on, has touched nothing: it must not be left open."""
+def _end_others(params: Mapping[str, Any], kafkas: Mapping[str, Kafka], extra: Mapping[str, Any]) -> None:
+    """A run that has just begun, and cannot go on, has touched nothing: it must not be left open.
+
+    A disaster waits for nobody: what holds a lease sees that it was ended before its next effect.
+    """
     try:
-        wait_for_lease(kafkas, params["state_topic"], params["pair"], _LEASE_SECONDS)
+        if params["data"]["type"] == DISASTER:
+            revoke(kafkas, params["state_topic"], params["pair"])
+        else:
+            wait_for_lease(kafkas, params["state_topic"], params["pair"], params["take_over"])
     except DrError:
         if not extra["resumed"]:
             note({**params, "event": "ended", "run": extra["run_id"], "turn": 0, "data": {"result": "refused"}}, False)
@@ -110,19 +127,7 @@ def _connect(params: Mapping[str, Any]) -> dict[str, Kafka]:
     """Every cluster, but for a run that is taken back: the side being entered may be what it failed for."""
     clusters, timeout = params["clusters"], float(params["request_timeout"])
     back = params["event"] == "undoing" or (params["event"], params["data"].get("result")) == ("ended", "undone")
-    if not back:
-        return connect_pair(clusters, timeout)
-    tried = on_each(clusters, lambda alias: _answers(clusters, alias, timeout))
-    there = {alias: clusters[alias] for alias, answers in tried.items() if answers}
-    return connect_pair(there or clusters, timeout)
-
-
-def _answers(clusters: Mapping[str, Any], alias: str, timeout: float) -> bool:
-    try:
-        connect_one(alias, clusters[alias], timeout)
-    except Unreachable:
-        return False
-    return True
+    return (connect_answering if back else connect_pair)(clusters, timeout)
 
 
 def _next_event(params: Mapping[str, Any], state: State, events: list[Event], extra: dict[str, Any]) -> Event | None:
@@ -171,8 +176,7 @@ def _outwaited(params: Mapping[str, Any], state: State) -> bool:
         return False
     here, holder = myself(), Holder.of(run.get("holder"))
     near = holder is not None and holder.host == here.host
-    silent = time.time() - (state.last.time if state.last else 0.0)
-    require_over(run, here, holder is not None and near and is_alive(holder), silent, params["take_over"])
+    require_over(run, here, holder is not None and near and is_alive(holder), params["take_over"])
     if holder is not None and near and holder != here:
         _outwait(holder)
     return True

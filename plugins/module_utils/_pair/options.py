@@ -18,6 +18,7 @@ MEMBER_TIMEOUT = {"member_timeout": {"type": "float", "default": 0.0}}
 __all__ = [
     "MEMBER_TIMEOUT",
     "flow_options",
+    "guard_options",
     "journal_options",
     "pair_options",
     "state_options",
@@ -66,6 +67,24 @@ def state_options() -> ArgumentSpec:
 def turn_options() -> ArgumentSpec:
     """Which holder of a run writes."""
     return ArgumentSpec({"turn": {"type": "int"}})
+
+
+def guard_options() -> ArgumentSpec:
+    """What the controller holds whose task this is; see :mod:`.guard`."""
+    guard = {
+        "clusters": {"type": "dict", "default": {}},
+        "pair": {"type": "str"},
+        "topic": {"type": "str", "default": JOURNAL_TOPIC},
+        "state_topic": {"type": "str", "default": STATE_TOPIC},
+        "run": {"type": "str"},
+        "turn": {"type": "int"},
+        "lease": {"type": "str"},
+        "after_end": {"type": "bool", "default": False},
+        "any_side": {"type": "bool", "default": False},
+        # Not a secret: a number that grows with the pair's runs.
+        "token": {"type": "dict", "no_log": False},
+    }
+    return ArgumentSpec({"guard": {"type": "dict", "options": guard}})
 
 
 def translation_options() -> ArgumentSpec:

@@ -8,7 +8,6 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -18,7 +17,6 @@ from .._core.acl import Acl, failure_of, plan
 from .._core.changes import Change, Outcome
 from .._core.disaster import loss_lines
 from .._core.errors import DrError
-from .._core.leases import at_work
 from .._core.names import Naming
 from .._core.stays import nested
 from .._kafka import acls as kafka_acls
@@ -28,7 +26,7 @@ from .._module import Result
 from .clusters import connect_pair, open_engine
 from .journal import note
 from .journal_copies import read_copy
-from .leases import leases_of, unfinished_replays
+from .leases import open_leases_of, unfinished_replays
 
 __all__ = ["rebuild"]
 
@@ -120,9 +118,9 @@ class _Rebuild:
                 f"The applications live on {state['active']}, says the journal on {self.here}.",
                 f"A side is made again from the other one. If {self.gone} is lost, run failover_disaster first.",
             )
-        leases = leases_of({self.here: self.kafka[self.here]}, self._params["state_topic"], self._params["pair"])
-        lease = at_work(leases, time.time())
-        if lease is not None:
+        kafkas = {self.here: self.kafka[self.here]}
+        held = (self._params.get("guard") or {}).get("lease") or ""
+        for lease in open_leases_of(kafkas, self._params["state_topic"], self._params["pair"], held):
             raise DrError("lease_held", f"The {lease.kind} {lease.run} is at work.", "Wait for it.")
 
     def require_empty(self) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 from .._bounded import Ended, last_lines, run_bounded
 from .._core.errors import DrError
 from .._core.redaction import without_secrets
+from .._guard import require_ownership
 from .exports import parse_export
 from .listing import KINDS, FlowList, Listing, parse_listing
 
@@ -77,6 +78,7 @@ class SrmControl:
 
     def change(self, where: FlowList, flag: str, entries: Sequence[str]) -> None:
         """Send entries with one of ``planning.FLAGS``. That it ends with 0 does not mean that they are there."""
+        require_ownership()
         self._run(KINDS[where.kind], where.source, where.target, flag, ",".join(entries))
 
     def export(self, source: str, target: str, group: str) -> str:

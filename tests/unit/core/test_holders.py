@@ -15,7 +15,7 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils import _process
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.holders import SILENCE, Holder, require_over
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.holders import Holder, require_over
 
 HERE = Holder("one/boot/ns", 10, 100, "c")
 OTHER = Holder("one/boot/ns", 7, 90, "c")
@@ -23,11 +23,11 @@ AWAY = Holder("two/boot/ns", 7, 90, "c")
 NOWHERE = Holder("one/boot/ns")
 
 
-def asked(holder: Holder | None, alive: bool = False, silent: float = 5.0, take_over: str | None = None) -> str:
+def asked(holder: Holder | None, alive: bool = False, take_over: str | None = None) -> str:
     written = None if holder is None else holder.as_dict()
     run = {"id": "r1", "type": "cutoff", "to": "B", "started": 0.0, "holder": written}
     try:
-        require_over(run, HERE, alive, silent, take_over)
+        require_over(run, HERE, alive, take_over)
     except DrError as error:
         return error.code
     return "over"
@@ -50,14 +50,13 @@ def test_who_may_take_over(holder: Holder | None, alive: bool, code: str) -> Non
 
 
 @pytest.mark.parametrize("holder", [AWAY, NOWHERE, None])
-def test_what_nobody_can_see_is_over_after_a_long_silence_or_when_a_person_says_so(holder: Holder | None) -> None:
-    assert asked(holder, silent=SILENCE + 1) == "over"
+def test_what_cannot_be_seen_from_here_has_ended_only_when_a_person_says_so(holder: Holder | None) -> None:
     assert asked(holder, take_over="r1") == "over"
     assert asked(holder, take_over="r2") == "run_undecided"
 
 
 def test_a_person_cannot_talk_away_a_process_that_is_there() -> None:
-    assert asked(OTHER, alive=True, silent=SILENCE + 1, take_over="r1") == "run_at_work"
+    assert asked(OTHER, alive=True, take_over="r1") == "run_at_work"
 
 
 def test_without_ansible_above_nobody_is_named() -> None:

@@ -265,6 +265,7 @@ def test_a_client_runs_on_every_host_of_its_group() -> None:
     ]
 
 
+TOKEN = "/etc/.a.env.kafka-dr-token"
 APP = {
     "name": "a",
     "start": ["up", "it"],
@@ -277,13 +278,21 @@ APP = {
 @pytest.mark.parametrize(
     ("app", "action", "expected"),
     [
-        (APP, "stop", {"name": "a", "argv": ["down"]}),
+        (APP, "stop", {"name": "a", "argv": ["down"], "token_file": TOKEN}),
         (
             APP,
             "start",
-            {"name": "a", "argv": ["up", "it"], "path": "/etc/a.env", "content": "x=1\n", "mode": "0640"},
+            {
+                "name": "a",
+                "argv": ["up", "it"],
+                "path": "/etc/a.env",
+                "content": "x=1\n",
+                "mode": "0640",
+                "token_file": TOKEN,
+            },
         ),
-        (APP, "point", {"name": "a", "path": "/etc/a.env", "content": "x=1\n", "mode": "0640"}),
+        (APP, "point", {"name": "a", "path": "/etc/a.env", "content": "x=1\n", "mode": "0640", "token_file": TOKEN}),
+        (APP, "fence", {"name": "a", "token_file": TOKEN}),
         ({**APP, "endpoint_file": None}, "start", {"name": "a", "argv": ["up", "it"]}),
     ],
 )

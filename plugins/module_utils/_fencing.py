@@ -1,0 +1,103 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The highest fencing token that a host has seen for each of its applications (R31).
+
+A host cannot read the journal. It refuses a controller that is older than the newest one that has worked on the
+application here, under a lock that is held while an effect begins.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, Any
+
+from ._core.errors import DrError
+from ._core.ownership import Token, refuse_older
+from ._core.waiting import Bounds, wait_until
+
+__all__ = ["Fencing", "Gate"]
+
+Gate = Callable[[], AbstractContextManager[None]]
+# The lock is held for milliseconds, unless its holder is frozen.
+_LOCKED = Bounds(10.0, 0.02)
+
+
+class Fencing:
+    """One token for all applications of a task; none: nothing is compared."""
+
+    def __init__(self, guard: Mapping[str, Any]) -> None:
+        token = guard.get("token") or {}
+        self._token = Token(int(token["epoch"]), int(token["turn"])) if token else None
+        self._journal = float(token["journal"]) if token else 0.0
+        self._pair = str(guard.get("pair"))
+        self.warnings: list[str] = []
+
+    def of(self, client: Mapping[str, Any]) -> Gate:
+        """What to hold while an effect on this application begins."""
+        if self._token is None:
+            return nullcontext
+        path = _place(client, self._pair)
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+        except OSError as error:
+            self.warnings.append(
+                f"{client['name']}: the fencing token could not be kept in {path} ({error.strerror}), so this host"
+                " cannot refuse an older controller. Let the user that this task becomes write there."
+            )
+            return nullcontext
+        return lambda: self._held(path)
+
+    @contextmanager
+    def _held(self, path: Path) -> Iterator[None]:
+        """Compare, keep the newer token, and hold the lock until the effect has begun."""
+        with path.open("r+") as file:
+            _lock(file, path)
+            self._keep(file, path)
+            yield
+
+    def _keep(self, file: IO[str], path: Path) -> None:
+        text = file.read()
+        kept = json.loads(text) if text else None
+        if self._token is None or not refuse_older(self._token, self._journal, kept, str(path)):
+            return
+        file.seek(0)
+        file.truncate()
+        json.dump({"journal": self._journal, "epoch": self._token.epoch, "turn": self._token.turn}, file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _place(client: Mapping[str, Any], pair: str) -> Path:
+    """Beside the endpoint file, else among the state of the user that runs the command."""
+    if client.get("token_file"):
+        return Path(client["token_file"])
+    base = os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()
+    return Path(base) / "kafka-dr" / pair / f"{client['name']}.token"
+
+
+def _lock(file: IO[str], path: Path) -> None:
+    waited = wait_until(lambda: _try_lock(file), bool, _LOCKED)
+    if not waited.done:
+        raise DrError(
+            "client_locked",
+            f"Another process has held {path} for {waited.seconds:.0f} s: a controller that is frozen in the middle of"
+            " a command for this application.",
+            "End that process on this host (fuser names it), then start the same playbook again.",
+        )
+
+
+def _try_lock(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

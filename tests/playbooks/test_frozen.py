@@ -1,0 +1,71 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""R31: a controller that was frozen and overtaken has no effect after it wakes up."""
+
+from __future__ import annotations
+
+from frozen import Frozen, another_controller, undecided_run, wake
+from scenario import Scenario, totals
+
+PASSED = ": From here the way back is a failback]"
+UNDOING = ": Let either copy of the journal be the proof]"
+MORE = [
+    {"name": "Payments", "partitions": 12, "replication_factor": 1},
+    {"name": "Orders", "partitions": 2, "replication_factor": 1},
+]
+
+
+def wakes_up_in_vain(scenario: Scenario, frozen: Frozen) -> str:
+    """The first controller goes on, ends with an error, and nothing is different."""
+    rc, output, different = wake(scenario, frozen)
+    assert different == []
+    assert rc != 0, output[-2000:]
+    return output
+
+
+def lost(scenario: Scenario) -> dict[str, int]:
+    """Once more under load, then counted."""
+    scenario.start()
+    scenario.traffic(1000)
+    scenario.stop()
+    counted = totals(scenario.check())
+    scenario.start()
+    return {name: counted[name] for name in ("lost", "phantom")}
+
+
+def test_a_controller_that_was_overtaken_after_the_point_of_no_return_changes_nothing(enabled: Scenario) -> None:
+    enabled.start()
+    enabled.traffic(1000)
+    frozen = Frozen(enabled, PASSED, "failover_cutoff", {"kafka_dr_confirm": "B"})
+    try:
+        with another_controller(enabled):
+            refused = enabled.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, expect=2)
+            run = undecided_run(refused["output"])
+            report = enabled.move("failover_cutoff", "B", kafka_dr_take_over=run)
+            assert report["outcome"] == "completed"
+            enabled.traffic(500)
+            enabled.move("failback", "P")
+            enabled.playbook("enable", {"kafka_dr_confirm": "P", "kafka_dr_topics": MORE})
+        output = wakes_up_in_vain(enabled, frozen)
+    finally:
+        frozen.end()
+    assert "run_superseded" in output
+    assert "changes nothing any more" in " ".join(output.split())
+    assert lost(enabled) == {"lost": 0, "phantom": 0}
+
+
+def test_a_controller_that_was_overtaken_while_it_took_its_run_back_changes_nothing(enabled: Scenario) -> None:
+    enabled.traffic(500)
+    frozen = Frozen(enabled, UNDOING, "failover_cutoff", {"kafka_dr_confirm": "B", "kafka_dr_max_downtime": 1})
+    try:
+        with another_controller(enabled):
+            refused = enabled.playbook("abandon", {"kafka_dr_confirm": "P"}, expect=2)
+            run = undecided_run(refused["output"])
+            enabled.playbook("abandon", {"kafka_dr_confirm": "P", "kafka_dr_take_over": run})
+            enabled.traffic(500)
+            assert enabled.move("failover_cutoff", "B")["outcome"] == "completed"
+        wakes_up_in_vain(enabled, frozen)
+    finally:
+        frozen.end()
+    assert lost(enabled) == {"lost": 0, "phantom": 0}

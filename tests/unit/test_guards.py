@@ -1,0 +1,180 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""R31: every task with an effect proves immediately before it that this controller still holds its run or lease."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils import _guard
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from yamls import load_yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+OURS = "switchback.kafka_dr."
+GUARD = "{{ kafka_dr_guard }}"
+MODULES = {path.stem for path in (ROOT / "plugins" / "modules").glob("*.py")} - {"__init__"}
+# Without an effect on anything that a controller could lose, each with its reason.
+HARMLESS = {
+    "dr_journal": "the journal itself: its events are fenced by the producer epoch and refused by turn",
+    "dr_checkpoint": "takes a lease of its own and proves it before each commit",
+    "dr_readiness": "reads, and keeps a record of what it saw that no decision about effects rests on",
+    "dr_audit": "reads both clusters",
+    "dr_report": "writes a file of this run on the controller",
+    "dr_support_bundle": "writes an archive on the controller",
+}
+# Modules of Ansible that change nothing outside this process.
+READS = {
+    f"ansible.builtin.{name}"
+    for name in (
+        *("assert", "debug", "fail", "include_role", "include_tasks", "import_tasks", "meta", "ping", "set_fact"),
+        *("set_stats", "slurp", "stat"),
+    )
+}
+# Tasks with modules of Ansible that change something, and need no proof: (file, task): reason.
+NO_PROOF = {
+    ("roles/replication/tasks/readiness.yml", "Write the metrics"): "a local file",
+    ("roles/verify/tasks/compare.yml", "Bring the program to the host that reaches both clusters"): "our own program",
+    ("roles/drill/tasks/step_count.yml", "Compare what was acknowledged with what was processed"): "reads",
+    ("roles/drill/tasks/step_load.yml", "Let the clients work for a while"): "reads",
+    ("roles/drill/tasks/step_prepare.yml", "Describe the clients"): "the folder of this drill, proven before",
+    (
+        "roles/drill/tasks/step_prepare.yml",
+        "Bring the clients to the host that reaches both clusters",
+    ): "the folder of this drill, proven before",
+}
+# What a task passes instead where the host of the effect cannot ask Kafka: a proof of its own stands before it.
+ELSEWHERE = {
+    "roles/clients/tasks/command.yml": "{{ clients_token if clients_far else kafka_dr_guard }}",
+    "roles/clients/tasks/point.yml": "{{ clients_token if clients_far else kafka_dr_guard }}",
+    "roles/replication/tasks/srm_lists.yml": (
+        "{{ kafka_dr_guard if replication_tool.host == inventory_hostname else {} }}"
+    ),
+    # A hook's command is no application: no host keeps a token of it.
+    "roles/cutover/tasks/hook.yml": "{{ kafka_dr_guard | combine({'token': {}}) }}",
+}
+PROVES_FIRST = {name for name in ELSEWHERE if "hook" not in name}
+KEYWORDS = {
+    *("name", "when", "vars", "register", "loop", "loop_control", "block", "rescue", "always", "delegate_to", "become"),
+    *("ignore_unreachable", "ignore_errors", "changed_when", "failed_when", "check_mode", "no_log", "environment"),
+    *("until", "retries", "delay", "tags", "any_errors_fatal", "args", "module_defaults", "hosts", "gather_facts"),
+    *("strategy", "tasks", "throttle", "run_once", "notify"),
+}
+
+
+def tasks_in(items: Any) -> Iterator[dict[str, Any]]:
+    for item in items or []:
+        yield item
+        for part in ("block", "rescue", "always", "tasks"):
+            yield from tasks_in(item.get(part))
+
+
+def every_task() -> list[tuple[str, dict[str, Any] | None, dict[str, Any]]]:
+    """File, the task before and the task, of all roles but the lab's, and of all playbooks."""
+    found = []
+    paths = [path for path in sorted((ROOT / "roles").glob("*/tasks/*.yml")) if path.parts[-3] != "lab"]
+    for path in [*paths, *sorted((ROOT / "playbooks").glob("*.yml"))]:
+        before = None
+        for task in tasks_in(load_yaml(path)):
+            found.append((str(path.relative_to(ROOT)), before, task))
+            before = task
+    return found
+
+
+def action(task: dict[str, Any]) -> str | None:
+    names = [key for key in task if key not in KEYWORDS]
+    assert len(names) <= 1, names
+    return names[0] if names else None
+
+
+def takes_guard(name: str) -> bool:
+    module = importlib.import_module(f"ansible_collections.switchback.kafka_dr.plugins.modules.{name}")
+    return "journal.guard" in module.DOCUMENTATION
+
+
+def is_proof(task: dict[str, Any] | None) -> bool:
+    return task is not None and (task.get(f"{OURS}dr_guard_info") or {}).get("guard") == GUARD
+
+
+def unguarded(file: str, before: dict[str, Any] | None, task: dict[str, Any]) -> str | None:
+    """Why this task could act for a controller that was overtaken; None: it cannot."""
+    name = action(task)
+    if name is None or name in READS:
+        return None
+    if not name.startswith(OURS):
+        ok = is_proof(before) or (file, task["name"]) in NO_PROOF
+        return None if ok else "no proof stands before it"
+    short = name.removeprefix(OURS)
+    if short.endswith("_info") or short in HARMLESS:
+        return None
+    passed = (task[name] or {}).get("guard")
+    if file in ELSEWHERE and passed == ELSEWHERE[file]:
+        return None if is_proof(before) or file not in PROVES_FIRST else "no proof stands before it"
+    return None if passed == GUARD else f"guard is {passed!r}"
+
+
+def test_every_module_either_takes_the_guard_or_changes_nothing_that_another_controller_could_own() -> None:
+    with_effects = {name for name in MODULES if not name.endswith("_info")} - set(HARMLESS)
+    assert {name for name in with_effects if not takes_guard(name)} == set()
+    assert {name for name in HARMLESS if takes_guard(name)} == set()
+
+
+def test_every_task_with_an_effect_passes_the_guard() -> None:
+    tasks = every_task()
+    assert len(tasks) > 250, "the files were not found"
+    assert [
+        f"{file}: {task['name']}: {reason}"
+        for file, before, task in tasks
+        if (reason := unguarded(file, before, task)) is not None
+    ] == []
+    used = {(file, task.get("name")) for file, _before, task in tasks}
+    assert set(NO_PROOF) <= used, "an exception that is not needed any more"
+
+
+def test_the_enumeration_sees_a_task_without_the_guard() -> None:
+    bare = {"name": "Stop", f"{OURS}connect_mirror": {"state": "stopped"}}
+    assert unguarded("roles/x/tasks/main.yml", None, bare) == "guard is None"
+    unit = {"name": "Stop", "ansible.builtin.systemd_service": {"name": "x"}}
+    assert unguarded("roles/x/tasks/main.yml", bare, unit) == "no proof stands before it"
+
+
+def test_the_owners_tasks_are_included_right_behind_a_proof() -> None:
+    tasks = list(tasks_in(load_yaml(ROOT / "roles" / "clients" / "tasks" / "owned.yml")))
+    at = next(number for number, task in enumerate(tasks) if "block" in task)
+    assert is_proof(tasks[at - 1])
+
+
+def test_no_admin_request_that_changes_something_goes_past_the_guard() -> None:
+    """Every changing method of the library is wrapped, so that a new caller cannot forget it."""
+    admin = importlib.import_module("confluent_kafka.admin").AdminClient
+    client = importlib.import_module(f"ansible_collections.{OURS}plugins.module_utils._kafka.client")
+    reads = re.compile(r"^(_|describe_|list_|poll|get_|offsets?_|set_sasl|cluster_id$)")
+    assert {name for name in dir(admin) if not reads.match(name)} == set(client.CHANGES)
+    assert all(getattr(client._GuardedAdmin, name) is not getattr(admin, name) for name in client.CHANGES)
+
+
+@pytest.mark.parametrize("name", ["delete_topics", "create_acls", "alter_consumer_group_offsets"])
+def test_a_refused_proof_keeps_an_admin_request_from_being_sent(name: str) -> None:
+    client = importlib.import_module(f"ansible_collections.{OURS}plugins.module_utils._kafka.client")
+    kafka = client.Kafka("127.0.0.1:1", {}, 1.0)
+    with _guard.owned(refuse), pytest.raises(DrError, match="overtaken"):
+        getattr(kafka.admin, name)([])
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH"])
+def test_a_refused_proof_keeps_a_rest_call_from_being_sent(method: str) -> None:
+    http = importlib.import_module(f"ansible_collections.{OURS}plugins.module_utils._connect.http")
+    calls = http.Transport("http://127.0.0.1:1", {}, 0.5)
+    with _guard.owned(refuse), pytest.raises(DrError, match="overtaken"):
+        calls.call(method, "/connectors/x")
+
+
+def refuse() -> None:
+    raise DrError("run_superseded", "overtaken")
