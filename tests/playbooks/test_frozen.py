@@ -14,6 +14,7 @@ MORE = [
     {"name": "Payments", "partitions": 12, "replication_factor": 1},
     {"name": "Orders", "partitions": 2, "replication_factor": 1},
 ]
+WIDER = {"kafka_dr_topics": MORE}
 
 
 def wakes_up_in_vain(scenario: Scenario, frozen: Frozen) -> str:
@@ -46,7 +47,7 @@ def test_a_controller_that_was_overtaken_after_the_point_of_no_return_changes_no
             assert report["outcome"] == "completed"
             enabled.traffic(500)
             enabled.move("failback", "P")
-            enabled.playbook("enable", {"kafka_dr_confirm": "P", "kafka_dr_topics": MORE})
+            enabled.playbook("enable", {"kafka_dr_confirm": "P", **WIDER})
         output = wakes_up_in_vain(enabled, frozen)
     finally:
         frozen.end()
@@ -57,14 +58,14 @@ def test_a_controller_that_was_overtaken_after_the_point_of_no_return_changes_no
 
 def test_a_controller_that_was_overtaken_while_it_took_its_run_back_changes_nothing(enabled: Scenario) -> None:
     enabled.traffic(500)
-    frozen = Frozen(enabled, UNDOING, "failover_cutoff", {"kafka_dr_confirm": "B", "kafka_dr_max_downtime": 1})
+    frozen = Frozen(enabled, UNDOING, "failover_cutoff", {**WIDER, "kafka_dr_confirm": "B", "kafka_dr_max_downtime": 1})
     try:
         with another_controller(enabled):
-            refused = enabled.playbook("abandon", {"kafka_dr_confirm": "P"}, expect=2)
+            refused = enabled.playbook("abandon", {**WIDER, "kafka_dr_confirm": "P"}, expect=2)
             run = undecided_run(refused["output"])
-            enabled.playbook("abandon", {"kafka_dr_confirm": "P", "kafka_dr_take_over": run})
+            enabled.playbook("abandon", {**WIDER, "kafka_dr_confirm": "P", "kafka_dr_take_over": run})
             enabled.traffic(500)
-            assert enabled.move("failover_cutoff", "B")["outcome"] == "completed"
+            assert enabled.move("failover_cutoff", "B", **WIDER)["outcome"] == "completed"
         wakes_up_in_vain(enabled, frozen)
     finally:
         frozen.end()

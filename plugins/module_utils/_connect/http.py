@@ -57,12 +57,15 @@ def retry_reason(reply: Reply) -> str:
 
     not in its own words                           starting   the web server answers 404 before Kafka Connect is ready
     409, except "already exists"                   rebalance  or another change is being applied
+    500 "... a rebalance is expected"              rebalance  tasks were asked for between a change and its rebalance
     404 "No status found"                          status     just created, nothing written yet
     500 "Error writing root configuration ..."     storage    Connect's own cluster did not answer
     """
     if not reply.own:
         return "starting"
     if reply.status == 409 and "already exists" not in reply.message:
+        return "rebalance"
+    if reply.status == 500 and "rebalance is expected" in reply.message:
         return "rebalance"
     if reply.status == 404 and "No status found" in reply.message:
         return "status"

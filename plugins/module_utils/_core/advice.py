@@ -30,6 +30,9 @@ def cutover_advice(facts: Mapping[str, Any], run_on: str = "") -> str:
         return " ".join(text for text in (_untouched(facts, run_on), _disaster_instead(facts)) if text)
     if facts["outcome"] == "undone":
         return f"The applications are back on {facts['from']}. {_disaster_instead(facts)}".strip()
+    if facts["failure"]["error"].get("code") == "run_superseded":
+        undo = facts["failure"].get("undo") or ""
+        return f"{undo} This playbook changes nothing any more.".strip()
     if facts["passed"]:
         return "The point of no return is passed: start the same playbook again, it goes on from here."
     undo = facts["failure"].get("undo") or "the reason is unknown"

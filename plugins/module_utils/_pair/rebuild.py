@@ -94,6 +94,10 @@ class _Rebuild:
         """What the disaster said of the lost side's tail."""
         return (self.state["left"].get(self.gone) or {}).get("loss")
 
+    @property
+    def _held(self) -> str:
+        return (self._params.get("guard") or {}).get("lease") or ""
+
     # ---- what must be so
 
     def _require_fit(self) -> None:
@@ -119,8 +123,7 @@ class _Rebuild:
                 f"A side is made again from the other one. If {self.gone} is lost, run failover_disaster first.",
             )
         kafkas = {self.here: self.kafka[self.here]}
-        held = (self._params.get("guard") or {}).get("lease") or ""
-        for lease in open_leases_of(kafkas, self._params["state_topic"], self._params["pair"], held):
+        for lease in open_leases_of(kafkas, self._params["state_topic"], self._params["pair"], self._held):
             raise DrError("lease_held", f"The {lease.kind} {lease.run} is at work.", "Wait for it.")
 
     def require_empty(self) -> None:
@@ -208,7 +211,9 @@ class _Rebuild:
     def _stale(self) -> list[str]:
         """Prepared positions, leases and replays of the pair: of what they are about one end is gone."""
         values = read_latest(self.kafka[self.here], self._params["state_topic"]) or {}
-        return sorted(key for key, value in values.items() if value.get("pair") == self._params["pair"])
+        ours = {key: value for key, value in values.items() if value.get("pair") == self._params["pair"]}
+        # The lease under which this is done is ended when all is done.
+        return sorted(key for key, value in ours.items() if "run" not in value or value["run"] != self._held)
 
     def forget(self, check: bool) -> list[Outcome]:
         """Positions that the scheduled job has prepared, and how far replays came."""

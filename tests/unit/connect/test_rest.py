@@ -57,6 +57,8 @@ def client(worker: Worker, timeout: float = 15.0, **connect_client: Any) -> Conn
         (200, "<html>login</html>", "starting"),
         (503, None, "starting"),
         (409, {"message": "Cannot complete request momentarily due to stale configuration"}, "rebalance"),
+        # R35, as Kafka 4.3.1 answers GET .../tasks right after a change of the configuration.
+        (500, {"message": "Request cannot be completed because a rebalance is expected"}, "rebalance"),
         (404, {"message": "No status found for connector X"}, "status"),
         (500, {"message": "Error writing root configuration to Kafka"}, "storage"),
     ],
