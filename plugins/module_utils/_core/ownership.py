@@ -40,7 +40,7 @@ class Claim:
         """Raise ``run_superseded`` or ``run_ended`` unless journal and leases still show it."""
         if self.run:
             if self.turn is None:
-                raise DrError("bad_option", f'guard names the run "{self.run}" without a turn.', "Nothing was changed.")
+                raise DrError("bad_option", f'guard names the run "{self.run}" without a turn.')
             require_holder(state, self.run, self.turn, self.after_end)
         if self.lease:
             self._require_lease(leases)
