@@ -46,7 +46,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair import u
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observe import FlowLook
 
 # As in test_translation_worlds. 5,000 worlds in the normal run.
-COUNT = max(100, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) // 4)
+COUNT = max(500, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) // 4)
 FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
 KEY = ("t", 0)
 
