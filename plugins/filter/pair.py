@@ -12,6 +12,7 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import (
     acl,
+    at_rest,
     drill,
     drill_report,
     hooks,
@@ -53,6 +54,7 @@ class FilterModule:
         functions = (
             pair,
             acl.application_acls,
+            at_rest.judge_at_rest,
             drill_pair,
             drill_report.drill_lines,
             drill_report.drill_note,
