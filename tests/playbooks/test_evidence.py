@@ -203,7 +203,7 @@ def test_with_the_journal_lost_enable_takes_the_side_where_the_groups_work(pair:
     """Seen: enable wrote "applications live on P" while every group was STABLE on B."""
     lose_the_journal(pair)
     with member(pair, "P"):
-        texts = ("active_side_contradicted", "by narrow at ", "by by-hand at ", "members on both clusters")
+        texts = ("active_side_contradicted", "by narrow-0 at ", "by by-hand at ", "members on both clusters")
         refused(pair, "enable", {"kafka_dr_confirm": "P"}, *texts)
     asked = {"kafka_dr_confirm": "P", "kafka_dr_applications_on": "P"}
     refused(pair, "enable", asked, "active_side_contradicted", "are at work on B")
