@@ -52,6 +52,7 @@ def judge_at_rest(
         *(text for text in _other_findings(status) if "not known" in text),
         *([] if activity["grown"].get(active) else [f"no record was written on {active} while it was observed"]),
         *(["the settings of the flows were not compared"] if planned is None else []),
+        *(f"connectors could not be compared: {one.get('msg', '')}" for one in planned or () if one.get("failed")),
         *(f"the fence could not be read: {one.get('msg', '')}" for one in fences if one.get("failed")),
         *(f"{one['item']['alias']} refuses no writes: {one['reason']}" for one in fences if _unfenced(one)),
         *_failed_leases(journal.get("leases", ()), active),
@@ -97,7 +98,7 @@ def _planned(results: Iterable[Mapping[str, Any]]) -> list[str]:
         f"the connector {change['name']} is not as it should be ({change['action']})"
         for result in results
         for change in result.get("changes", ())
-    ] + [f"connectors could not be compared: {result['msg']}" for result in results if result.get("failed")]
+    ]
 
 
 def _fence(result: Mapping[str, Any]) -> list[str]:
