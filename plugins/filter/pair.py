@@ -13,6 +13,7 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import (
     acl,
     advice,
+    at_rest,
     drill,
     drill_report,
     hooks,
@@ -56,6 +57,7 @@ class FilterModule:
             acl.application_acls,
             advice.cutover_advice,
             advice.failure_reason,
+            at_rest.judge_at_rest,
             drill_pair,
             drill_report.drill_lines,
             drill_report.drill_note,

@@ -31,6 +31,10 @@ options:
     description: Alias on which the applications live, named by the operator. Evidence against it fails the module.
     type: str
     default: ""
+  observe:
+    description: Whether to observe which originals grow even where the journal names the active side.
+    type: bool
+    default: false
   window:
     description: Seconds between the two observations that show whether originals grow.
     type: float
@@ -58,6 +62,12 @@ reason:
   description: How that is known.
   returned: success
   type: str
+grown:
+  description:
+    - By alias, originals that grew between the two observations, in words. Empty where they were not observed.
+    - With the policy identity the flow writes originals too.
+  returned: success
+  type: dict
 journaled:
   description: What the journal says; null if it is missing or empty.
   returned: success
@@ -78,6 +88,7 @@ SPEC = ArgumentSpec(
     {
         "home": {"type": "str", "required": True},
         "asked": {"type": "str", "default": ""},
+        "observe": {"type": "bool", "default": False},
         "window": {"type": "float", "default": 2.0},
     }
 ).merge(pair_options(), journal_options(), state_options())

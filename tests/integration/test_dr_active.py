@@ -181,6 +181,31 @@ def test_presynced_offsets_in_the_state_topic_show_that_a_pair_is_not_new(pair: 
     )
 
 
+def test_with_the_policy_identity_records_on_the_other_side_are_the_flows_and_commits_are_asked_about(
+    pair: Pair,
+) -> None:
+    pair.make(pair.topic, pair.other)
+    pair.send("B", 3)
+    assert pair.active(policy="identity")["active"] == "P"
+    commit(pair.admin("B"), pair.group, {(pair.topic, 0): 3})
+    asked = pair.active(policy="identity")
+    assert asked["error"]["code"] == "active_side_unknown", asked
+    assert f'B: group "{pair.group}" committed offset 3 on {pair.topic}-0' in asked["msg"]
+    with pair.member("B"):
+        assert pair.active(policy="identity")["active"] == "B"
+
+
+def test_what_grows_is_observed_on_both_clusters_where_that_is_asked(pair: Pair) -> None:
+    pair.make(pair.topic, pair.other)
+    pair.make(pair.journal, **{"retention.ms": -1})
+    pair.journaled("B")
+    assert pair.active()["grown"] == {}
+    with pair.producer("P"):
+        grown = pair.active(observe=True)["grown"]
+    assert grown == {"P": [f'a producer of "{pair.topic}-0" (its end on P moved)'], "B": []}
+    assert pair.active(observe=True)["grown"] == {"P": [], "B": []}
+
+
 def test_members_on_the_other_side_contradict_the_journal(pair: Pair) -> None:
     pair.make(pair.topic, pair.other)
     pair.make(pair.journal, **{"retention.ms": -1})

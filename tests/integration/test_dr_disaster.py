@@ -164,6 +164,22 @@ def test_the_newest_checkpoint_and_what_was_prepared(side: Side) -> None:
     assert (side.found()["offset"], side.found()["method"]) == (2, "checkpoint")
 
 
+def test_checkpoints_and_commits_on_topics_that_a_declaration_leaves_out_are_named(side: Side) -> None:
+    """R32, as far as the surviving side shows it: the other one cannot be asked for its committed offsets."""
+    other = f"{side.topic}-other"
+    side.make(other, f"{side.p}.{other}")
+    declared = {"topics": [side.topic, other], "group_topics": {side.group: [other]}}
+    side.copy(*range(10))
+    assert side.look(**declared)["out_of_scope"] == []
+    side.checkpoint(5, 4)
+    row = {"group": side.group, "alias": side.b, "topic": side.replica}
+    evidence = f"checkpoint of {side.p}'s committed offset 5 on partition 0"
+    assert side.look(**declared)["out_of_scope"] == [{**row, "evidence": evidence}]
+    side.commit(side.replica, 4)
+    assert side.look(**declared)["out_of_scope"] == [{**row, "evidence": "committed offset 4 on partition 0"}]
+    assert side.look(topics=[side.topic, other])["out_of_scope"] == []
+
+
 def test_set_back_is_told_by_where_the_checkpoint_lies_and_not_by_a_clock(side: Side) -> None:
     """The clock of the worker that wrote it is a minute behind."""
     side.copy(*range(10))

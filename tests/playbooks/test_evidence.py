@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Evidence against declarations and the journal: refused with zero downtime, in every playbook that would act on it.
 
-One pair under load, in order: a declaration that hides a topic (R32), committed offsets that cannot be moved, and a
-journal that was lost on both clusters (R34).
+One pair under load, in order: a declaration that hides a topic (R32), committed offsets that cannot be moved, a pair
+that is "already there" and not as it should be, and a journal that was lost on both clusters (R34).
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._http import quoted
 from brokers import admin, commit
 from lab.lab import Lab
 from scenario import Scenario
 from snapshot import read_inventory, snapshot
+from workers import worker
 
 TOPICS = [{"name": name, "partitions": 2, "replication_factor": 1} for name in ("Payments", "Orders")]
 CLIENTS = [
@@ -131,6 +133,46 @@ def test_an_offset_before_the_log_start_is_refused_while_everything_works(pair: 
     assert "committed offset 5 lies before the log start 30" in check["found"]
 
 
+# ---- "already there" is a claim about producers and flows as well
+
+
+BACK = "B->P.MirrorSourceConnector"
+
+
+def already_there(pair: Scenario, expect: int = 0) -> dict[str, Any]:
+    """The report of a cutover to the cluster where the applications are; it changes nothing."""
+    running = processes(pair)
+    done = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, expect=expect)
+    assert (done["changed"], processes(pair)) == (0, running)
+    report: dict[str, Any] = json.loads((pair.reports / "cutoff-B.json").read_text())
+    return report
+
+
+def test_already_there_is_proven_only_if_producers_and_flows_agree(pair: Scenario) -> None:
+    """Seen: PROVEN while a producer wrote to P and the flow back lacked a topic."""
+    pair.move("failover_cutoff", "B")
+    work(pair)
+    report = already_there(pair)
+    assert (report["outcome"], report["verdict"]) == ("already_there", "PROVEN"), report["checks"]
+
+    lab = Lab(pair.folder, quiet=True)
+    place = quoted("connectors", BACK, "config")
+    config = worker(lab, "P").call("GET", place)
+    worker(lab, "P").call("PUT", place, {**config, "topics": "Payments"})
+    report = already_there(pair, expect=2)
+    assert report["verdict"] == "REFUTED"
+    assert f"the connector {BACK} is not as it should be" in report["checks"][0]["reason"]
+    worker(lab, "P").call("PUT", place, config)
+
+    servers = lab.info()["clusters"]["P"]["bootstrap_servers"]
+    producer = Producer({**lab.client(), "bootstrap.servers": servers})
+    producer.produce("Payments", "written by hand", partition=1)
+    assert producer.flush(30) == 0
+    report = already_there(pair, expect=2)
+    assert report["verdict"] == "REFUTED"
+    assert "P Payments-1: 1 offsets were written there since the applications left" in report["checks"][0]["reason"]
+
+
 # ---- R34: a lost journal is not an empty one
 
 
@@ -159,11 +201,9 @@ def lose_the_journal(pair: Scenario) -> None:
 
 def test_with_the_journal_lost_enable_takes_the_side_where_the_groups_work(pair: Scenario) -> None:
     """Seen: enable wrote "applications live on P" while every group was STABLE on B."""
-    pair.move("failover_cutoff", "B")
-    work(pair)
     lose_the_journal(pair)
     with member(pair, "P"):
-        texts = ("active_side_contradicted", "by narrow at ", "by by-hand at ", "members on both clusters")
+        texts = ("active_side_contradicted", "by narrow-0 at ", "by by-hand at ", "members on both clusters")
         refused(pair, "enable", {"kafka_dr_confirm": "P"}, *texts)
     asked = {"kafka_dr_confirm": "P", "kafka_dr_applications_on": "P"}
     refused(pair, "enable", asked, "active_side_contradicted", "are at work on B")

@@ -119,7 +119,8 @@ def judge_disaster(
     if active == to and not journal["interrupted"]:
         text = f"The applications already live on {to}"
         if busy:
-            return {**_judgement(True, [], f"{text} ({', '.join(busy)} at work): nothing is to be done.", PROVEN)}
+            alone = "Whether applications write on the other cluster was not observed: failover_cutoff compares both."
+            return _judgement(True, [], f"{text} ({', '.join(busy)} at work): nothing is to be done. {alone}")
         return _judgement(True, [], f"{text}, says the journal; no group has members there, so nothing proves it.")
     problems = []
     other = active if active != to else "The other side"

@@ -98,6 +98,8 @@ def _found_positions(details: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     if facts["outcome"] == "already_there":
         return [check_row("active side", facts["judgement"]["verdict"], facts["judgement"]["text"])]
+    if facts["run"] is None and (facts["judgement"] or {}).get("verdict") == REFUTED:
+        return [check_row("active side", REFUTED, facts["judgement"]["text"])]
     if facts["outcome"] != "completed":
         return [check_row("run", UNKNOWN, f"the run ended as {facts['outcome']}")]
     arrival = facts["arrival"]

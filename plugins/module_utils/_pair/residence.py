@@ -46,6 +46,8 @@ class _Observation:
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         self._params = params
+        self._journaled: str | None = None
+        self._grown: dict[str, list[str]] = {}
         first, second = params["clusters"]
         flows = [{"source": first, "target": second}, {"source": second, "target": first}]
         self.pair = Pair({**params, "flows": flows})
@@ -57,12 +59,16 @@ class _Observation:
         state = fold(events)
         if state.interrupted:
             # Applications may be at work anywhere then; whoever asks has to end that run first.
-            return {"active": state.active, "reason": "named by the journal", "journaled": state.active}
+            reason = "named by the journal"
+            return {"active": state.active, "reason": reason, "journaled": state.active, "grown": {}}
         groups = on_each(self.pair.kafka, self._groups)
         self._require_scopes(groups)
-        sides = on_each(self.pair.kafka, lambda alias: self._side(alias, groups[alias], state.active))
+        self._journaled = state.active
+        self._grown = self._observe() if self._params["observe"] or self._needs_writes() else {}
+        sides = on_each(self.pair.kafka, lambda alias: self._side(alias, groups[alias]))
         found = find_residence(sides, self._params["home"], state.active, self._params["asked"])
-        return {"active": found.active, "reason": found.reason, "journaled": state.active}
+        known = {"active": found.active, "reason": found.reason, "journaled": state.active}
+        return {**known, "grown": self._grown}
 
     # ---- the journal
 
@@ -115,31 +121,39 @@ class _Observation:
 
     # ---- evidence
 
-    def _side(self, alias: str, groups: Groups, journaled: str | None) -> SideEvidence:
+    def _needs_writes(self) -> bool:
+        """Flows write the originals of a pair with the policy identity: there growth says nothing of producers."""
+        return self._journaled is None and self.pair.naming.policy == "default"
+
+    def _observe(self) -> dict[str, list[str]]:
+        """Originals that grew between two observations, by alias."""
+        before = on_each(self.pair.kafka, self._ends)
+        time.sleep(float(self._params["window"]))
+        after = on_each(self.pair.kafka, self._ends)
+        return {alias: _grown(before[alias], after[alias], alias) for alias in after}
+
+    def _side(self, alias: str, groups: Groups) -> SideEvidence:
         states, commits = groups
         members = [
             f'group "{state.group}" by {member.client_id} at {member.host}'
             for state in states.values()
             for member in state.members
         ]
-        if journaled:
+        if self._journaled:
             return SideEvidence(members)
         if self.pair.naming.policy == "identity":
             # Flows write the originals on both clusters; only commits on the other side are left as a sign.
             return SideEvidence(members, (), self._commits(alias, commits, self.pair.topics) + self._presynced(alias))
-        before = self._ends(alias)
-        time.sleep(float(self._params["window"]))
-        after = self._ends(alias)
-        traces = [] if alias == self._params["home"] else self._born_here(alias, after, commits)
-        return SideEvidence(members, _grown(before, after, alias), traces + self._presynced(alias))
+        traces = [] if alias == self._params["home"] else self._born_here(alias, commits)
+        return SideEvidence(members, self._grown[alias], traces + self._presynced(alias))
 
     def _ends(self, alias: str) -> Ranges:
         self.pair.partitions(alias)
         return self.pair.ranges(alias, self.pair.topics, "read_uncommitted")
 
-    def _born_here(self, alias: str, ranges: Ranges, commits: Mapping[str, Mapping[Partition, int]]) -> list[str]:
+    def _born_here(self, alias: str, commits: Mapping[str, Mapping[Partition, int]]) -> list[str]:
         """Records in originals, which no flow of the policy default writes, and committed offsets on them."""
-        written = sorted({topic for (topic, _index), (_start, end) in ranges.items() if end > 0})
+        written = sorted({topic for (topic, _index), (_start, end) in self._ends(alias).items() if end > 0})
         return [f'"{topic}" was written there' for topic in written] + self._commits(alias, commits, self.pair.topics)
 
     def _commits(self, alias: str, commits: Mapping[str, Mapping[Partition, int]], topics: list[str]) -> list[str]:

@@ -1,0 +1,153 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Already there is PROVEN only if everything agrees; what differs is REFUTED, what was not observed UNKNOWN (R32)."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.at_rest import judge_at_rest
+
+World = dict[str, Any]
+
+
+def at_rest() -> World:
+    """Moved from P to B, where a group works and a producer writes; both flows run as they should."""
+    flows = [
+        {"name": f"{one}->{other}", "source": one, "target": other, "verdict": "PROVEN", "reason": "records arrive"}
+        | {"partitions": [{"topic": "T", "partition": 0, "end": 40 if one == "P" else 900}]}
+        for one, other in (("B", "P"), ("P", "B"))
+    ]
+    run = {"from": "P", "to": "B", "type": "cutoff"}
+    left = {"P": {"ends": {"T": {"0": 40}}, "positions": {}}}
+    return {
+        "judgement": {"already": True, "problems": [], "text": "They live on B.", "verdict": "PROVEN"},
+        "status": {"flows": flows, "missing": [], "out_of_scope": []},
+        "journal": {
+            "state": {"active": "B", "policy": "default", "run": run, "left": left},
+            "missing_on": [],
+            "leases": [{"kind": "checkpoint", "to": "P", "outcome": "done"}],
+        },
+        "activity": {"grown": {"P": [], "B": ['a producer of "T-0" (its end on B moved)']}},
+        "planned": [{"changed": False, "changes": []}] * 6,
+        "fences": [
+            {"item": {"alias": "P", "state": "fenced"}, "changes": [], "fenced": True},
+            {"item": {"alias": "B", "state": "open"}, "changes": [], "fenced": False},
+        ],
+    }
+
+
+def judged(world: World) -> dict[str, Any]:
+    return judge_at_rest(**world)
+
+
+def changed(change: Callable[[World], Any]) -> World:
+    world = copy.deepcopy(at_rest())
+    change(world)
+    return world
+
+
+def flow(world: World, **values: Any) -> None:
+    world["status"]["flows"][0].update(values)
+    world["status"]["missing"].append(f"B->P: {world['status']['flows'][0]['reason']}")
+
+
+PLAN = {"changes": [{"name": "B->P.MirrorSourceConnector", "action": "update"}]}
+HIDDEN = {"group": "g", "alias": "B", "topic": "U", "evidence": "committed offset 3 on partition 0"}
+REFUTES: dict[str, tuple[Callable[[World], Any], str]] = {
+    "a producer writes on P": (
+        lambda w: w["activity"]["grown"]["P"].append('a producer of "T-0"'),
+        'producer of "T-0"',
+    ),
+    "a producer has written on P": (
+        lambda w: w["status"]["flows"][1]["partitions"][0].update(end=45),
+        "P T-0: 5 offsets were written there since the applications left",
+    ),
+    "a connector differs": (lambda w: w.update(planned=[PLAN]), "B->P.MirrorSourceConnector is not as it should be"),
+    "a flow failed": (lambda w: flow(w, verdict="REFUTED", reason="a task has failed"), "B->P is REFUTED: a task has"),
+    "a foreign writer": (lambda w: w["status"]["missing"].append("B->P: B.T-0 ends in a record"), "ends in a record"),
+    "a copy of the journal is gone": (lambda w: w["journal"]["missing_on"].append("P"), "topic is missing on P"),
+    "a hidden topic": (lambda w: w["status"]["out_of_scope"].append(HIDDEN), 'uses the topic "U" on B'),
+    "the fence is open": (lambda w: w["fences"][0].update(changes=["ban"]), "the fence on P is open, wanted fenced"),
+    "the fence is closed": (lambda w: w["fences"][1].update(changes=["ban"]), "the fence on B is closed, wanted open"),
+}
+UNSEEN: dict[str, tuple[Callable[[World], Any], str]] = {
+    "nobody writes on B": (lambda w: w["activity"]["grown"].update(B=[]), "no record was written on B"),
+    "nobody reads on B": (lambda w: w["judgement"].update(verdict="UNKNOWN"), "no group has members there"),
+    "a silent flow": (lambda w: flow(w, verdict="UNKNOWN", reason="no heartbeat"), "B->P is UNKNOWN: no heartbeat"),
+    "settings not compared": (lambda w: w.update(planned=None), "settings of the flows were not compared"),
+    "a worker does not answer": (
+        lambda w: w.update(planned=[{"failed": True, "msg": "no answer"}]),
+        "connectors could not be compared: no answer",
+    ),
+    "the fence is not readable": (lambda w: w["fences"][0].update(failed=True, msg="no answer"), "could not be read"),
+    "no authorizer runs": (
+        lambda w: w["fences"][0].update(fenced=False, reason="no authorizer"),
+        "P refuses no writes: no authorizer",
+    ),
+    "presynced offsets failed": (
+        lambda w: w["journal"]["leases"][0].update(outcome="failed"),
+        "the last reverse_checkpoint toward P failed",
+    ),
+}
+
+
+def test_everything_agrees() -> None:
+    found = judged(at_rest())
+    assert (found["verdict"], found["text"], found["already"]) == ("PROVEN", "They live on B.", True)
+
+
+@pytest.mark.parametrize("name", REFUTES)
+def test_what_differs_refutes_it_by_name(name: str) -> None:
+    change, said = REFUTES[name]
+    found = judged(changed(change))
+    assert found["verdict"] == "REFUTED", found
+    assert said in found["text"]
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_what_was_not_seen_is_unknown_by_name(name: str) -> None:
+    change, said = UNSEEN[name]
+    found = judged(changed(change))
+    assert found["verdict"] == "UNKNOWN", found
+    assert said in found["text"]
+
+
+def test_a_tail_that_a_disaster_left_behind_is_no_producer() -> None:
+    world = at_rest()
+    world["journal"]["state"]["left"]["P"]["disaster"] = True
+    world["status"]["flows"][1]["partitions"][0]["end"] = 77
+    assert judged(world)["verdict"] == "PROVEN"
+
+
+def test_with_the_policy_identity_the_flow_is_the_writer_on_the_other_side() -> None:
+    world = at_rest()
+    world["journal"]["state"]["policy"] = "identity"
+    world["activity"]["grown"]["P"].append('a producer of "T-0"')
+    assert judged(world)["verdict"] == "PROVEN"
+
+
+def test_in_random_mixtures_proven_needs_all_and_one_difference_refutes() -> None:
+    kinds = [(1, change) for change, _said in REFUTES.values()] + [
+        (2, change)
+        for name, (change, _said) in UNSEEN.items()
+        if name not in ("settings not compared", "a worker does not answer")
+    ]
+    for seed in range(500):
+        draw = random.Random(seed)
+        drawn = draw.sample(kinds, draw.randrange(4))
+        world = at_rest()
+        for _kind, change in drawn:
+            change(world)
+        # A fence that could not be read shows no difference.
+        if world["fences"][0].get("failed"):
+            world["fences"][0]["changes"] = []
+            drawn = [one for one in drawn if one[1] is not REFUTES["the fence is open"][0]]
+        wanted = {1: "REFUTED", 2: "UNKNOWN", 3: "PROVEN"}[min([kind for kind, _change in drawn], default=3)]
+        assert judged(world)["verdict"] == wanted, seed
