@@ -26,6 +26,15 @@ options:
     type: str
     choices: [refuse, reread]
     default: refuse
+  accept_skips:
+    description:
+      - Groups that may move although records that they have not read are no longer in the topic on O(enter), because
+        retention, a deletion or compaction has removed them there. Each other group of which that is so, or may be so,
+        fails with RV(ignore:error.code) C(records_gone). O(group_lag=reread) does not accept it.
+      - The group never processes those records. The number is RV(ignore:skips).
+    type: list
+    elements: str
+    default: []
   vouched:
     description:
       - The groups' own earlier positions on the original topics of O(enter), from the journal, as a dictionary from

@@ -37,6 +37,7 @@ options:
       - Whether to find the positions as of now, with flows and applications at work, instead of after a barrier.
       - Fails then only for what a barrier would refuse whatever the applications do until then. A committed offset past
         the log end is one; another is a group without members whose next record on the other side cannot be proven.
+        Records that a group has not read and that are gone from O(enter) are refused whether it is reading or not.
       - O(barrier), O(settle) and O(member_timeout) have no effect then.
     type: bool
     default: false
@@ -76,9 +77,10 @@ positions:
 details:
   description:
     - One row for each group, topic and partition of the side being entered, with C(offset), C(method), C(quality)
-      (exact, safe or none), C(rereads) (upper bound of records read again), C(reason), the verified offset-sync
-      that was used (C(anchor), offsets on source and replica), C(hazards), the C(existing) commit, and for comparison
-      C(checkpoint), the position that MirrorMaker 2's own checkpoint gives a group that is behind.
+      (exact, safe, skips or none), C(rereads) (upper bound of records read again), C(skips) (C(at_least) and
+      C(at_most) of the records that the group has not read and that are no longer there), C(reason), the verified
+      offset-sync that was used (C(anchor), offsets on source and replica), C(hazards), the C(existing) commit, and for
+      comparison C(checkpoint), the position that MirrorMaker 2's own checkpoint gives a group that lags.
   returned: always
   type: list
   elements: dict
@@ -90,6 +92,12 @@ rereads:
   description: Upper bound of records read again by all groups; null when it is not known.
   returned: always
   type: int
+skips:
+  description:
+    - How many records the groups never process after the move, because they are no longer in the topics being
+      entered, as C(at_least) and C(at_most); a null C(at_most) means that no upper bound is known.
+  returned: always
+  type: dict
 barrier:
   description:
     - What cannot be read again later, by topic and partition. C(copied) is the last copied offset, C(starts) and

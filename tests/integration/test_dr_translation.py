@@ -39,6 +39,7 @@ pytestmark = pytest.mark.integration
 P, B = "TP", "TB"
 THERE, BACK = {"source": P, "target": B}, {"source": B, "target": P}
 COUNT, BACKWARD = 40, 6
+GONE = 25
 Commits = dict[tuple[str, int], int]
 Written = list[tuple[bytes | None, bytes | None]]
 
@@ -568,6 +569,17 @@ class Bare:
             producer.produce(topic, value, key=key, partition=0)
         assert producer.flush(30) == 0
 
+    def delete(self, alias: str, topic: str, partition: int, before: int) -> None:
+        """As retention does, or kafka-delete-records."""
+        admin = AdminClient({"bootstrap.servers": self.pair.servers(alias)})
+        for future in admin.delete_records([TopicPartition(topic, partition, before)]).values():
+            future.result()
+
+    def policy(self, alias: str, topic: str, value: str) -> None:
+        item = {"name": topic, "config": {"cleanup.policy": value}}
+        made = run_module(kafka_topic, {"bootstrap_servers": self.pair.servers(alias), "topics": [item]})
+        assert made["rc"] == 0, made
+
     def groups(self, partition: int, at: Iterable[int]) -> dict[str, int]:
         """A group for every position on one partition, read to the end on the other one."""
         there = self.pair.main, 1 - partition
@@ -648,6 +660,90 @@ def test_a_wrong_offset_sync_whose_source_record_has_expired_causes_no_skip(bare
     bare.write(bare.syncs, [sync(bare.pair.main, 1, 2, COUNT - 1)])
     rows = bare.offsets(bare.groups(1, range(gone, COUNT + 1)), 1, group_lag="reread")
     assert {at: row["offset"] for at, row in rows.items() if row["offset"] > at} == {}
+
+
+# ---- records that the replica no longer holds (R30)
+
+
+@pytest.fixture(scope="module")
+def expired(lab: Any) -> Iterator[Bare]:
+    """Of partition 0 the replica has lost 25 of 40 records, of partition 1 all."""
+    made = Bare(lab)
+    for partition, gone in ((0, GONE), (1, COUNT)):
+        made.delete(made.b, made.replica, partition, gone)
+    yield made
+    made.pair.flow(made.there, "absent")
+    for topic in (made.syncs, made.beats):
+        made.write(topic, None)
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"forecast": True}, {"barrier": False}], ids=["barrier", "forecast", "no barrier"]
+)
+def test_unread_records_that_the_replica_has_lost_are_counted_and_refused(expired: Bare, more: dict[str, Any]) -> None:
+    """R30: raising the position to the log start is a skip, and accepting re-reads does not accept it."""
+    (group,) = expired.groups(0, [10])
+    result = expired.pair.translate(group, group_lag="reread", accept_skips=["another"], **more)
+    assert (result["rc"], result["error"]["code"]) == (1, "records_gone"), result
+    assert f"15 records that {group} has not read on {expired.p} are no longer on {expired.b}" in result["msg"]
+    assert f"{expired.replica}-0" in result["msg"]
+    assert f"the log starts at {GONE}" in result["msg"]
+    assert "kafka_dr_accept_skips" in result["error"]["hint"]
+    assert result["skips"] == {"at_least": 15, "at_most": 15}
+
+
+@pytest.mark.parametrize("syncs", ["real", "none", "last"])
+def test_every_lagging_position_has_its_exact_number_accepted_by_name(expired: Bare, syncs: str) -> None:
+    """Whatever is left of the offset-syncs. What is still there is neither skipped nor read again."""
+    expired.write(expired.syncs, {"real": expired.real, "none": None, "last": expired.real[-1:]}[syncs])
+    positions = range(COUNT + 1)
+    groups = expired.groups(0, positions)
+    rows = expired.offsets(groups, 0, group_lag="reread", accept_skips=list(groups))
+    lost = {at: max(0, GONE - at) for at in positions}
+    assert {at: row["skips"] for at, row in rows.items()} == {
+        at: {"at_least": count, "at_most": count} for at, count in lost.items()
+    }
+    assert {at for at, row in rows.items() if row["quality"] == "skips"} == set(range(GONE))
+    assert {at: row["offset"] for at, row in rows.items() if lost[at]} == dict.fromkeys(range(GONE), GONE)
+    for at in (GONE - 1, GONE, GONE + 5):
+        rest = expired.pair.values(expired.b, expired.replica, 0, rows[at]["offset"])
+        assert rest[-(COUNT - max(at, GONE)) :] == expired.pair.values(expired.p, expired.pair.main, 0, max(at, GONE))
+
+
+def test_of_a_replica_that_has_lost_everything_each_unread_record_is_counted(expired: Bare) -> None:
+    expired.write(expired.syncs, expired.real)
+    groups = expired.groups(1, [0, 10, COUNT - 1, COUNT])
+    # Of partition 0 all of them have read everything.
+    rows = expired.offsets(groups, 1, group_lag="reread", accept_skips=list(groups))
+    assert {at: (row["offset"], row["skips"]["at_least"], row["skips"]["at_most"]) for at, row in rows.items()} == {
+        at: (COUNT, COUNT - at, COUNT - at) for at in (0, 10, COUNT - 1, COUNT)
+    }
+    assert rows[COUNT]["quality"] == "exact"
+
+
+def test_what_has_expired_on_both_sides_is_named_and_not_counted(expired: Bare) -> None:
+    """R30: it is gone for the group with or without a move."""
+    expired.delete(expired.p, expired.pair.main, 1, COUNT)
+    (group,) = expired.groups(1, [5])
+    result = expired.pair.translate(group, group_lag="reread")
+    assert result["rc"] == 0, result["msg"]
+    assert result["skips"] == {"at_least": 0, "at_most": 0}
+
+
+def test_the_reason_for_a_group_in_a_compacted_topic_says_so(bare: Bare) -> None:
+    """ "offset-sync, verified" does not tell why a lagging group would read again."""
+    bare.write(bare.syncs, bare.real)
+    for alias, topic in ((bare.p, bare.pair.main), (bare.b, bare.replica)):
+        bare.policy(alias, topic, "compact,delete")
+    try:
+        (group,) = bare.groups(0, [25])
+        result = bare.pair.translate(group)
+        assert result["error"]["code"] == "group_behind", result
+        assert "the source is compacted and the replica is compacted" in result["msg"]
+        assert "may read some again" in result["msg"]
+    finally:
+        for alias, topic in ((bare.p, bare.pair.main), (bare.b, bare.replica)):
+            bare.policy(alias, topic, "delete")
 
 
 def test_offset_syncs_before_syncs_since_are_ignored(bare: Bare) -> None:

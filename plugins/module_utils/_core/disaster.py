@@ -23,9 +23,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .positions import Position
+from .skips import NO_SKIPS, Skips
 from .verdict import UNKNOWN
 
-__all__ = ["Checkpointed", "Copies", "Prepared", "Tail", "guarded", "loss_lines", "predicted_loss", "survived"]
+__all__ = [
+    "Checkpointed",
+    "Copies",
+    "Prepared",
+    "Tail",
+    "compacted",
+    "guarded",
+    "loss_lines",
+    "predicted_loss",
+    "survived",
+]
 
 
 @dataclass(frozen=True)
@@ -88,9 +99,10 @@ def survived(tail: Tail, checkpointed: Checkpointed | None, prepared: Sequence[P
     if tail.end == 0:
         return Position(0, "empty", "exact", 0, "the partition was never written")
     hazards = []
-    claims = [(tail.start, "start", "no position of the group is known here")]
+    # The log start is not proven: what lay before it is perhaps unread, and no position brings it back (R30).
+    claims = [(0, "start", "no position of the group is known here")]
     if checkpointed is not None:
-        claims.append((max(tail.start, tail.floor), "stay", "the group had come to the present stay"))
+        claims.append((tail.floor, "stay", "the group had come to the present stay"))
         if checkpointed.downstream <= tail.end:
             claims.append((checkpointed.downstream, "checkpoint", "MirrorMaker 2's newest checkpoint of the group"))
         else:
@@ -102,8 +114,36 @@ def survived(tail: Tail, checkpointed: Checkpointed | None, prepared: Sequence[P
             hazards.append("a prepared position lies past the log end")
         else:
             claims.append((one.offset, "prepared", "translated while both sides could be read"))
-    offset, method, reason = max(claims, key=lambda claim: claim[0])
-    return _at(Position(offset, method, "safe", None, reason, hazards=tuple(dict.fromkeys(hazards))), offset, tail.end)
+    needed, method, reason = max(claims, key=lambda claim: claim[0])
+    found = Position(needed, method, "safe", None, reason, hazards=tuple(dict.fromkeys(hazards)))
+    return _from_start(found, needed, tail)
+
+
+def compacted(position: Position, tail: Tail) -> Position:
+    """At the log start of a compacted replica. ``position``: what is known of the group otherwise.
+
+    Compaction may have removed any record after that position.
+    """
+    reason = "compacted: whether MirrorMaker 2 was sending records again when it ended cannot be seen"
+    most = tail.end - (position.offset or 0) + (position.skips.at_most or 0)
+    found = _at(Position(tail.start, "start", "safe", None, reason, hazards=position.hazards), tail.start, tail.end)
+    if not most:
+        return found
+    text = f"{reason}; up to {most} records that the group may not have read can have been compacted away"
+    return replace(found, quality="skips", skips=Skips(0, most), reason=text)
+
+
+def _from_start(position: Position, needed: int, tail: Tail) -> Position:
+    """At ``needed`` or at the log start: then what has expired in between may be unread, and is loss (R30).
+
+    Only an upper bound: how far the group had read beyond what is known here, only the lost side knows.
+    """
+    gone = tail.start - needed
+    if gone <= 0:
+        return _at(position, needed, tail.end)
+    reason = f"{position.reason}; the log starts at {tail.start}, its position there would be {needed}"
+    found = _at(replace(position, reason=reason), tail.start, tail.end)
+    return replace(found, quality="skips", skips=Skips(0, gone))
 
 
 def _set_back(prepared: Prepared, checkpointed: Checkpointed | None) -> bool:
@@ -134,8 +174,8 @@ def guarded(position: Position, tail: Tail, copies: Copies) -> Position:
     hazards = (
         position.hazards if copies.proven else (*position.hazards, "the first copies were not found, only bounded")
     )
-    moved = replace(position, method="first_copy", reason=reason, hazards=hazards)
-    return _at(moved, max(first, tail.start), tail.end)
+    moved = replace(position, method="first_copy", reason=reason, hazards=hazards, skips=NO_SKIPS)
+    return _from_start(moved, first, tail)
 
 
 # ---- loss -------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from .skips import NO_SKIPS, Skips
 from .stays import Partition, Stay
 from .translation import Translated
 
@@ -80,13 +81,17 @@ def segment(holes: Sequence[Hole], commit: int, upstream: bool) -> int:
     return -sum(commit < (hole.begin if upstream else hole.replica_at) for hole in holes)
 
 
-def at_hole(holes: Sequence[Hole], commit: int, upstream: bool) -> Translated | None:
-    """A position at a hole: nothing of the flow's lies between the two ends. The tail itself came over another way."""
+def at_hole(holes: Sequence[Hole], commit: int, upstream: bool, compacted: bool) -> Translated | None:
+    """A position at a hole: nothing of the flow's lies between the two ends. The tail itself came over another way.
+
+    ``compacted``: the side being entered is, so that records after the hole may be gone; nothing counts them here.
+    """
+    skips = Skips(0, None) if compacted else NO_SKIPS
     for hole in reversed(holes):
         if upstream and hole.begin <= commit <= hole.end:
-            return Translated(hole.replica_at, "hole", 0, reached=True)
+            return Translated(hole.replica_at, "hole", 0, reached=True, skips=skips)
         if not upstream and commit == hole.replica_at:
-            return Translated(hole.end, "hole", 0)
+            return Translated(hole.end, "hole", 0, skips=skips)
     return None
 
 

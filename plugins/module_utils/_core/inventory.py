@@ -18,7 +18,7 @@ from .errors import DrError
 from .hooks import HOOK_KEYS, check_hook
 from .names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, is_internal
 from .retention import without_retention
-from .schema import Key, check_mapping, is_set, nearest
+from .schema import Key, check_mapping, is_set, names, nearest
 from .srm import own_settings
 
 __all__ = ["VARIABLES", "cutover_order", "derive_pair"]
@@ -86,6 +86,7 @@ RUN_VARIABLES = {
     "enable_timeout": Key("any"),
     "stall_timeout": Key("any"),
     "group_lag": Key(choices=("refuse", "reread")),
+    "accept_skips": Key("names"),
     "applications_on": Key(),
     "copy_again": Key("names"),
     "checkpoint_timeout": Key("any"),
@@ -191,7 +192,7 @@ def derive_pair(variables: Mapping[str, Any], known: Mapping[str, Key] | None = 
         wrong_key = "needs the key" in text
         problems.append(text.replace(*(('"', '"kafka_dr_') if wrong_key else ("kafka_dr.", "kafka_dr_")), 1))
     if not found:
-        problems += _check_parts(pair)
+        problems += _check_parts(pair) + _check_accepted_groups(pair, variables)
     if not problems:
         problems += part_of(pair, variables.get("application") or None, exact=variables.get("rights") == "exact")
     if not problems:
@@ -228,6 +229,16 @@ def _check_parts(pair: dict[str, Any]) -> list[str]:
         return problems
     hooks = [problem for hook in pair["hooks"] for problem in check_hook(hook)]
     return _check_clusters(pair) + _check_topics(pair) + _check_clients(pair) + hooks
+
+
+def _check_accepted_groups(pair: Mapping[str, Any], variables: Mapping[str, Any]) -> list[str]:
+    """A misspelled name would accept nothing, and be seen in the middle of a move only."""
+    declared = [group["name"] for group in pair["groups"]]
+    return [
+        f'kafka_dr_accept_skips names "{name}", which is not in kafka_dr_groups.{nearest(name, declared)}'
+        for name in names(variables.get("accept_skips") or [])
+        if name not in declared
+    ]
 
 
 def _check_clusters(pair: dict[str, Any]) -> list[str]:

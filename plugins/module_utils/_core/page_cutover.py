@@ -31,6 +31,7 @@ from .markup import (
     whole_page,
 )
 from .report import resume_command
+from .skips import skip_text
 from .standstill import Span, phase_spans, stood_still
 from .verdict import REFUTED, UNKNOWN
 
@@ -232,7 +233,11 @@ def _summary(document: Document) -> list[Html]:
         ". MirrorMaker 2's own checkpoints would have been further back by: ",
         checkpoints,
     )
-    return [tag("p", *text, ". Those that are not exact come first.")]
+    lost = skip_text(rows(part(document.get("barrier")).get("skips")))
+    return [
+        tag("p", *text, ". Those that are not exact come first."),
+        *([tag("p", f"Never processed, because the records were no longer there: {lost}.")] if lost else []),
+    ]
 
 
 def _row(document: Document, row: Document) -> list[object]:

@@ -12,10 +12,11 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from .skips import NO_SKIPS, Skips
 from .stays import Place
-from .translation import Anchor, Translated
+from .translation import COMPACTED, Anchor, Translated
 
 __all__ = ["Position", "Side", "enter_original", "enter_replica", "enter_same"]
 
@@ -35,8 +36,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Position:
-    """A start on the new side. ``quality``: ``exact``, ``safe`` (re-reads at most ``rereads``) or ``none``.
+    """A start on the new side.
 
+    ``quality``: ``exact``, ``safe`` (re-reads at most ``rereads``), ``skips`` (records that the group has not read are
+    no longer there, R30) or ``none``.
     ``anchor``: the verified offset-sync that was used. ``hazards``: what kept the position from being more precise.
     """
 
@@ -47,6 +50,7 @@ class Position:
     reason: str
     anchor: Anchor | None = None
     hazards: tuple[str, ...] = ()
+    skips: Skips = NO_SKIPS
 
 
 def enter_replica(left: Side, replica: Side, flow_final: bool, translated: Translated | None) -> Position:
@@ -57,20 +61,54 @@ def enter_replica(left: Side, replica: Side, flow_final: bool, translated: Trans
     decided = _decided(left, replica, flow_final)
     if decided is not None:
         return decided
-    return _translated(replica, translated)
+    return _with_expired(left, _translated(left, replica, translated))
 
 
 def enter_same(left: Side, entered: Side, flow_final: bool, place: Place, translated: Translated | None) -> Position:
-    """Start on Y:T with the policy identity. ``place``: where the position lies among the stays of the pair."""
+    """Start on Y:T with the policy identity. ``place``: where the position lies among the stays of the pair.
+
+    ``translated``: of a position at a cut it only counts what is gone on Y.
+    """
     decided = _decided(left, entered, flow_final)
     if decided is not None:
         return decided
     if place.other is not None:
-        offset = min(max(place.other, entered.start or 0), entered.end or 0)
-        return Position(offset, "cut", "exact", 0, "the position is the cut of a cutover")
+        return _at_cut(left, entered, place.other, translated)
     if place.stay is None:
         return Position(None, "none", "none", None, "it lies in a tail that was written behind a cut and never copied")
-    return _translated(entered, translated)
+    return _with_expired(left, _translated(left, entered, translated))
+
+
+def _at_cut(left: Side, entered: Side, cut: int, translated: Translated | None) -> Position:
+    """Everything after the cut on the side being left has its copy after the cut on the other one."""
+    start, end = entered.start or 0, entered.end or 0
+    found = Position(min(max(cut, start), end), "cut", "exact", 0, "the position is the cut of a cutover")
+    most = Skips(0, max(0, start - cut)).capped(_unread(left))
+    return _skipping(found, most if translated is None else translated.skips, cut, start)
+
+
+def _unread(left: Side) -> int:
+    """At most so many records of the side being left has the group not read."""
+    return max(0, (left.end or 0) - max(left.commit or 0, left.start or 0))
+
+
+def _skipping(position: Position, skips: Skips, needed: int, start: int) -> Position:
+    """``position`` with what is skipped: never exact or safe (R30)."""
+    if not skips.possible:
+        return position
+    causes = [f"the log starts at {start}, its position there would be {needed}"] if start > needed else []
+    causes += [text for text in position.hazards if text in COMPACTED]
+    reason = f"{skips.text} that it has not read are no longer there: {'; '.join(causes) or 'expired or compacted'}"
+    return replace(position, quality="skips", skips=skips, reason=reason)
+
+
+def _with_expired(left: Side, position: Position) -> Position:
+    """Names what is gone on the side being left as well: lost to the group, but not by a move."""
+    gone = (left.start or 0) - (left.commit or 0)
+    if gone <= 0 or position.offset is None:
+        return position
+    text = f"{position.reason}; {gone} offsets that it had not read have expired on the side being left as well"
+    return replace(position, reason=text)
 
 
 def _decided(left: Side, entered: Side, flow_final: bool) -> Position | None:
@@ -89,18 +127,39 @@ def _decided(left: Side, entered: Side, flow_final: bool) -> Position | None:
     return None
 
 
-def _translated(entered: Side, translated: Translated | None) -> Position:
+def _translated(left: Side, entered: Side, translated: Translated | None) -> Position:
     if translated is None or entered.start is None or entered.end is None:
         return Position(None, "none", "none", None, "its position could not be translated")
-    return _from(translated, entered.start, entered.end)
+    return _from(translated, entered.start, entered.end, _unread(left))
 
 
-def _from(translated: Translated, start: int, end: int) -> Position:
+def _from(translated: Translated, start: int, end: int, most: int) -> Position:
+    """``most``: at most so many records can be skipped that have expired since the translation."""
     quality = "exact" if translated.exact else "safe"
     offset = min(max(translated.offset, start), end)
+    found = Position(
+        offset,
+        translated.method,
+        quality,
+        translated.rereads,
+        _reason(translated),
+        translated.anchor,
+        translated.hazards,
+    )
+    more = Skips(0, max(0, start - translated.offset)).capped(most)
+    needed = translated.offset if translated.needed is None else translated.needed
+    return _skipping(found, translated.skips.plus(more), needed, start)
+
+
+def _reason(translated: Translated) -> str:
+    """Why the position is what it is; of an inexact one in a compacted topic, what that means for the group."""
     reason = _REASONS[translated.method]
-    return Position(
-        offset, translated.method, quality, translated.rereads, reason, translated.anchor, translated.hazards
+    compacted = [text for text in translated.hazards if text in COMPACTED]
+    if translated.exact or not compacted:
+        return reason
+    return (
+        f"{reason}; {' and '.join(compacted)}, and compaction removes records between two offsets, so that the records"
+        " after the position cannot be counted off: the group may read some again"
     )
 
 
@@ -133,9 +192,17 @@ def enter_original(left: Side, original: Side, flow_drained: bool, translated: T
         return Position(None, "none", "none", None, reason)
     if own is not None and own >= original.start and (translated is None or own > translated.offset):
         span = original.end - own if translated is None else max(0, translated.rereads - (own - translated.offset))
-        quality = "exact" if translated is not None and translated.exact else "safe"
-        return Position(own, "own", quality, span, "the group's own earlier position")
+        exact = translated is not None and translated.rereads == 0
+        return Position(own, "own", "exact" if exact else "safe", span, "the group's own earlier position")
+    # What lies before the group's own earlier position it has read there.
+    needed = own or 0
     if translated is not None:
-        return _from(translated, original.start, original.end)
+        most = max(0, original.start - needed)
+        if COMPACTED[0] not in translated.hazards:
+            translated = replace(translated, skips=translated.skips.capped(most))
+        return _from(translated, original.start, original.end, most)
     span = original.end - original.start
-    return Position(original.start, "start", "safe", span, "no earlier position of the group is known")
+    found = Position(original.start, "start", "safe", span, "no earlier position of the group is known")
+    # Nothing to read on the replica: then nothing is lost.
+    gone = 0 if left.read_to_end else max(0, original.start - needed)
+    return _skipping(found, Skips(0, gone), needed, original.start)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from .readiness import CONTROLLED, DISASTER, Check, Expiring, Facts
 from .residence import unsafe_journal
+from .skips import skipped_in
 from .topics import TopicState
 from .verdict import PROVEN, REFUTED, UNKNOWN, Finding
 
@@ -422,6 +423,18 @@ def _movable(facts: Facts) -> Finding:
     return _none_of(list(facts.refused), f"a cutoff would refuse no committed offset on {facts.x} as it is now")
 
 
+def _still_held(facts: Facts) -> Finding:
+    if facts.rows is None:
+        return _not_known(facts, "rows")
+    found = [
+        (f'"{row["group"]}" on {row["topic"]}-{row["partition"]}: {row["reason"]}', skipped_in(row))
+        for row in facts.rows
+    ]
+    gone = [text for text, skips in found if skips.at_least]
+    unsure = [text for text, skips in found if skips.possible]
+    return _none_of(gone, f"{facts.y} holds every record that a group has not read", unsure)
+
+
 def _not_ahead(facts: Facts) -> Finding:
     if facts.rows is None:
         return _not_known(facts, "rows")
@@ -737,6 +750,15 @@ CHECKS = (
         "Can every committed offset on {x} be moved by a cutoff as it is now?",
         _movable,
         "Let the group read on, or commit an offset within the log; kafka_dr_group_lag: reread accepts re-reads.",
+        ("positions",),
+        (CONTROLLED,),
+    ),
+    Check(
+        "unread_there",
+        "Does {y} still hold every record that a group has not read?",
+        _still_held,
+        "Let the group read on where it is, before the records expire there too, and raise the topic's retention on"
+        " {y}. kafka_dr_accept_skips moves a group all the same: it never processes those records.",
         ("positions",),
         (CONTROLLED,),
     ),

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .journal import DISASTER
+from .skips import skip_rows, skip_text, total
 from .verdict import PROVEN, REFUTED, UNKNOWN, combine
 
 __all__ = [
@@ -54,6 +55,7 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "phases": [phase_row(phase) for phase in facts["times"]],
         "hooks": [_hook_row(hook) for hook in facts["hooks"]],
         "rereads": facts["rereads"],
+        "skips": _skips(facts),
         "checkpoint_rereads": _checkpoint_rereads(facts["details"]),
         "found_positions": _found_positions(facts["details"]),
         "positions": list(facts["details"]),
@@ -65,6 +67,24 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "rescue": facts["rescue"],
         "failure": facts["failure"],
     }
+
+
+def _skips(facts: Mapping[str, Any]) -> dict[str, int | None] | None:
+    """Records that groups never process, because the side entered no longer held them; None: positions not known."""
+    rows = facts["barrier"].get("skips")
+    return None if rows is None else total({"skips": row} for row in rows).as_dict()
+
+
+def _never_processed(facts: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The check of positions where records are, or may be, skipped: accepted loss is loss (R30)."""
+    rows = facts["barrier"].get("skips")
+    if not rows:
+        return None
+    verdict = REFUTED if any(row["at_least"] for row in rows) else UNKNOWN
+    text = f"never processed, because {facts['to']} no longer held them: {skip_text(rows)}"
+    accepted = "" if facts["type"] == DISASTER else " (accepted by kafka_dr_accept_skips)"
+    again = f"; at most {facts['rereads']} records are read again" if facts["rereads"] else ""
+    return check_row("positions", verdict, f"{text}{accepted}{again}")
 
 
 def _not_checked(facts: Mapping[str, Any]) -> list[str]:
@@ -154,7 +174,9 @@ def _drained(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _positions(facts: Mapping[str, Any]) -> dict[str, Any]:
-    rereads = facts["rereads"]
+    rereads, lost = facts["rereads"], _never_processed(facts)
+    if lost is not None:
+        return lost
     if rereads is None:
         return check_row("positions", UNKNOWN, _TAKEN_OVER)
     if facts["kept"]:
@@ -186,7 +208,9 @@ def _loss(survey: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _survived(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Positions of a disaster: they skip nothing; how old they were tells how much is read again."""
-    rows, survey = facts["details"], facts["survey"]
+    rows, survey, lost = facts["details"], facts["survey"], _never_processed(facts)
+    if lost is not None:
+        return lost
     if not rows or survey is None:
         return check_row("positions", UNKNOWN, _TAKEN_OVER)
     if facts["kept"]:
@@ -344,10 +368,12 @@ def checkpoint_lines(result: Mapping[str, Any], to: str) -> list[str]:
         return [f"nothing was written on {to}: {result['reason']}"]
     rows = result["details"]
     exact = sum(row["quality"] == "exact" for row in rows)
+    lost = skip_text(skip_rows(rows))
     lines = [
         f"{result['committed']} positions raised on {to}; {exact} of {len(rows)} are exact,"
         f" {_at_most(result['rereads'])} would be read again if the applications moved now"
     ]
+    lines += [f"  unread and no longer on {to}: {lost}; those positions were not committed"] if lost else []
     lines += [f"  already higher: {text}" for text in result["ahead"][:10]]
     return lines + [f"  left out: {text}" for text in result["left_out"][:10]]
 

@@ -15,20 +15,29 @@ from functools import cached_property
 from itertools import accumulate
 
 from .formats import OffsetSync
+from .translation import Translated
 
-__all__ = ["Bounds", "Span", "merged", "span_forward", "span_reverse"]
+__all__ = ["Bounds", "Span", "merged", "span_forward", "span_reverse", "span_skips"]
+
+# Offsets that are read to count skipped records. Beyond that, the count is a range.
+_COUNTED = 50_000
+_NEAR = 1000
 
 Range = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Logs of both sides, N, and the offset-syncs of the partition by downstream offset."""
+    """Logs of both sides, N, and the offset-syncs of the partition by downstream offset.
+
+    ``gone_after``: as of :class:`Copy`.
+    """
 
     source: Range
     replica: Range
     copied: int | None
     syncs: Sequence[OffsetSync]
+    gone_after: int = 0
 
     @cached_property
     def downstreams(self) -> list[int]:
@@ -78,6 +87,29 @@ def span_reverse(commit: int, bounds: Bounds, width: int) -> Span:
     """For a position on the replica."""
     source, replica = _around(commit, bounds, width, commit)
     return Span(source, replica, (commit,))
+
+
+def span_skips(commit: int, found: Translated, bounds: Bounds, forward: bool) -> Span:
+    """What tells how many records ``found`` skips: everything unread on both sides, or where the log begins now."""
+    source, replica = bounds.source, bounds.replica
+    commits = (commit, found.offset) if forward else (found.offset, commit)
+    if found.anchor is not None:
+        commits = min(commits[0], found.anchor.upstream), min(commits[1], found.anchor.downstream)
+    low, begin = max(source[0], commits[0] - 1), max(replica[0], commits[1])
+    if (source[1] - low if forward else replica[1] - begin) > _COUNTED:
+        return _first_left(commit, bounds)
+    if not forward and source[1] - low > 2 * _COUNTED:
+        return Span((low, low + _NEAR), (begin, replica[1]), (commit,))
+    return Span((low, source[1]), (max(begin, replica[1] - 2 * _COUNTED), replica[1]), (commit,))
+
+
+def _first_left(commit: int, bounds: Bounds) -> Span:
+    """Around the first offset-sync that is left on both sides."""
+    source, replica = bounds.source, bounds.replica
+    left = (sync for sync in bounds.syncs if sync.downstream >= replica[0] and sync.upstream >= source[0])
+    first = min(left, key=lambda sync: (sync.downstream, sync.upstream), default=None)
+    low, begin = (source[0], replica[0]) if first is None else (first.upstream, first.downstream)
+    return Span((low, min(low + _NEAR, source[1])), (begin, min(begin + _NEAR, replica[1])), (commit,))
 
 
 def _around(place: int, bounds: Bounds, width: int, floor: int) -> tuple[Range, Range]:

@@ -38,6 +38,15 @@ class Stay:
         """First offset of the stay on ``alias``."""
         return self.begin[alias].get(key, 0)
 
+    def gone_after(self, entered: str, key: Partition, logs: Mapping[str, tuple[int, int]], compacted: bool) -> int:
+        """At most so many records of later stays are gone on the side ``entered``; ``compacted``: that topic is."""
+        if self.end is None:
+            return 0
+        left = self.source if entered == self.target else self.target
+        unread = max(0, logs[left][1] - self.end[left].get(key, 0))
+        expired = max(0, logs[entered][0] - self.end[entered].get(key, 0))
+        return unread if compacted else min(unread, expired)
+
 
 @dataclass(frozen=True)
 class Place:

@@ -33,9 +33,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .formats import OffsetSync
+from .skips import NO_SKIPS, Skips, skipped_forward, skipped_reverse
 
-__all__ = ["Anchor", "Copy", "Translated", "Window", "after_last_rewind", "checkpoint", "forward", "reverse"]
+__all__ = [
+    "COMPACTED",
+    "Anchor",
+    "Copy",
+    "Translated",
+    "Window",
+    "after_last_rewind",
+    "checkpoint",
+    "forward",
+    "reverse",
+]
 
+# Hazards that say why offsets do not count records.
+COMPACTED = ("the source is compacted", "the replica is compacted")
 # Upper anchors that are tried for one replica record: a resend in between makes the nearest one useless.
 _ANCHORS_TRIED = 3
 
@@ -91,6 +104,9 @@ class Copy:
     replica's log, read after N and before the source's end. ``source_end``: the source's end (last stable offset).
     ``timed``: the flow carries the timestamp of every record that was read. ``same_topics``: it is proven (by topic
     ids) that the flow has always copied between these two topics; without that nothing but the log start is safe.
+    ``gone_after``: records of later parts that are gone from the log that is entered, at most. ``ended``: later parts
+    follow. A replay may have set the flow forward from an earlier offset than it had reached, so copies at the end of
+    such a part can be of records that lie after it.
     """
 
     source: Window
@@ -107,6 +123,8 @@ class Copy:
     timed: bool = True
     same_topics: bool = True
     syncs: Sequence[OffsetSync] = field(default=())
+    gone_after: int = 0
+    ended: bool = False
 
     @cached_property
     def anchors(self) -> list[Anchor]:
@@ -133,8 +151,8 @@ class Copy:
         """What makes a position here less precise than it could be, in words; never less safe."""
         known = {
             "the topics are not known to be those of before": not self.same_topics,
-            "the source is compacted": self.source_compacted,
-            "the replica is compacted": self.replica_compacted,
+            COMPACTED[0]: self.source_compacted,
+            COMPACTED[1]: self.replica_compacted,
             "the flow does not carry the timestamps of all records": not self.timed,
             "records have expired on the source": self.start > self.first,
             "records have expired on the replica": self.replica_start > self.replica_first,
@@ -155,7 +173,7 @@ class Copy:
 
 @dataclass(frozen=True)
 class Translated:
-    """A position on the other side that skips nothing.
+    """A position on the other side that skips nothing that is left there, and what is no longer there (``skips``).
 
     ``rereads``: upper bound of records that were processed and will be again because of the position. Copies that lie
     twice in the replica are not counted (SOUNDNESS 4). ``method``: end, content, sync, tail, hole or start.
@@ -168,11 +186,14 @@ class Translated:
     hazards: tuple[str, ...] = ()
     # Forward: a copy of the last processed record is seen below the position. Else it may not have been copied yet.
     reached: bool = False
+    skips: Skips = NO_SKIPS
+    # The proven position: lower than ``offset`` where the log that is entered starts only after it. None: ``offset``.
+    needed: int | None = None
 
     @property
     def exact(self) -> bool:
         """Proven: the very next record."""
-        return self.rereads == 0
+        return self.rereads == 0 and not self.skips.possible
 
 
 # ---- forward: commit c on the source -> offset on the replica ----------------------------------------------------
@@ -180,11 +201,28 @@ class Translated:
 
 def forward(commit: int, copy: Copy) -> Translated:
     """Where a group that has processed every source record below ``commit`` starts on the replica."""
+    return _with_later_parts(_clamped_forward(commit, copy), copy)
+
+
+def _with_later_parts(found: Translated, copy: Copy) -> Translated:
+    """The group has read nothing of the parts that follow, and what of them has expired no position brings back."""
+    return replace(found, skips=found.skips.plus(Skips(0, copy.gone_after)))
+
+
+def _clamped_forward(commit: int, copy: Copy) -> Translated:
     if not copy.same_topics:
         span = copy.replica_end - copy.replica_start
-        return Translated(copy.replica_start, "start", span, hazards=copy.hazards)
+        skips = skipped_forward(commit, copy.replica_start, copy.replica_first, copy)
+        return Translated(copy.replica_start, "start", span, hazards=copy.hazards, skips=skips)
     found = replace(_forward(commit, copy), hazards=copy.hazards)
-    return replace(found, offset=min(max(found.offset, copy.replica_start), copy.replica_end))
+    offset = min(max(found.offset, copy.replica_start), copy.replica_end)
+    if found.method == "end":
+        return replace(found, offset=offset)
+    # The log start is the only position that is left, but what lay before it is skipped (R30).
+    needed = copy.replica_first if found.anchor is None else found.offset
+    skips = skipped_forward(commit, offset, needed, copy)
+    rereads = max(0, found.rereads - max(0, offset - found.offset))
+    return replace(found, offset=offset, rereads=rereads, skips=skips, needed=needed)
 
 
 def _forward(commit: int, copy: Copy) -> Translated:
@@ -285,9 +323,16 @@ def _latest(unread: int, at: int, copy: Copy) -> int | None:
 
 def reverse(commit: int, copy: Copy) -> Translated:
     """Where a group that has processed every replica record below ``commit`` starts on the source."""
+    return _with_later_parts(_counted_reverse(commit, copy), copy)
+
+
+def _counted_reverse(commit: int, copy: Copy) -> Translated:
     if not copy.same_topics:
-        return Translated(copy.start, "start", copy.source_end - copy.start, hazards=copy.hazards)
-    found = replace(_reverse(commit, copy), hazards=copy.hazards)
+        skips = skipped_reverse(commit, copy.first, copy)
+        return Translated(copy.start, "start", copy.source_end - copy.start, hazards=copy.hazards, skips=skips)
+    found = _reverse(commit, copy)
+    needed = found.offset if found.needed is None else found.needed
+    found = replace(found, hazards=copy.hazards, skips=skipped_reverse(commit, needed, copy), needed=needed)
     if found.rereads == 0:
         return found
     replica = copy.replica
@@ -299,18 +344,20 @@ def reverse(commit: int, copy: Copy) -> Translated:
 
 def _reverse(commit: int, copy: Copy) -> Translated:
     """As :func:`reverse`, with ``rereads`` 0 where the next record is proven and -1 where it is not yet counted."""
-    best = Translated(copy.start, "start", -1)
     claims = [claim for claim in (_by_anchor(commit, copy), _by_tail(commit, copy)) if claim is not None]
+    # The log start is a proven position only if a claim reaches it.
+    proven = max((claim.offset for claim in claims), default=copy.first)
+    best = Translated(copy.start, "start", -1, needed=min(proven, copy.start))
     best = max([best, *claims], key=lambda claim: claim.offset)
     if _is_next(best.offset, commit, copy):
-        return Translated(best.offset, best.method, 0, best.anchor)
+        return replace(best, rereads=0)
     for index in range(copy.replica.below(commit) - 1, -1, -1):
         claim = _by_count(index, copy)
         if claim is not None and claim.offset > best.offset:
             best = claim
             if _is_next(best.offset, commit, copy):
-                return Translated(best.offset, best.method, 0, best.anchor)
-    return Translated(max(best.offset, copy.start), best.method, -1, best.anchor)
+                return replace(best, rereads=0)
+    return best
 
 
 def _by_anchor(commit: int, copy: Copy) -> Translated | None:

@@ -21,6 +21,7 @@ from .._core.ownership import Claim
 from .._core.scopes import scope_problems
 from .._core.waiting import Bounds, wait_until
 from .._guard import owned
+from .._core.skips import skipped_in
 from .._kafka.committing import commit_positions
 from .._kafka.topics import describe, log_ranges
 from .._module import Result
@@ -167,7 +168,9 @@ class _Job:
             for row in one.out_of_scope
         ]
         active = sorted(group for group, look in evidence.y_groups.items() if look.state not in ("EMPTY", "DEAD"))
-        usable = [row for row in rows if row["offset"] is not None and row["group"] not in active]
+        # What skips is neither committed nor kept for a disaster: there it would pass for a safe position (R30).
+        sound = [row for row in rows if row["offset"] is not None and not skipped_in(row).possible]
+        usable = [row for row in sound if row["group"] not in active]
         ahead = [row for row in usable if row["existing"] is not None and row["existing"] > row["offset"]]
         wanted: dict[str, dict[Partition, int]] = {}
         for row in usable:
@@ -176,9 +179,8 @@ class _Job:
             self._require_time()
             # For a disaster: what is found as a commit on that side may be anybody's, this is not.
             place = (self._params["pair"], self.y)
-            vouched = (row for row in rows if row["offset"] is not None)
             ids = state.topic_ids.get(self.y, {})
-            write_prepared(self.pair.kafka, self._params["state_topic"], place, since, vouched, ids)
+            write_prepared(self.pair.kafka, self._params["state_topic"], place, since, sound, ids)
         committed = commit_positions(self.pair.kafka[self.y], wanted, "raise", check)
         committed.extra = {
             "outcome": DONE,
@@ -186,7 +188,7 @@ class _Job:
             "committed": sum(outcome.status in ("planned", "done") for outcome in committed.outcomes),
             "ahead": _named(ahead),
             "left_out": [
-                *_named(row for row in rows if row["offset"] is None),
+                *_named(row for row in rows if row["offset"] is None or skipped_in(row).possible),
                 *(f"{row['group']} {row['topic']}: outside the group's topics, {row['evidence']}" for row in hidden),
             ],
             # Of a position that is not there nobody knows how much would be read again.

@@ -17,7 +17,7 @@ from .._core.errors import DrError
 from .._core.fingerprints import carries_times, fingerprints
 from .._core.formats import OffsetSync
 from .._core.names import flow_name
-from .._core.spans import Bounds, Span, merged, span_forward, span_reverse
+from .._core.spans import Bounds, Span, merged, span_forward, span_reverse, span_skips
 from .._core.stays import Stay
 from .._core.topic_ids import require_same
 from .._core.translation import Copy, Translated, Window, after_last_rewind, checkpoint, forward, reverse
@@ -34,6 +34,7 @@ _WIDTHS = (16, 200, 2000)
 # Reading so many records through takes less than another round.
 _GAP = 1000
 _SECONDS = 60.0
+Rule = Callable[[int, Copy], Translated]
 _Ends = tuple[dict[Partition, tuple[int, int]], dict[Partition, tuple[int, int]]]
 
 
@@ -123,9 +124,13 @@ class FlowCopies:
     def _names(self, topic: str) -> tuple[tuple[str, str], tuple[str, str]]:
         return (self.source, topic), (self.target, self.replica((topic, 0))[0])
 
+    def compacted(self, alias: str, topic: str) -> bool:
+        """Is the topic (source) or its replica (target) compacted?"""
+        state = self._states[alias][dict(self._names(topic))[alias]]
+        return "compact" in (_setting(state, "cleanup.policy") or "delete")
+
     def _limits(self, topic: str) -> Limits:
-        states = [self._states[alias][name] for alias, name in self._names(topic)]
-        compacted = ["compact" in (_setting(state, "cleanup.policy") or "delete") for state in states]
+        compacted = [self.compacted(alias, topic) for alias in (self.source, self.target)]
         return Limits(self._identity(topic), compacted[0], compacted[1])
 
     @cached_property
@@ -137,11 +142,13 @@ class FlowCopies:
         # Once, not for each group: producers stand still meanwhile.
         return {key: after_last_rewind(syncs) for key, syncs in self._syncs.of.items()}
 
-    def _bounds(self, key: Partition, ends: _Ends) -> Bounds:
+    def _bounds(self, key: Partition, ends: _Ends, rule: Rule) -> Bounds:
         syncs = sorted(self._of_stay(key), key=lambda sync: sync.downstream)
-        source = self._within(self.source, key, ends[0][key])
-        replica = self._within(self.target, key, ends[1][self.replica(key)])
-        return Bounds(source, replica, self.copied.get(key), syncs)
+        logs = {self.source: ends[0][key], self.target: ends[1][self.replica(key)]}
+        source, replica = (self._within(alias, key, log) for alias, log in logs.items())
+        entered = self.target if rule is forward else self.source
+        gone = 0 if self.stay is None else self.stay.gone_after(entered, key, logs, self.compacted(entered, key[0]))
+        return Bounds(source, replica, self.copied.get(key), syncs, gone)
 
     def _of_stay(self, key: Partition) -> Iterable[OffsetSync]:
         syncs = self._syncs.of.get(key, ())
@@ -165,25 +172,20 @@ class FlowCopies:
         self,
         wanted: Mapping[Partition, Iterable[int]],
         span_of: Callable[[int, Bounds, int], Span],
-        rule: Callable[[int, Copy], Translated],
+        rule: Rule,
     ) -> dict[tuple[Partition, int], Translated]:
         found: dict[tuple[Partition, int], Translated] = {}
         left = {key: sorted(set(positions)) for key, positions in wanted.items() if positions}
         if left:
             self._syncs.reach(lambda of: all(_covers(of.get(key, ()), at[0], rule) for key, at in left.items()))
         ends = self._ends({topic for topic, _index in left})
-        bounds = {key: self._bounds(key, ends) for key in left}
+        bounds = {key: self._bounds(key, ends, rule) for key in left}
         for width in _WIDTHS:
             spans = {
                 key: merged((span_of(at, bounds[key], width) for at in positions), _GAP)
                 for key, positions in left.items()
             }
-            for key, span, copy in self._read(spans, bounds):
-                for position in span.positions:
-                    new = rule(position, copy)
-                    old = found.get((key, position))
-                    if old is None or new.rereads < old.rereads:
-                        found[key, position] = new
+            self._try(spans, bounds, rule, found)
             left = {
                 key: [at for at in positions if not found[key, at].exact]
                 for key, positions in left.items()
@@ -191,7 +193,29 @@ class FlowCopies:
             }
             if not left:
                 break
+        # Of positions that may skip, how many records: more is read only here (R30).
+        unsure = {key: [at for at in positions if not found[key, at].skips.exact] for key, positions in left.items()}
+        spans = {
+            key: merged((span_skips(at, found[key, at], bounds[key], rule is forward) for at in positions), _GAP)
+            for key, positions in unsure.items()
+        }
+        self._try(spans, bounds, rule, found)
         return found
+
+    def _try(
+        self,
+        spans: Mapping[Partition, Sequence[Span]],
+        bounds: Mapping[Partition, Bounds],
+        rule: Rule,
+        found: dict[tuple[Partition, int], Translated],
+    ) -> None:
+        """Read these spans and keep what is better than what was found before."""
+        for key, span, copy in self._read(spans, bounds):
+            for position in span.positions:
+                new = rule(position, copy)
+                old = found.get((key, position))
+                if old is None or _rank(new) < _rank(old):
+                    found[key, position] = new
 
     def _read(
         self, spans: Mapping[Partition, Sequence[Span]], bounds: Mapping[Partition, Bounds]
@@ -244,10 +268,18 @@ class FlowCopies:
             timed=carries_times(source.records, replica.records),
             same_topics=limits.same_topics and (self.stay is None or key not in self.stay.unknown),
             syncs=[*near, *floor[-1:]],
+            gone_after=bounds.gone_after,
+            ended=self.stay is not None and self.stay.end is not None,
         )
 
 
-def _covers(syncs: Sequence[OffsetSync], lowest: int, rule: Callable[[int, Copy], Translated]) -> bool:
+def _rank(found: Translated) -> tuple[float, int, int]:
+    """Lower is better: fewer records that may be skipped, then a narrower range of them, then fewer re-reads."""
+    skips = found.skips
+    return float("inf") if skips.at_most is None else skips.at_most, -skips.at_least, found.rereads
+
+
+def _covers(syncs: Sequence[OffsetSync], lowest: int, rule: Rule) -> bool:
     """Is an offset-sync at or below the lowest position known? Older ones could not make it more exact."""
     if rule is forward:
         return any(sync.upstream <= lowest for sync in syncs)

@@ -14,11 +14,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from .._core.disaster import Prepared, Tail, guarded, loss_lines, predicted_loss, survived
+from .._core.disaster import Prepared, Tail, compacted, guarded, loss_lines, predicted_loss, survived
 from .._core.errors import DrError
 from .._core.groups import GroupState, members_named, with_members
 from .._core.positions import Position
 from .._core.scopes import out_of_scope
+from .._core.skips import skip_lines, skip_rows, total
 from .._core.stays import nested
 from .._core.waiting import Bounds, wait_until
 from .._module import Result
@@ -156,14 +157,15 @@ class _Search:
             "positions": positions,
             "details": rows,
             "rereads": sum(row["rereads"] for row in rows),
+            "skips": total(rows).as_dict(),
             "settle": _settle(rows),
             "ages": self._ages(rows),
             "loss": loss,
-            "loss_lines": loss_lines(loss, self._params["only_here"].get(survivor.x, {})),
+            "loss_lines": [*loss_lines(loss, self._params["only_here"].get(survivor.x, {})), *skip_lines(rows)],
             "active_groups": active,
             "out_of_scope": self._out_of_scope(states, commits),
             "active_members": members,
-            "barrier": {**self._facts(tails, positions, loss), "ahead": self._ahead(rows)},
+            "barrier": {**self._facts(tails, positions, loss), "ahead": self._ahead(rows), "skips": skip_rows(rows)},
         }
         return Result(extra=extra, requests=survivor.requests)
 
@@ -239,6 +241,7 @@ class _Search:
                     "method": position.method,
                     "quality": position.quality,
                     "rereads": position.rereads,
+                    "skips": position.skips.as_dict(),
                     "reason": position.reason,
                     "hazards": list(position.hazards),
                     "existing": commits[group].get(key),
@@ -251,17 +254,18 @@ class _Search:
 
     def _position(self, key: Partition, tail: Tail, seen: Any, claims: list[Prepared], is_replica: bool) -> Position:
         position = survived(tail, seen, claims)
-        if not is_replica or position.method in ("empty", "start"):
+        if not is_replica or position.method == "empty":
             return position
         if "compact" in (self._survivor.setting(key[0], "cleanup.policy") or "delete"):
-            whole = survived(tail, None, [])
-            reason = "compacted: whether MirrorMaker 2 was sending records again when it ended cannot be seen"
-            return replace(whole, reason=reason)
+            return compacted(position, tail)
+        if position.method == "start":
+            return position
         copies = self._resends.of(key, position.offset or 0)
         position = guarded(position, tail, copies)
         if copies.last is None and not copies.proven:
             hazard = "a broker sets the timestamps: a record sent twice is seen only near the end"
-            return replace(position, quality="unproven", hazards=(*position.hazards, hazard))
+            quality = "skips" if position.skips.possible else "unproven"
+            return replace(position, quality=quality, hazards=(*position.hazards, hazard))
         return position
 
     def _own(self, group: str) -> dict[Partition, Prepared]:

@@ -8,18 +8,20 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .._core.errors import DrError
 from .._core.gates import drained
 from .._core.positions import Position, Side
+from .._core.skips import skipped_in, total
 from .._core.translation import Translated
 from .._core.verdict import PROVEN
 from .clusters import both
 from .observe import FlowLook, GroupLook, Pair, Partition, Sight, given
 
-__all__ = ["Evidence", "ahead", "by_group", "gather", "of_sight", "row"]
+__all__ = ["Evidence", "ahead", "by_group", "gather", "of_sight", "refused_skips", "row", "skips_refusal"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class Evidence:
         late = 0 if commit is None or (translated is not None and translated.reached) else self.uncopied(key, commit)
         if not late or position.rereads is None:
             return position
-        return replace(position, quality="safe", rereads=position.rereads + late)
+        quality = "skips" if position.skips.possible else "safe"
+        return replace(position, quality=quality, rereads=position.rereads + late)
 
     def topics_of(self, group: str) -> list[str]:
         """The originals that the group reads."""
@@ -116,6 +119,7 @@ def row(
         "method": found.method,
         "quality": found.quality,
         "rereads": found.rereads,
+        "skips": found.skips.as_dict(),
         "reason": found.reason,
         "anchor": None if found.anchor is None else [found.anchor.upstream, found.anchor.downstream],
         "hazards": list(found.hazards),
@@ -142,3 +146,31 @@ def ahead(rows: Iterable[Mapping[str, Any]]) -> list[str]:
         for row in rows
         if row["existing"] is not None and row["offset"] is not None and row["existing"] > row["offset"]
     ]
+
+
+def skips_refusal(
+    rows: Iterable[Mapping[str, Any]], sides: tuple[str, str], accepted: Collection[str]
+) -> DrError | None:
+    """Why groups cannot move that have unread records which the side being entered no longer holds (R30).
+
+    ``sides``: left and entered. ``accepted``: groups that may lose them.
+    """
+    refused = refused_skips(rows, accepted)
+    if not refused:
+        return None
+    x, y = sides
+    named = "; ".join(f"{row['group']} {row['topic']}-{row['partition']}: {row['reason']}" for row in refused[:3])
+    groups = ", ".join(dict.fromkeys(row["group"] for row in refused))
+    return DrError(
+        "records_gone",
+        f"{total(refused).text} that {groups} has not read on {x} are no longer on {y}, in {len(refused)} partitions:"
+        f" {named}.",
+        f"Let the group read on {x} first, where they still are. Raise the retention of the topic on {y} for the next"
+        " time. To move all the same and lose them for that group, name it in kafka_dr_accept_skips (option"
+        " accept_skips); kafka_dr_group_lag=reread does not accept it.",
+    )
+
+
+def refused_skips(rows: Iterable[Mapping[str, Any]], accepted: Collection[str]) -> list[Mapping[str, Any]]:
+    """Positions that skip records, or may, of groups that are not named."""
+    return [row for row in rows if skipped_in(row).possible and row["group"] not in accepted]

@@ -106,10 +106,12 @@ class HoledCopies:
     def _translate(self, wanted: Wanted, upstream: bool) -> Found:
         found: Found = {}
         by_segment: dict[int, dict[Partition, set[int]]] = {}
+        entered = self._look.target if upstream else self._look.source
         for key, commits in wanted.items():
             holes = self._holes.get(key, ())
+            compacted = bool(holes) and self._segments[-1].compacted(entered, key[0])
             for commit in commits:
-                there = at_hole(holes, commit, upstream)
+                there = at_hole(holes, commit, upstream, compacted)
                 if there is None:
                     number = segment(holes, commit, upstream)
                     by_segment.setdefault(number, {}).setdefault(key, set()).add(commit)

@@ -54,7 +54,7 @@ class OneTopic:
         for group in evidence.pair.groups:
             for key in self._keys(group):
                 commit, place = self._place(group, key)
-                if commit is not None and place.stay is not None and place.other is None:
+                if commit is not None and place.stay is not None and self._is_wanted(place, key):
                     wanted.setdefault(place.stay, {}).setdefault(key, set()).add(commit)
         found = {
             (index, *key): one for index, keys in wanted.items() for key, one in self._through(index, keys).items()
@@ -71,6 +71,14 @@ class OneTopic:
         if left.commit is None or left.commit > (left.end or 0) or (left.read_to_end and self._evidence.final(key)):
             return None, Place(None)
         return left.commit, locate(self._stays, self._evidence.x, key, left.commit)
+
+    def _is_wanted(self, place: Place, key: Partition) -> bool:
+        """A position at a cut needs no translation, but what is gone after the cut must be counted (R30)."""
+        if place.other is None or place.stay is None:
+            return True
+        y = self._evidence.y
+        start, _end = self._evidence.y_ranges.get(key, (0, 0))
+        return start > place.other or self._copies[place.stay].compacted(y, key[0])
 
     def _through(self, index: int, wanted: Mapping[Partition, set[int]]) -> dict[tuple[Partition, int], Translated]:
         copies = self._copies[index]
@@ -90,7 +98,7 @@ class OneTopic:
         commit, place = self._place(group, key)
         there = None if commit is None or place.stay is None else found.get((place.stay, key, commit))
         position = enter_same(left, entered, evidence.final(key), place, there)
-        if there is None or commit is None or place.stay is None:
+        if there is None or commit is None or place.stay is None or place.other is not None:
             return position, None
         copies = self._copies[place.stay]
         if self._stays[place.stay].end is None:

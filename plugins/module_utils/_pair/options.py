@@ -94,6 +94,7 @@ def translation_options() -> ArgumentSpec:
             "leave": {"type": "str", "required": True},
             "enter": {"type": "str", "required": True},
             "group_lag": {"type": "str", "choices": ["refuse", "reread"], "default": "refuse"},
+            "accept_skips": {"type": "list", "elements": "str", "default": []},
             "vouched": {"type": "dict", "default": {}},
             "topic_ids": {"type": "dict", "default": {}},
             "syncs_since": {"type": "dict", "default": {}},

@@ -15,13 +15,14 @@ from typing import Any
 from .._core.errors import DrError
 from .._core.gates import drained, open_transaction
 from .._core.scopes import scope_problems
+from .._core.skips import skip_rows, total
 from .._core.stays import nested
 from .._core.verdict import PROVEN
 from .._core.waiting import Bounds, wait_until
 from .._kafka.groups import positions
 from .._module import Result
 from .clusters import both
-from .evidence import Evidence, by_group
+from .evidence import Evidence, by_group, skips_refusal
 from .four_topics import FourTopics
 from .intruders import foreign_records
 from .leaving import wait_for_members_to_leave
@@ -71,8 +72,9 @@ class Translation:
             "positions": by_group(rows),
             "details": rows,
             "rereads": _total(rows),
+            "skips": total(rows).as_dict(),
             "records_read": records,
-            "barrier": _barrier(evidence),
+            "barrier": {**_barrier(evidence), "skips": skip_rows(rows)},
         }
         result = Result(extra=extra, requests=self.pair.requests)
         if waited.looks > 1:
@@ -236,7 +238,11 @@ class Translation:
                 f" {first['topic']}-{first['partition']}: {first['reason']}.",
                 "Without one, auto.offset.reset would decide. Commit a position on the side being left first.",
             )
-        inexact = [row for row in rows if row["quality"] != "exact"]
+        skipping = skips_refusal(rows, (self.x, self.y), self.params["accept_skips"])
+        if skipping is not None:
+            return skipping
+        # What skips was accepted by name.
+        inexact = [row for row in rows if row["quality"] == "safe" or (row["quality"] == "skips" and row["rereads"])]
         if inexact and self.params["group_lag"] == "refuse":
             first = inexact[0]
             return DrError(

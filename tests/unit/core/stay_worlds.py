@@ -117,7 +117,8 @@ class StayWorld:
         copied = self.copied if stay.end is None else stay.end[stay.source].get(KEY, 0) - 1
         syncs = [sync for sync in self.syncs[stay.source, stay.target] if self._of(stay, sync)]
         syncs.sort(key=lambda sync: sync.downstream)
-        return Bounds(self.within(stay, stay.source), self.within(stay, stay.target), copied, syncs)
+        gone = stay.gone_after(self.idle, KEY, {alias: self.log(alias) for alias in SIDES}, "compacted" in self.kinds)
+        return Bounds(self.within(stay, stay.source), self.within(stay, stay.target), copied, syncs, gone)
 
     @staticmethod
     def _of(stay: Stay, sync: OffsetSync) -> bool:
@@ -145,6 +146,8 @@ class StayWorld:
             replica_compacted="compacted" in self.kinds,
             same_topics=KEY not in stay.unknown,
             syncs=[*near, *floor[-1:]],
+            gone_after=bounds.gone_after,
+            ended=stay.end is not None,
         )
 
     def windows(self, stay: Stay, sources: Range, replicas: Range) -> tuple[Window, Window]:
@@ -197,6 +200,13 @@ class StayWorld:
         done = self.below(self.active, commit) | self.behind(self.idle, offset) | newer | {None}
         return [one.record for one in self.logs[self.idle] if one.offset < offset and one.record not in done]
 
+    def lost(self, commit: int, offset: int) -> list[int | None]:
+        """R30: unread records on the side being left that the other one had, and has not from ``offset`` on."""
+        there = self.below(self.active, commit) | self.behind(self.idle, offset) | {None}
+        copied = {one.record for one in self._ever[self.idle]}
+        unread = {one.record for one in self.logs[self.active] if one.offset >= commit}
+        return [one for one in unread if one in copied and one not in there]
+
     def reread(self, commit: int, offset: int) -> int:
         """Processed records from ``offset`` on, without those that lie there, or behind ``commit``, once more."""
         done = self.below(self.active, commit) - self.behind(self.active, commit) - self.below(self.idle, offset)
@@ -219,6 +229,7 @@ class Tally:
     unbounded: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     guessed: list[str] = field(default_factory=list)
+    uncounted: list[str] = field(default_factory=list)
     skipped_by: Counter[str] = field(default_factory=Counter)
     checked: Counter[str] = field(default_factory=Counter)
 
@@ -239,6 +250,13 @@ class Tally:
         expired = found.method == "end" and commit < made.starts[made.active]
         if not expired and (lost := made.skipped(commit, found.offset)):
             self.skipped.append(f"{text}, skips {lost}")
+        gone = made.lost(commit, found.offset)
+        self.checked["gone"] += bool(gone)
+        self.checked["accused"] += found.skips.possible and not gone
+        told = found.skips
+        within = told.at_least <= len(gone) and (told.at_most is None or len(gone) <= told.at_most)
+        if not within or (found.quality == "skips") != told.possible:
+            self.uncounted.append(f"{text}, {gone} are gone")
         if not made.kinds & BLURRED:
             self.checked["clear"] += 1
             again = made.reread(commit, found.offset)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 
 import pytest
@@ -16,12 +17,14 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.disaster
     Copies,
     Prepared,
     Tail,
+    compacted,
     guarded,
     loss_lines,
     predicted_loss,
     survived,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.skips import NO_SKIPS, Skips
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import after_last_rewind, checkpoint
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import UNKNOWN
 
@@ -33,6 +36,11 @@ class World:
     replica: list[int]
     syncs: list[OffsetSync]
     commit: int
+    start: int = 0
+
+    def lost(self, position: int) -> list[int]:
+        """R30: copied source records that the group has not processed and that nobody can read from ``position`` on."""
+        return sorted({one for one in self.replica if one >= self.commit} - set(self.replica[position:]))
 
     def skipped(self, position: int) -> list[int]:
         """Copied source records that the group has not processed and will not see from ``position`` on."""
@@ -78,6 +86,66 @@ def position(world: World, guard: bool = True) -> int:
     return moved.offset
 
 
+def expired(seed: int) -> World:
+    """A replica that has lost its beginning, and a group that lags."""
+    draw = random.Random(seed)
+    replica = list(range(draw.randint(1, 30)))
+    for _restart in range(draw.randint(0, 2)):
+        back = draw.randint(0, replica[-1])
+        replica += range(back, replica[-1] + draw.randint(1, 8))
+    syncs = [OffsetSync("T", 0, one, at) for at, one in enumerate(replica) if draw.random() < 0.4]
+    return World(replica, syncs, draw.randint(0, max(replica) + 1), draw.randint(0, len(replica)))
+
+
+def test_what_the_surviving_side_has_lost_is_bounded_and_never_called_safe() -> None:
+    """R30: the log start is the only position that is left, and raising a position to it skips."""
+    wrong, skipped = [], 0
+    for seed in range(2000):
+        made, draw = expired(seed), random.Random(seed)
+        tail = Tail(made.start, len(made.replica))
+        there = checkpoint(made.commit, after_last_rewind(made.syncs))
+        seen = None if there is None or draw.random() < 0.3 else Checkpointed(made.commit, there, 1.0)
+        known = [Prepared(there, 2.0, made.commit)] if there is not None and draw.random() < 0.5 else []
+        found = survived(tail, seen, known)
+        left = made.replica[made.start :]
+        first = made.start + left.index(left[-1]) if left else None
+        behind = None if found.offset == tail.end else made.replica.index(made.replica[found.offset or 0], made.start)
+        found = guarded(found, tail, Copies(None if first == tail.end - 1 else first, behind))
+        assert found.offset is not None
+        lost = made.lost(found.offset)
+        skipped += bool(lost)
+        sound = found.skips.at_least <= len(lost) <= (found.skips.at_most or 0)
+        if (
+            not sound
+            or (found.quality == "skips") != found.skips.possible
+            or not made.start <= found.offset <= tail.end
+        ):
+            wrong.append(f"seed {seed}: {made} -> {found}, {lost} are lost")
+    assert wrong[:3] == []
+    # The old rule gave the same positions and called them safe.
+    assert skipped > 50
+
+
+def test_a_position_that_is_still_there_skips_nothing() -> None:
+    found = survived(Tail(40, 100), Checkpointed(50, 40, 1.0), [])
+    assert (found.quality, found.skips) == ("safe", NO_SKIPS)
+    gone = survived(Tail(41, 100), Checkpointed(50, 40, 1.0), [])
+    assert (gone.offset, gone.quality, gone.skips, gone.rereads) == (41, "skips", Skips(0, 1), 59)
+    assert "the log starts at 41, its position there would be 40" in gone.reason
+    # Of a group of which nothing is known everything that has expired may be unread.
+    assert survived(Tail(41, 100), None, []).skips == Skips(0, 41)
+    # With the policy identity nothing before the present stay.
+    assert survived(Tail(41, 100, floor=30), Checkpointed(50, 20, 1.0), []).skips == Skips(0, 11)
+
+
+def test_in_a_compacted_replica_everything_after_what_is_known_may_be_gone() -> None:
+    known = survived(Tail(0, 100), Checkpointed(90, 80, 1.0), [])
+    found = compacted(known, Tail(0, 100))
+    assert (found.offset, found.method, found.quality, found.skips) == (0, "start", "skips", Skips(0, 20))
+    at_end = compacted(survived(Tail(0, 100), Checkpointed(100, 100, 1.0), []), Tail(0, 100))
+    assert (at_end.offset, at_end.quality, at_end.skips) == (0, "safe", NO_SKIPS)
+
+
 @given(worlds())
 def test_no_copied_record_is_skipped(world: World) -> None:
     assert world.skipped(position(world)) == []
@@ -116,7 +184,8 @@ def test_what_a_worker_had_noted_is_no_end_of_what_it_had_copied() -> None:
         (None, [Prepared(7, 0.0)], (7, "prepared")),
         (Checkpointed(50, 40, 1.0), [], (2, "start")),
         (None, [Prepared(11, 2.0)], (2, "start")),
-        (Checkpointed(1, 1, 1.0), [], (2, "start")),
+        # It has expired: the log start is all that is left (R30).
+        (Checkpointed(1, 1, 1.0), [], (2, "checkpoint")),
     ],
 )
 def test_the_highest_position_that_is_known_counts(

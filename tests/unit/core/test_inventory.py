@@ -93,6 +93,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(engine="conect"), 'kafka_dr_engine is "conect", wanted one of: connect, srm. Did you mean "connect"?'),
     (changed(policy="identiy"), 'Did you mean "identity"?'),
     (changed(group_lag="chekpoint"), 'kafka_dr_group_lag is "chekpoint"'),
+    (changed(accept_skips=["setlement"]), 'kafka_dr_accept_skips names "setlement", which is not in kafka_dr_groups'),
     (changed(lower="never"), "wanted one of: auto, fail, lower, keep"),
     (changed(type="cutof"), 'Did you mean "cutoff"?'),
     # missing or of another type

@@ -18,6 +18,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.positions import Position
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.skips import skipped_in
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import ConfigValue, TopicState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import (
     BLOCKED,
@@ -156,7 +157,8 @@ def tally(fake_clusters: None) -> Tally:
             found.refused.append(f"seed {seed}: {error.message} in {sorted(made.kinds)}")
             continue
         for row in rows:
-            position = Position(*(row[name] for name in ("offset", "method", "quality", "rereads", "reason")))
+            values = (row[name] for name in ("offset", "method", "quality", "rereads", "reason"))
+            position = replace(Position(*values), skips=skipped_in(row))
             found.note(made, "read", commits[row["group"]], position)
     print(f"worlds with the seeds {FIRST} to {FIRST + COUNT - 1}: {dict(found.checked)}")
     return found
@@ -174,6 +176,12 @@ def test_only_in_a_tail_there_is_no_position(tally: Tally) -> None:
 
 def test_no_position_ever_skips(tally: Tally) -> None:
     assert tally.skipped[:3] == []
+
+
+def test_records_that_are_gone_from_the_side_entered_are_counted(tally: Tally) -> None:
+    """R30, with what is read around a position, and more where it may skip."""
+    assert tally.checked["gone"] > COUNT // 10
+    assert tally.uncounted[:3] == []
 
 
 def test_positions_are_exact_where_records_can_be_told_apart(tally: Tally) -> None:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,13 +18,15 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.position
     enter_replica,
     enter_same,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.skips import NO_SKIPS, Skips
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import Place
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Translated
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import COMPACTED, Translated
 
 # ---- the replica
 
 
 LOG = Side(None, 0, 40)
+LAGGING = Side(30, 0, 50, False)
 
 
 @pytest.mark.parametrize(
@@ -36,8 +40,8 @@ LOG = Side(None, 0, 40)
         (Side(50, 0, 50, True), LOG, False, Translated(36, "sync", 4), ("sync", "safe", 36, 4)),
         (Side(30, 0, 50, False), LOG, True, Translated(24, "content", 0), ("content", "exact", 24, 0)),
         (Side(30, 0, 50, None), LOG, True, Translated(15, "sync", 9), ("sync", "safe", 15, 9)),
-        # Retention went on meanwhile: inside the log.
-        (Side(30, 0, 50, False), Side(None, 30, 40), True, Translated(15, "sync", 9), ("sync", "safe", 30, 9)),
+        # Retention went on meanwhile: inside the log, but what expired is skipped (R30).
+        (Side(30, 0, 50, False), Side(None, 30, 40), True, Translated(15, "sync", 9), ("sync", "skips", 30, 9)),
         (Side(None, 0, 0, True), Side(None, 0, 0), True, None, ("empty", "exact", 0, 0)),
         (Side(0, 0, 0, True), Side(None, 0, 0), True, None, ("end", "exact", 0, 0)),
     ],
@@ -75,6 +79,56 @@ def test_a_commit_on_the_target_does_not_raise_the_start_on_the_replica() -> Non
     assert enter_replica(left, Side(38, 0, 40), True, found) == plain
 
 
+SHORT = Translated(10, "start", 7, skips=Skips(3, 5), needed=2)
+
+
+@pytest.mark.parametrize(
+    ("found", "skips", "reason"),
+    [
+        # The number that was counted, and what expired since, is never folded into "safe".
+        (enter_replica(Side(12, 0, 50, False), Side(None, 10, 40), True, SHORT), Skips(3, 5), "3 to 5 records"),
+        (enter_replica(Side(12, 0, 50, False), Side(None, 14, 40), True, SHORT), Skips(3, 9), "3 to 9 records"),
+        # Only what it has not read can be skipped.
+        (
+            enter_replica(Side(48, 0, 50, False), Side(None, 30, 40), True, replace(SHORT, skips=NO_SKIPS)),
+            Skips(0, 2),
+            "",
+        ),
+        (enter_same(Side(30, 0, 50, False), Side(None, 25, 40), True, Place(1, 22), None), Skips(0, 3), "starts at 25"),
+        # What lies before its own earlier position it has read there.
+        (enter_original(Side(15, 0, 20, False), Side(9, 10, 30), True, SHORT), Skips(1, 1), "1 record that"),
+        (enter_original(Side(15, 0, 20, False), Side(12, 10, 30), True, SHORT), NO_SKIPS, "own earlier position"),
+        (enter_original(Side(None, 0, 20), Side(None, 10, 30), True, None), Skips(0, 10), "up to 10 records"),
+        (
+            enter_original(
+                Side(15, 0, 20, False), Side(12, 10, 30), True, replace(SHORT, offset=20, hazards=COMPACTED)
+            ),
+            Skips(3, 5),
+            "compacted",
+        ),
+    ],
+)
+def test_records_that_are_gone_are_a_number_of_their_own(found: Position, skips: Skips, reason: str) -> None:
+    """R30: raising a position to the log start is a skip."""
+    assert (found.skips, found.quality == "skips") == (skips, skips.possible)
+    assert reason in found.reason
+
+
+def test_what_expired_on_both_sides_is_named_and_not_counted() -> None:
+    """R30: such a record is lost to the group with or without a move."""
+    found = enter_replica(Side(5, 30, 50, False), Side(None, 0, 40), True, Translated(6, "start", 0))
+    assert (found.skips, found.quality) == (NO_SKIPS, "exact")
+    assert "25 offsets that it had not read have expired on the side being left as well" in found.reason
+
+
+def test_the_reason_of_an_inexact_position_names_compaction() -> None:
+    """An offset-sync that was verified does not tell why a group reads again."""
+    found = enter_replica(LAGGING, LOG, True, Translated(15, "sync", 9, hazards=COMPACTED))
+    assert "the source is compacted and the replica is compacted" in found.reason
+    exact = enter_replica(LAGGING, LOG, True, Translated(15, "sync", 0, hazards=COMPACTED))
+    assert "compacted" not in exact.reason
+
+
 # ---- the original
 
 
@@ -91,10 +145,12 @@ def test_a_commit_on_the_target_does_not_raise_the_start_on_the_replica() -> Non
         (Side(15, 0, 20, False), Side(27, 0, 30), True, Translated(25, "sync", 3), ("own", "safe", 27, 1)),
         (Side(15, 0, 20, False), Side(27, 0, 30), True, Translated(25, "content", 0), ("own", "exact", 27, 0)),
         (Side(15, 0, 20, None), Side(30, 0, 30), True, None, ("own", "safe", 30, 0)),
-        # The group's own position expired, or it has none: the log start, counted.
-        (Side(15, 0, 20, False), Side(12, 14, 30), True, None, ("start", "safe", 14, 16)),
+        # The group's own position expired, or it has none: the log start, and what lay before it is skipped (R30).
+        (Side(15, 0, 20, False), Side(12, 14, 30), True, None, ("start", "skips", 14, 16)),
         (Side(None, 0, 20), Side(None, 0, 30), True, None, ("start", "safe", 0, 30)),
-        (Side(None, None, None), Side(None, 5, 30), True, None, ("start", "safe", 5, 25)),
+        (Side(None, None, None), Side(None, 5, 30), True, None, ("start", "skips", 5, 25)),
+        # Nothing was left to read on the replica: nothing is skipped.
+        (Side(None, None, None, True), Side(None, 5, 30), False, None, ("start", "safe", 5, 25)),
         (Side(None, None, None), Side(None, 0, 0), False, None, ("empty", "exact", 0, 0)),
     ],
 )
@@ -134,8 +190,10 @@ INSIDE, AT_CUT, IN_TAIL = Place(1), Place(1, 22), Place(None)
         (Side(30, 0, 50, False), LOG, True, AT_CUT, None, ("cut", "exact", 22, 0)),
         (Side(30, 0, 50, None), LOG, False, AT_CUT, None, ("cut", "exact", 22, 0)),
         (Side(0, 0, 50, False), LOG, True, Place(0, 0), None, ("cut", "exact", 0, 0)),
-        # Retention went on meanwhile: the log start is the next record that there is. Never behind the end.
-        (Side(30, 0, 50, False), Side(None, 25, 40), True, AT_CUT, None, ("cut", "exact", 25, 0)),
+        # Retention went on meanwhile: the log start is the next record that is left (R30). Never after the end.
+        (Side(30, 0, 50, False), Side(None, 25, 40), True, AT_CUT, None, ("cut", "skips", 25, 0)),
+        # Everything after the cut was read.
+        (Side(50, 0, 50, None), Side(None, 25, 40), True, AT_CUT, None, ("cut", "exact", 25, 0)),
         (Side(30, 0, 50, False), Side(None, 0, 20), True, AT_CUT, None, ("cut", "exact", 20, 0)),
         # Read to the end behind the barrier: the end, wherever the position lies.
         (Side(50, 0, 50, True), LOG, True, INSIDE, None, ("end", "exact", 40, 0)),
@@ -152,7 +210,7 @@ INSIDE, AT_CUT, IN_TAIL = Place(1), Place(1, 22), Place(None)
             True,
             INSIDE,
             Translated(15, "start", 9),
-            ("start", "safe", 20, 9),
+            ("start", "skips", 20, 9),
         ),
         # What the group had there before does not count: it is of an earlier stay.
         (Side(31, 0, 50, False), Side(39, 0, 40), True, INSIDE, Translated(24, "tail", 0), ("tail", "exact", 24, 0)),
@@ -211,7 +269,8 @@ def _sound(found: Position, log: Side) -> bool:
     assert log.start is not None
     assert log.end is not None
     counted = found.rereads is not None and found.rereads >= 0
-    return log.start <= found.offset <= log.end and counted and found.quality in ("exact", "safe")
+    counted = counted and (found.quality == "skips") == found.skips.possible
+    return log.start <= found.offset <= log.end and counted and found.quality in ("exact", "safe", "skips")
 
 
 @given(ORDERED, ORDERED, st.booleans(), TRANSLATED)

@@ -330,6 +330,18 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "untranslatable": (row(H(), offset=None, reason="no sync"), "positions", "NO", "no sync"),
     "a cutoff would refuse it": (replace(H(), refused=[EXPIRED]), "positions_movable", "NO", "before the log start 30"),
     "whether a cutoff would refuse it": (replace(H(), refused=None), "positions_movable", "UNKNOWN", "rows"),
+    "expired there": (
+        row(H(), reason="the log starts at 30", skips={"at_least": 4, "at_most": 4}),
+        "unread_there",
+        "NO",
+        "the log starts at 30",
+    ),
+    "perhaps expired there": (
+        row(H(), reason="the topic is compacted", skips={"at_least": 0, "at_most": None}),
+        "unread_there",
+        "UNKNOWN",
+        "the topic is compacted",
+    ),
     "ahead there": (row(H(), existing=9), "positions_there", "NO", "at 9, processed up to 7"),
     "old positions": (replace(H(), survey={**SURVEY, "ages": {"g": 901.0}}), "prepared", "NO", "901 s"),
     "unknown age": (

@@ -36,6 +36,14 @@ def settled(*verdicts: str, reason: str = "copied up to 4 of 9, the rest could n
     ]
 
 
+def lost(*counts: tuple[int, int | None]) -> dict[str, Any]:
+    """A barrier with these bounds, by group."""
+    names = ("g", "archive")
+    rows = zip(names, counts, strict=False)
+    place = {"topic": "P.T", "partition": 0}
+    return {"skips": [{"group": name, **place, "at_least": low, "at_most": high} for name, (low, high) in rows]}
+
+
 def facts(**parts: Any) -> dict[str, Any]:
     base = {
         "pair": "B-P",
@@ -100,6 +108,11 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
         ({"rereads": 12}, "positions", "PROVEN"),
         ({"rereads": None}, "positions", "UNKNOWN"),
         ({"kept": [{"group": "g", "topic": "T", "partition": 0, "before": 9, "wanted": 5}]}, "positions", "UNKNOWN"),
+        ({"barrier": lost((3, 3))}, "positions", "REFUTED"),
+        ({"barrier": lost((3, 3)), "rereads": None, "kept": []}, "positions", "REFUTED"),
+        # One that may be lost is not known to be: still never PROVEN.
+        ({"barrier": lost((0, 9))}, "positions", "UNKNOWN"),
+        ({"barrier": lost((0, None))}, "positions", "UNKNOWN"),
         # Without a fence nobody can prove that nobody writes: at best nothing was seen.
         ({"rogue": []}, "fence", "UNKNOWN"),
         ({"rogue": None}, "fence", "UNKNOWN"),
@@ -115,6 +128,32 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
 def test_each_check_says_what_was_seen(parts: dict[str, Any], name: str, verdict: str) -> None:
     """SOUNDNESS 21: a quiet topic is UNKNOWN."""
     assert checks(cutover_report(facts(**parts)))[name] == verdict
+
+
+def test_records_that_are_never_processed_are_a_number_in_the_report() -> None:
+    """R30: accepted loss is loss, by group."""
+    report = cutover_report(facts(barrier=lost((3, 3), (0, 9)), rereads=2))
+    (text,) = (check["reason"] for check in report["checks"] if check["name"] == "positions")
+    assert text == (
+        "never processed, because B no longer held them: archive up to 9 records, g 3 records"
+        " (accepted by kafka_dr_accept_skips); at most 2 records are read again"
+    )
+    assert report["skips"] == {"at_least": 3, "at_most": 12}
+    assert cutover_report(facts(barrier=lost((0, None))))["skips"] == {"at_least": 0, "at_most": None}
+    assert cutover_report(facts(barrier={"skips": []}))["skips"] == {"at_least": 0, "at_most": 0}
+    # A run that ended before its barrier knows nothing.
+    assert cutover_report(facts(barrier={}))["skips"] is None
+
+
+def test_a_disaster_does_not_call_positions_proven_where_records_may_be_gone() -> None:
+    survey = {"loss": None, "loss_lines": [], "ages": {}}
+    found = [{"group": "g", "offset": 9, "quality": "exact", "method": "prepared", "rereads": 0}]
+    parts = {"type": "disaster", "survey": survey, "details": found}
+    assert checks(cutover_report(facts(**parts)))["positions"] == "PROVEN"
+    report = cutover_report(facts(**parts, barrier=lost((0, 9))))
+    (text,) = (check["reason"] for check in report["checks"] if check["name"] == "positions")
+    assert checks(report)["positions"] == "UNKNOWN"
+    assert text == "never processed, because B no longer held them: g up to 9 records"
 
 
 def test_what_an_audit_left_out_is_not_checked_and_its_lines_are_shown() -> None:

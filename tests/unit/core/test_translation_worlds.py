@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.skips import Skips
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.spans import (
     Bounds,
     span_forward,
     span_reverse,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Copy, forward, reverse
-from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import BAD_RULES, World, world
+from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import BAD_RULES, World, clamped, world
 
 # KAFKA_DR_WORLDS=1000000 looks for the needle; KAFKA_DR_WORLD_SEED moves to other worlds.
 COUNT = int(os.environ.get("KAFKA_DR_WORLDS", "20000"))
@@ -40,6 +41,9 @@ BLURRED = frozenset(
     )
 )
 
+# A count of what is gone is a range there.
+INDISTINCT = frozenset(("identical", "periodic", "recreated", "running"))
+
 
 @dataclass
 class Tally:
@@ -48,8 +52,14 @@ class Tally:
     skipped: list[str] = field(default_factory=list)
     inexact: list[str] = field(default_factory=list)
     unbounded: list[str] = field(default_factory=list)
+    uncounted: list[str] = field(default_factory=list)
     skipped_by: Counter[str] = field(default_factory=Counter)
     checked: Counter[str] = field(default_factory=Counter)
+
+
+def miscounted(told: Skips, lost: list[int]) -> bool:
+    """R30: the number of skipped records is the truth where it is exact, and contains it where it is a range."""
+    return not (told.at_least <= len(lost) and (told.at_most is None or len(lost) <= told.at_most))
 
 
 def look(made: World, seen: Copy, draw: random.Random, tally: Tally) -> None:
@@ -59,13 +69,14 @@ def look(made: World, seen: Copy, draw: random.Random, tally: Tally) -> None:
     upstream = draw.randint(made.first, made.source_end)
     there = forward(upstream, seen)
     clear = not made.kinds & BLURRED
-    for name, at, found, lost, again in (
+    for name, at, found, lost, again, gone in (
         (
             "reverse",
             commit,
             back,
             made.skipped_reverse(commit, back.offset),
             made.reread_reverse(commit, back.offset),
+            made.lost_reverse(commit, back.offset),
         ),
         (
             "forward",
@@ -73,12 +84,20 @@ def look(made: World, seen: Copy, draw: random.Random, tally: Tally) -> None:
             there,
             made.skipped_forward(upstream, there.offset),
             made.reread_forward(upstream, there.offset),
+            made.lost_forward(upstream, there.offset),
         ),
     ):
         text = f"seed {made.seed}: {name}({at}) = {found} in {sorted(made.kinds)}"
         tally.checked[name] += 1
         if lost:
             tally.skipped.append(f"{text}, skips {lost}")
+        tally.checked[f"{name} gone"] += bool(gone)
+        told_apart = not made.kinds & INDISTINCT
+        tally.checked[f"{name} gone, told apart"] += bool(gone) and told_apart
+        tally.checked[f"{name} gone, counted exactly"] += bool(gone) and told_apart and found.skips.exact
+        tally.checked[f"{name} accused"] += found.skips.possible and not gone
+        if miscounted(found.skips, gone) or (found.exact and gone):
+            tally.uncounted.append(f"{text}, {gone} are gone")
         # A lower bound of N leaves open what was copied behind it.
         if clear and "running" not in made.kinds:
             tally.checked["clear"] += 1
@@ -98,6 +117,8 @@ def tally() -> Tally:
             commit = draw.randint(0, made.replica_end)
             for name, rule in BAD_RULES.items():
                 found.skipped_by[name] += bool(made.skipped_reverse(commit, rule(made, commit)))
+            upstream = draw.randint(made.first, made.source_end)
+            found.skipped_by["clamp"] += bool(made.lost_forward(upstream, clamped(made, upstream)))
     print(f"worlds with the seeds {FIRST} to {FIRST + COUNT - 1}: {dict(found.checked)}, bad rules {found.skipped_by}")
     return found
 
@@ -119,7 +140,16 @@ def test_rereads_are_bounded_as_said(tally: Tally) -> None:
 
 def test_the_worlds_are_hard_enough_to_catch_the_rules_that_are_wrong(tally: Tally) -> None:
     # 50 in the 20,000 worlds of the normal run; `make check` looks at fewer.
-    assert {name for name in BAD_RULES if tally.skipped_by[name] < COUNT // 400} == set()
+    assert {name for name in (*BAD_RULES, "clamp") if tally.skipped_by[name] < COUNT // 400} == set()
+
+
+def test_records_that_are_gone_from_the_side_entered_are_counted(tally: Tally) -> None:
+    """R30: retention, deletion and compaction of the topic that a lagging group will read."""
+    assert tally.uncounted[:3] == []
+    assert tally.checked["forward gone"] > COUNT // 20
+    assert tally.checked["reverse gone"] > COUNT // 20
+    # Everything was read here: where records can be told apart and N is known, nearly all counts are exact.
+    assert tally.checked["forward gone, counted exactly"] > tally.checked["forward gone, told apart"] * 3 // 4
 
 
 def test_a_part_of_the_logs_costs_precision_and_never_a_record() -> None:
@@ -132,9 +162,10 @@ def test_a_part_of_the_logs_costs_precision_and_never_a_record() -> None:
         seen = made.copy((lows[0], lows[1]), (highs[0], highs[1]))
         commit, upstream = draw.randint(0, made.replica_end), draw.randint(made.first, made.source_end)
         back, there = reverse(commit, seen), forward(upstream, seen)
-        if made.skipped_reverse(commit, back.offset):
+        if made.skipped_reverse(commit, back.offset) or miscounted(back.skips, made.lost_reverse(commit, back.offset)):
             skipped.append(f"seed {seed}: reverse({commit}) = {back} with {lows} {highs} in {sorted(made.kinds)}")
-        if made.skipped_forward(upstream, there.offset):
+        gone = made.lost_forward(upstream, there.offset)
+        if made.skipped_forward(upstream, there.offset) or miscounted(there.skips, gone):
             skipped.append(f"seed {seed}: forward({upstream}) = {there} with {lows} {highs} in {sorted(made.kinds)}")
     assert skipped[:3] == []
 
@@ -158,6 +189,8 @@ def test_reading_only_what_is_needed_stays_exact(name: str) -> None:
                 break
         text = f"seed {seed}: {name}({at}) = {found} from {span} in {sorted(made.kinds)}"
         if (made.skipped_reverse if back else made.skipped_forward)(at, found.offset):
+            skipped.append(text)
+        if miscounted(found.skips, (made.lost_reverse if back else made.lost_forward)(at, found.offset)):
             skipped.append(text)
         again = (made.reread_reverse if back else made.reread_forward)(at, found.offset)
         if again and not made.kinds & (BLURRED | {"running"}):

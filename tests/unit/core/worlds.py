@@ -17,7 +17,12 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.fingerpr
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.holes import Hole, add
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import Stay
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Copy, Window, reverse
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import (
+    Copy,
+    Window,
+    forward,
+    reverse,
+)
 
 Mark = tuple[object, ...]
 CREATED, APPENDED = "CreateTime", "LogAppendTime"
@@ -27,7 +32,8 @@ CREATED, APPENDED = "CreateTime", "LogAppendTime"
 class Data:
     """A record: content, and for a replica record the source offset that it is a copy of (None: somebody else's).
 
-    ``stamp`` None: the record has no timestamp. ``kind``: who has set it.
+    ``stamp`` None: the record has no timestamp. ``kind``: who has set it. ``repeats``: another writer's record that
+    equals the copy of this source offset in everything.
     """
 
     offset: int
@@ -36,6 +42,7 @@ class Data:
     origin: int | None = None
     key: int = 0
     kind: str = CREATED
+    repeats: int | None = None
 
 
 @dataclass(frozen=True)
@@ -99,9 +106,10 @@ class World:
             syncs=tuple(self.syncs),
         )
 
-    def part(self, stay: Stay) -> Copy:
+    def part(self, stay: Stay, entered: str) -> Copy:
         """What the translation sees of one segment of the flow P->B, as FlowCopies bounds it."""
         key = ("T", 0)
+        whole = {"P": (self.start, self.source_end), "B": (self.replica_start, self.replica_end)}
         logs = {"P": (self.start, self.source_end), "B": (self.replica_start, self.replica_end)}
         for alias, (low, high) in logs.items():
             begin = max(low, stay.first(alias, key))
@@ -117,7 +125,12 @@ class World:
             copied=self.copied if stay.end is None else stay.end["P"][key] - 1,
             first=stay.first("P", key),
             replica_first=stay.first("B", key),
+            gone_after=stay.gone_after(entered, key, whole, self.compacted(entered)),
+            ended=stay.end is not None,
         )
+
+    def compacted(self, alias: str) -> bool:
+        return ("source_compacted" if alias == "P" else "replica_compacted") in self.kinds
 
     def brought(self, offset: int, commit: int | None = None) -> bool:
         """Did a replay bring this source record over, before the replica grew to ``commit``?"""
@@ -133,6 +146,24 @@ class World:
         lost = [one.offset for one in self.source if one.offset >= commit and one.offset not in behind]
         copied = {one.origin for one in self.replica}
         return [one for one in lost if one in copied and not self.brought(one)]
+
+    def lost_forward(self, commit: int, offset: int, repeats: bool = True) -> list[int]:
+        """R30: unread records that the source holds, that were replicated, and that nobody can read from ``offset`` on.
+
+        ``repeats``: what another writer has repeated can still be read.
+        """
+        there = {number for one in self.replica if one.offset >= offset for number in (one.origin, one.repeats)}
+        if not repeats:
+            there = {one.origin for one in self.replica if one.offset >= offset}
+        copied = {one.origin for one in self.replica + self.gone}
+        unread = (one.offset for one in self.source if one.offset >= max(commit, self.first))
+        return [one for one in unread if one in copied and one not in there and not self.brought(one)]
+
+    def lost_reverse(self, commit: int, offset: int) -> list[int]:
+        """R30: unread records of the replica whose original is not at or after ``offset``."""
+        there = {one.offset for one in self.source if one.offset >= offset} | self.processed(commit)
+        unread = {one.origin for one in self.replica if one.offset >= commit and one.origin is not None}
+        return sorted(one for one in unread - there if one >= self.first)
 
     def reread_forward(self, commit: int, offset: int) -> int:
         """Processed source records that lie at or behind ``offset`` although their first copy there is no resend."""
@@ -229,13 +260,15 @@ def _produce(made: World, draw: random.Random) -> None:
         if "aborted" in made.kinds and draw.random() < 0.1:
             at += draw.randint(1, 4)
         stamp += draw.choice((0, 1, 5)) if "stamps_jump" not in made.kinds else draw.randint(-20, 20)
-        content = f"r{number}"
+        content, key = f"r{number}", draw.randint(0, 8)
+        # Records that look alike have the same key: compaction leaves the newest of them.
         if "periodic" in made.kinds:
             content, stamp = "abc"[number % letters], 1000
+            key = number % letters
         elif "identical" in made.kinds and draw.random() < 0.7:
             content = draw.choice("xy"[: draw.randint(1, 2)])
-            stamp = 1000 + number // 20
-        made.source.append(Data(at, stamp, content, key=draw.randint(0, 8)))
+            stamp, key = 1000 + number // 20, "xy".index(content)
+        made.source.append(Data(at, stamp, content, key=key))
         at += 1
     _timestamps(made, draw)
     made.source_end = at + (draw.randint(0, 1) if "transactions" in made.kinds else 0)
@@ -305,8 +338,11 @@ def _replicate(made: World, draw: random.Random) -> None:
         if "foreign" in made.kinds and draw.random() < 0.15:
             repeat = made.replica and "identical" not in made.kinds and "periodic" not in made.kinds
             old = draw.choice(made.replica) if repeat and draw.random() < 0.4 else None
+            of = None if old is None else old.repeats if old.origin is None else old.origin
             made.replica.append(
-                Data(at, old.stamp, old.content) if old else Data(at, draw.randint(900, 1100), f"foreign{at}")
+                replace(old, offset=at, origin=None, repeats=of)
+                if old
+                else Data(at, draw.randint(900, 1100), f"foreign{at}")
             )
             at += 1
         if "replica_holes" in made.kinds and draw.random() < 0.1:
@@ -353,7 +389,8 @@ def _age(made: World, draw: random.Random) -> None:
         made.start = draw.randint(0, made.source_end)
         made.source = [one for one in made.source if one.offset >= made.start]
     if "replica_retention" in made.kinds:
-        made.replica_start = draw.randint(0, made.replica_end)
+        # Now and then everything is gone, as after a long pause or a deletion of all records.
+        made.replica_start = made.replica_end if draw.random() < 0.1 else draw.randint(0, made.replica_end)
         made.gone += [one for one in made.replica if one.offset < made.replica_start]
         made.replica = [one for one in made.replica if one.offset >= made.replica_start]
     if "syncs_compacted" in made.kinds:
@@ -413,6 +450,11 @@ def always_timed(made: World, commit: int) -> int:
     ]
     sides = replace(seen.source, marks=marks[0]), replace(seen.replica, marks=marks[1])
     return reverse(commit, replace(seen, source=sides[0], replica=sides[1])).offset
+
+
+def clamped(made: World, commit: int) -> int:
+    """Forward: the proven position, raised to the replica's log start and called safe (R30)."""
+    return forward(commit, made.copy()).offset
 
 
 BAD_RULES: dict[str, Callable[[World, int], int]] = {
