@@ -77,6 +77,13 @@ options:
       - The application out of many whose flow this is. Its connectors have names of their own, for example
         C(P->B.payments.MirrorSourceConnector); the heartbeat connector is everybody's.
     type: str
+  adopted:
+    description:
+      - Names of connectors that run the same flow until M(switchback.kafka_dr.dr_adopt) stops them. In check mode,
+        where they were not stopped, they are no reason to refuse.
+    type: list
+    elements: str
+    default: []
   replication_factor:
     description:
       - Number of replicas of the topics that MirrorMaker 2 creates, its internal topics included.
@@ -304,7 +311,8 @@ def work(module: AnsibleModule) -> Result:
     params: dict[str, Any] = module.params
     rest = ConnectClient(params["connect_url"], params["connect_client"] or {}, params["request_timeout"])
     bounds = Bounds(params["wait_timeout"], params["wait_sleep"], params["stall_timeout"])
-    return reconcile_flow(rest, flow_spec(params), params["parts"], params["state"], bounds, module.check_mode)
+    parts, state, adopted = params["parts"], params["state"], params["adopted"]
+    return reconcile_flow(rest, flow_spec(params), parts, state, bounds, module.check_mode, adopted=adopted)
 
 
 def main() -> None:

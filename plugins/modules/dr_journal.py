@@ -31,6 +31,7 @@ options:
   event:
     description:
       - V(read) only reads. V(enabled) and V(disabled) note that the pair was set up or taken down.
+      - V(adopted) notes whose stored offsets a flow took over; see M(switchback.kafka_dr.dr_adopt).
       - V(replaced) notes that another, empty cluster stands at one side; see M(switchback.kafka_dr.dr_rebuild).
       - V(started) opens a run, or goes on with an interrupted run of the same type and direction.
       - V(resumed) takes an interrupted run over, as V(started) does, to take it back.
@@ -41,7 +42,7 @@ options:
         void from then on. Together with the V(ended) behind it, it does with one of the clusters.
       - V(ended) closes a run.
     type: str
-    choices: [read, enabled, disabled, replaced, held, started, resumed, phase, pnr, undoing, ended]
+    choices: [read, enabled, disabled, replaced, held, adopted, started, resumed, phase, pnr, undoing, ended]
     default: read
   run:
     description: Id of the run for V(resumed), V(phase), V(pnr), V(undoing) and V(ended).
@@ -80,7 +81,7 @@ attributes:
     support: full
   idempotent:
     support: partial
-    details: V(enabled), V(disabled) and V(held) are appended only when they change the state; those of a run always.
+    details: V(enabled), V(disabled), V(held), V(adopted) are appended only if they change the state; a run's always.
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
@@ -118,7 +119,8 @@ state:
       before the pair was enabled), C(run) the last run with its finished phases and the name of its C(pair),
       C(interrupted) whether it has not ended, C(topic_ids) per alias, C(left) the facts of the last barrier per alias,
       C(seams) the cuts of a pair with the policy identity, C(syncs_since) from where offset-syncs are about the present
-      topics, C(only_here) below which offsets a replica holds what no other side has.
+      topics, C(only_here) below which offsets a replica holds what no other side has, C(adopted) by flow whose stored
+      offsets it took over.
   returned: always
   type: dict
 run_id:

@@ -15,6 +15,7 @@ from .level1 import SIDES, Half, Pair
 from .level2 import Bulk, Compared
 from .plan import Plan, Position
 from .positions import EXACT, NONE, REREAD, SKIP, Copy, Judged, Map, judge
+from .resends import Doubled, unexplained
 from .snapshot import Scope
 
 SCHEMA = "switchback.kafka_dr/audit/1"
@@ -154,6 +155,8 @@ def _classes(scope: Scope, compared: Compared, sample: int) -> list[dict[str, An
         if not ones and not bulks:
             continue
         verdict, reason = _judged(scope, kind, ones, bulks)
+        if kind == d.DUPLICATE and kind not in scope.topic.accept:
+            verdict, reason = _resent(ones, compared) or (verdict, reason)
         if verdict == REFUTED and not bulks and compared.narrow.issuperset(item.partition for item in ones):
             verdict, reason = UNKNOWN, "may be second copies of what was not read again: raise --detail-records"
         stamps = [stamp for item in ones for stamp in (item.source_stamp, item.target_stamp) if stamp is not None]
@@ -194,6 +197,23 @@ def _judged(scope: Scope, kind: str, ones: Sequence[d.Difference], bulks: Sequen
     if kind == d.EXPIRED:
         return _expired(scope, ones, bulks, time.time() * 1000)
     return REFUTED, _MEANING[kind]
+
+
+def _resent(ones: Sequence[d.Difference], compared: Compared) -> tuple[str, str] | None:
+    """A verdict where second copies are more than a crash of the flow explains."""
+    found = {}
+    for pair in compared.pairs:
+        mine = [item for item in ones if item.partition == pair.partition]
+        offsets = [item.source_offset for item in mine if item.source_offset is not None]
+        if mine:
+            span = (min(offsets), max(offsets)) if offsets else None
+            records = pair.target.chunks.total - len(mine)
+            found[pair.partition] = Doubled(pair.partition, len(mine), records, span)
+    wrong = unexplained(found)
+    if not wrong:
+        return None
+    shown = "; ".join(map(str, wrong[:3])) + (f" and {len(wrong) - 3} more" if wrong[3:] else "")
+    return REFUTED, f"more than a crash of the flow explains, as if it had started without stored offsets: {shown}"
 
 
 def _expired(scope: Scope, ones: Sequence[d.Difference], bulks: Sequence[Bulk], now_ms: float) -> tuple[str, str]:

@@ -123,6 +123,8 @@ DAMAGED = {
     "duplicate-far": Case(
         in_one(lambda log: [*log, log[3]]), {"DUPLICATE": 1}, topic={"guarantee": "exactly_once"}, at=(1, 3, RECORDS)
     ),
+    # The flow started without stored offsets: every record comes twice (R33).
+    "all-twice": Case(lambda all_logs: [log + log for log in all_logs], {"DUPLICATE": 3 * RECORDS}),
     "swapped": Case(in_one(lambda log: [*log[:200], log[201], log[200], *log[202:]]), {"REORDERED": 1}),
     "other-partition": Case(moved, {"MISPLACED": 1}, at=(1, 50, 200)),
     "key-bit": Case(
@@ -326,6 +328,11 @@ HEALTHY = {
         {"DUPLICATE": 50},
         positions=[standing(320, 370), standing(320, 320), standing(200, 200), standing(300, 350)],
         judged=[("EXACT", 0), ("REREAD", 50), ("EXACT", 0), ("EXACT", 0)],
+    ),
+    "all-twice-and-known": Case(
+        lambda all_logs: [log + log for log in all_logs],
+        {"DUPLICATE": 3 * RECORDS},
+        topic={"accept": ["DUPLICATE"]},
     ),
     "duplicate-far-away": Case(in_one(lambda log: [*log, log[3]]), {"DUPLICATE": 1}),
     "source-retention": Case(found={"EXPIRED": 60}, delete={"source": {1: 60}}),

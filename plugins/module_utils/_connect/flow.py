@@ -45,6 +45,7 @@ def flow_options() -> dict[str, Any]:
         "policy": {"type": "str", "choices": ["default", "identity"], "default": "default"},
         "separator": {"type": "str", "default": "."},
         "application": {"type": "str"},
+        "adopted": names,
         "replication_factor": {"type": "int"},
         "offset_syncs_location": {"type": "str", "choices": ["source", "target"], "default": "target"},
         "tasks_max": {"type": "int", "default": 4},
@@ -80,10 +81,12 @@ def reconcile_flow(
     bounds: Bounds,
     check: bool,
     awaited: Collection[str] = tuple(CONNECTORS),
+    adopted: Collection[str] = (),
 ) -> Result:
     """Make the connectors of ``parts`` be as ``state`` says; everything that can be refused is, before a change.
 
-    The result of the requests is waited for of those parts that are ``awaited``.
+    The result of the requests is waited for of those parts that are ``awaited``. ``adopted``: connectors of other names
+    that a run has stopped before it comes here; in check mode they still run.
     """
     configured = state in ("present", "running")
     check_flow(spec, parts, configured)
@@ -100,7 +103,7 @@ def reconcile_flow(
     if configured or (state == "stopped" and any(wish.name not in actual for wish in wishes)):
         check_place(rest, spec)
     if configured:
-        check_existing(spec, wishes, actual)
+        check_existing(spec, wishes, actual, adopted if check else ())
     plans = {wish.name: plan(wish, actual.get(wish.name)) for wish in wishes}
     written = [wish for wish in wishes if {change.action for change in plans[wish.name]} & {"create", "update"}]
     if written:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._core.errors import DrError
-from .._core.names import CONNECTORS, Naming, connector_name
+from .._core.names import CONNECTORS, HEARTBEATS, Naming, connector_name
 from .._core.security import java_properties
 from .rest import PACKAGE
 from .soundness import unsound
@@ -110,7 +110,11 @@ def _common(spec: FlowSpec) -> dict[str, str]:
 
 def _source(spec: FlowSpec) -> dict[str, str]:
     return {
-        "topics": _patterns(spec.topics),
+        # Heartbeats by their exact name: by default every topic whose name ends like theirs is replicated, whatever the
+        # filter (MirrorSourceConnector.shouldReplicateTopic), and pairs of other aliases on the same two clusters would
+        # replicate each other's without end, under ever longer names.
+        "topics": _patterns([*spec.topics, HEARTBEATS]),
+        "heartbeats.replication.enabled": "false",
         # A stop waits for the running poll of the source: producers stand still meanwhile. Default 1000.
         "consumer.poll.timeout.ms": "200",
         # Else records of aborted transactions become real ones on the target.

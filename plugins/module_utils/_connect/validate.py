@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from .._core.errors import DrError
@@ -42,18 +42,26 @@ def _redirected(spec: FlowSpec) -> bool:
     return "producer.override.bootstrap.servers" in spec.given("source")
 
 
-def check_existing(spec: FlowSpec, wishes: Iterable[Wish], connectors: Mapping[str, Connector]) -> None:
-    """Refuse to work beside a second connector of the same flow, or on top of settings that make it unsound."""
+def check_existing(
+    spec: FlowSpec, wishes: Iterable[Wish], connectors: Mapping[str, Connector], leaving: Collection[str] = ()
+) -> None:
+    """Refuse to work beside a second connector of the same flow, or on top of settings that make it unsound.
+
+    ``leaving``: names of connectors that will be stopped before ours start.
+    """
     for wish in wishes:
         # Beside an application others may copy what is theirs; beside a whole pair nobody.
         topics = spec.topics if spec.application else ()
         others = rivals(wish, topics, connectors) if wish.state == "running" else []
+        others = [name for name in others if name not in leaving]
         if others:
             raise DrError(
                 "flow_runs_twice",
                 f'The connector "{others[0]}" already runs the {wish.part} part of {wish.name.split(".Mirror")[0]}: '
-                "with two of them every record is copied twice.",
-                "Stop or delete one of the two.",
+                "with two of them every record is replicated twice.",
+                f"{wish.name} was not started. Do not just stop or delete the other one: {wish.name} would replicate"
+                " everything again. Name it in kafka_dr_adopt and run enable, which takes over its offsets"
+                " (docs/procedures/enable.md).",
             )
         actual = connectors.get(wish.name)
         if actual is None or not wish.configured:

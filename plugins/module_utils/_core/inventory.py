@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from .adoption import adopted_flow, check_adopt
 from .applications import part_of
 from .errors import DrError
 from .hooks import HOOK_KEYS, check_hook
@@ -43,6 +44,7 @@ VARIABLES: dict[str, Key] = {
     "hold_retention": Key("flag", default=False),
     "flow": Key("dict", default={}),
     "srm": Key("dict", default={}),
+    "adopt": Key("dict", default={}),
 }
 # Variables of a run, not of the pair: known here so that a misspelt one is named.
 RUN_VARIABLES = {
@@ -228,7 +230,7 @@ def _check_parts(pair: dict[str, Any]) -> list[str]:
     if problems:
         return problems
     hooks = [problem for hook in pair["hooks"] for problem in check_hook(hook)]
-    return _check_clusters(pair) + _check_topics(pair) + _check_clients(pair) + hooks
+    return _check_clusters(pair) + _check_topics(pair) + _check_clients(pair) + hooks + check_adopt(pair)
 
 
 def _check_accepted_groups(pair: Mapping[str, Any], variables: Mapping[str, Any]) -> list[str]:
@@ -467,6 +469,11 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         "clients": clients,
         "hooks": pair["hooks"],
         "flow": pair["flow"],
+        "adopt": {
+            flow_name(*ends): found
+            for ends in ((home, away), (away, home))
+            if (found := adopted_flow(pair, *ends)) is not None
+        },
         "flows": {
             flow_name(source, target): {
                 "name": flow_name(source, target),

@@ -21,6 +21,7 @@ from .errors import DrError
 __all__ = [
     "DISASTER",
     "KINDS",
+    "OF_THE_PAIR",
     "SCHEMA",
     "Event",
     "State",
@@ -39,14 +40,16 @@ SCHEMA = 1
 # The type of a run that needs one side only.
 DISASTER = "disaster"
 # enabled/disabled: the pair was set up / taken down; replaced: another cluster stands where one of its sides was; held:
-# what its topics kept before they were told to keep everything. The others are the life of a run: resumed, after an
-# interruption, by the holder that it names; pnr, the point of no return; undoing, before its clients start again where
-# they were.
-KINDS = ("enabled", "disabled", "replaced", "held", "started", "resumed", "phase", "pnr", "undoing", "ended")
+# what its topics kept before they were told to keep everything; adopted: whose stored offsets a flow took over.
+OF_THE_PAIR = ("enabled", "disabled", "replaced", "held", "adopted")
+# The others are the life of a run: resumed, after an interruption, by the holder that it names; pnr, the point of no
+# return; undoing, before its clients start again where they were.
+KINDS = (*OF_THE_PAIR, "started", "resumed", "phase", "pnr", "undoing", "ended")
 _FACTS = {
     "enabled": ("active",),
     "replaced": ("alias",),
     "held": ("held",),
+    "adopted": ("flow", "connectors", "offsets"),
     "started": ("type", "from", "to"),
     "phase": ("phase",),
 }
@@ -79,6 +82,8 @@ class State:
     syncs_since: dict[str, dict[str, int]] = field(default_factory=dict)
     only_here: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
     held: dict[str, dict[str, dict[str, str | None]]] = field(default_factory=dict)
+    #: By flow: the connectors, or the dedicated MirrorMaker 2, whose stored offsets it took over, and those offsets.
+    adopted: dict[str, dict[str, Any]] = field(default_factory=dict)
     last: Event | None = None
     # When the journal began: one that was lost and made again is another one.
     born: float | None = None
@@ -97,7 +102,8 @@ class State:
         stays of a pair with the policy identity, oldest first (see ``stays``). ``syncs_since``: flow -> topic -> first
         record of the offset-syncs topic that is about the present topics. ``only_here``: alias -> replica -> partition
         -> offset below which its records came from a cluster that is gone: no other side has them. ``held``: alias ->
-        topic -> what it kept before it was told to keep everything (see ``retention``).
+        topic -> what it kept before it was told to keep everything (see ``retention``). ``adopted``: flow -> whose
+        stored offsets it took over.
         """
         return {
             "active": self.active,
@@ -113,6 +119,7 @@ class State:
             "syncs_since": self.syncs_since,
             "only_here": self.only_here,
             "held": self.held,
+            "adopted": self.adopted,
         }
 
 
@@ -261,6 +268,10 @@ def _held(state: State, event: Event) -> None:
     state.held = event.data["held"]
 
 
+def _adopted(state: State, event: Event) -> None:
+    state.adopted = {**state.adopted, event.data["flow"]: event.data}
+
+
 def _started(state: State, event: Event) -> None:
     state.run = {
         "id": event.run,
@@ -345,6 +356,7 @@ _APPLY = {
     "disabled": _disabled,
     "replaced": _replaced,
     "held": _held,
+    "adopted": _adopted,
     "started": _started,
     "resumed": _resumed,
     "phase": _phase,

@@ -29,6 +29,7 @@ __all__ = [
     "endpoint",
     "flow_steps",
     "laid_out",
+    "larger_replicas",
     "salvage_topics",
     "unequal_partitions",
 ]
@@ -136,12 +137,13 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     ``live_flows``: by active alias, source and target of each flow that copies then. ``flow_clusters``: by alias, one
     end of a flow as ``connect_mirror`` takes it. ``flow_steps``: by active alias, and under ``absent`` the steps
     that take everything down. ``copy_steps``: by flow; ``present_steps``: of both, with what they have copied to be
-    seen. ``arm_steps``: by active alias, what comes before the flow away from it is armed; ``hold_steps``: what
-    comes before that where the flow may run already; ``rebuild_steps``: what comes before the other side is made
-    again. ``survive_steps``: by the alias that is left in a disaster; ``undo_steps``: what takes them back.
-    ``lists``: of srm-control. ``rights``: by alias, what declared clients need, as ``kafka_acl`` takes it, and what
-    it is to ``keep``: the fence. ``endpoints``: by alias and client, what an endpoint template may use. ``names``:
-    by alias, originals and replicas. ``syncs``: by alias, the offset-syncs topics that lie there.
+    seen; ``adopt_steps``: what comes before those where a flow takes over the offsets of another connector.
+    ``arm_steps``: by active alias, what comes before the flow away from it is armed; ``hold_steps``: what comes before
+    that where the flow may run already; ``rebuild_steps``: what comes before the other side is made again.
+    ``survive_steps``: by the alias that is left in a disaster; ``undo_steps``: what takes them back. ``lists``: of
+    srm-control. ``rights``: by alias, what declared clients need, as ``kafka_acl`` takes it, and what it is to
+    ``keep``: the fence. ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by alias,
+    originals and replicas. ``syncs``: by alias, the offset-syncs topics that lie there.
     """
     ends = ("alias", "bootstrap_servers", "client", "cluster_id")
     endpoints = {
@@ -168,6 +170,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
             "absent": _absent_steps(pair),
         },
         "present_steps": [[name, _PRESENT] for name in pair["flows"]],
+        "adopt_steps": [[name, {"parts": ["source"], "state": "stopped"}] for name in pair["adopt"]],
         "copy_steps": {flow: _copy_steps(pair, flow) for flow in pair["flows"]},
         "lists": list_rows(pair),
         "syncs": {flow["syncs"]["on"]: [flow["syncs"]["topic"]] for flow in pair["flows"].values()},
@@ -210,6 +213,29 @@ def unequal_partitions(
         if len(set(present.values())) > 1 or any(count > wanted for count in present.values()):
             shown = ", ".join(f"{count} on {alias}" for alias, count in sorted(present.items()))
             texts.append(f'"{name}": {wanted} in the inventory, {shown}')
+    return texts
+
+
+def larger_replicas(found: Mapping[str, Sequence[Mapping[str, Any]]], pair: Mapping[str, Any]) -> list[str]:
+    """Replicas with more partitions than their original has or is about to get, in words.
+
+    ``found``: as for ``unequal_partitions``. MirrorMaker 2 adds the partitions that a replica lacks, and removes none.
+    """
+    if pair["policy"] == "identity":
+        return []
+    naming = Naming(pair["policy"], pair["separator"])
+    counts = {
+        alias: {topic["name"]: topic["partitions"] for topic in rows if topic["exists"]}
+        for alias, rows in found.items()
+    }
+    texts = []
+    for flow in pair["flows"].values():
+        for topic in pair["topics"]:
+            replica = naming.replica(flow["source"], topic["name"])
+            has = counts[flow["target"]].get(replica, 0)
+            wanted = max(topic["partitions"], counts[flow["source"]].get(topic["name"], 0))
+            if has > wanted:
+                texts.append(f'"{replica}" has {has} partitions on {flow["target"]}, "{topic["name"]}" has {wanted}')
     return texts
 
 

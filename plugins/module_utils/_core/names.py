@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "CONNECTORS",
+    "HEARTBEATS",
     "JOURNAL_TOPIC",
     "STATE_TOPIC",
     "Naming",
@@ -29,6 +30,8 @@ CONNECTORS = {
     "heartbeat": "MirrorHeartbeatConnector",
 }
 
+# What a heartbeat connector writes on its source's side, whatever the separator.
+HEARTBEATS = "heartbeats"
 # Ends in "-internal": ReplicationPolicy.isInternalTopic keeps it out of every flow.
 JOURNAL_TOPIC = "kafka-dr-journal-internal"
 # Compacted: what matters only in its latest form, such as who is at work and how old prepared positions are.

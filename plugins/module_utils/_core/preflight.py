@@ -18,7 +18,6 @@ from .scopes import scope_problems
 from .verdict import PROVEN, UNKNOWN
 
 __all__ = [
-    "copied_again",
     "first_positions",
     "judge_cutover",
     "judge_disaster",
@@ -174,23 +173,6 @@ def unfit(status: Mapping[str, Any]) -> list[str]:
         for row in flow["partitions"]
         if row["fits"] != PROVEN
     ]
-
-
-def copied_again(status: Mapping[str, Any]) -> list[str]:
-    """Partitions of which a flow knows nothing, while their replicas hold records, unless it is copying them now.
-
-    To its connector they are new: somebody else has filled them, and it would copy all of them once more.
-    """
-    return [
-        f"{flow['name']} {row['topic']}-{row['partition']}: the replica ends at {row['replica_end']}"
-        for flow in status["flows"]
-        for row in flow["partitions"]
-        if row["copied"] is None and row["replica_end"] and not (row["taken"] and _runs(flow))
-    ]
-
-
-def _runs(flow: Mapping[str, Any]) -> bool:
-    return any(one["part"] == "source" and one["state"] == "RUNNING" for one in flow["connectors"])
 
 
 def first_positions(status: Mapping[str, Any], alias: str) -> list[dict[str, Any]]:

@@ -116,6 +116,9 @@ class Facts:
     flows: Mapping[str, Mapping[str, Any]] | None = None
     unsound: Mapping[str, Sequence[str]] = field(default_factory=dict)
     left_out: Mapping[str, tuple[Sequence[str], Sequence[str]]] = field(default_factory=dict)
+    #: By flow: partitions whose stored offset does not fit the replica, and other connectors that fill the replicas.
+    misfits: Mapping[str, Sequence[str]] | None = None
+    rivals: Mapping[str, Sequence[str]] | None = None
     foreign: Mapping[str, Sequence[str]] | None = None
     uncopied: Sequence[Uncopied] | None = None
     expiring: Sequence[Expiring] | None = None

@@ -303,6 +303,20 @@ def _fits(facts: Facts) -> Finding:
     return _none_of(lost, "nothing was deleted before it was copied", open_ if rows else ["no partition was seen"])
 
 
+def _offsets_fit(facts: Facts) -> Finding:
+    if facts.misfits is None:
+        return _not_known(facts, "flows")
+    texts = [text for found in facts.misfits.values() for text in found]
+    return _none_of(texts, f"no replica would be filled twice ({', '.join(facts.misfits)})")
+
+
+def _alone(facts: Facts) -> Finding:
+    if facts.rivals is None:
+        return _not_known(facts, "flows")
+    texts = [f'{flow}: "{name}" replicates the same topics' for flow, found in facts.rivals.items() for name in found]
+    return _none_of(texts, f"no other connector runs for the same topics ({', '.join(facts.rivals)})")
+
+
 def _moves(which: str) -> Judge:
     def judge(facts: Facts) -> Finding:
         flow = getattr(facts, which)
@@ -561,7 +575,8 @@ CHECKS = (
         "partitions",
         "Are the numbers of partitions equal?",
         _partitions,
-        "Add partitions where they are missing (kafka_topic); what is too many cannot be taken away. Then enable.",
+        "Add partitions where they are missing (kafka_topic), then enable. Kafka cannot remove partitions: delete a"
+        " replica that has too many, and enable creates it again.",
         ("topics",),
     ),
     Check(
@@ -599,6 +614,22 @@ CHECKS = (
         _leaders("y"),
         "Bring the brokers back: such a partition takes no record and no position.",
         ("topics",),
+    ),
+    Check(
+        "flow_offsets",
+        "Do the stored offsets of the flows fit their replicas?",
+        _offsets_fit,
+        "Do not start the flow: records would be replicated twice. If another connector fills the replicas, name it in"
+        " kafka_dr_adopt and run enable; else delete the replicas and run enable.",
+        ("workers_to", "topics", "journal"),
+    ),
+    Check(
+        "flow_alone",
+        "Are the flows of the pair the only ones that fill the replicas?",
+        _alone,
+        "Name the other connector in kafka_dr_adopt and run enable: it takes over its offsets. Stopping or deleting one"
+        " of the two without that replicates everything again.",
+        ("workers_to", "topics", "journal"),
     ),
     Check(
         "flow",

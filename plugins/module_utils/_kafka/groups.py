@@ -21,7 +21,7 @@ from .client import Kafka
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
     from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 
-__all__ = ["commit", "delete", "describe", "known_positions", "names", "positions"]
+__all__ = ["commit", "delete", "describe", "known_positions", "members_of_any", "names", "positions"]
 
 Partition = tuple[str, int]
 
@@ -42,6 +42,16 @@ def describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
     kafka.note_request("describe_consumer_groups", groups=len(groups))
     futures = kafka.admin.describe_consumer_groups(list(groups), request_timeout=kafka.timeout)
     return {group: _state(kafka, group, future) for group, future in futures.items()}
+
+
+def members_of_any(kafka: Kafka, group: str) -> int:
+    """How many members a group has, whatever its protocol: the Admin API describes none of Kafka Connect's."""
+    kafka.note_request("list_groups", groups=1)
+    try:
+        found = kafka.admin.list_groups(group, timeout=kafka.timeout)
+    except KafkaException as error:
+        raise kafka.explain(error, f'describe group "{group}"') from error
+    return sum(len(one.members) for one in found if one.id == group)
 
 
 def _state(kafka: Kafka, group: str, future: Future[Any]) -> GroupState:

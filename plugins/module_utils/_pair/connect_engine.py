@@ -95,6 +95,22 @@ class ConnectEngine:
             and takes_any(connector.config, topics if self.application else ())
         )
 
+    def others(self, source: str, target: str, topics: Iterable[str], running: bool = False) -> list[str]:
+        """Source connectors of other names that replicate one of ``topics`` into the replicas of this flow.
+
+        ``running``: only those that are not stopped.
+        """
+        ends = {"source.cluster.alias": source, "target.cluster.alias": target}
+        return sorted(
+            connector.name
+            for connector in self.rest(source, target).connectors().values()
+            if connector.part == "source"
+            and connector.name != self.name(source, target)
+            and not (running and connector.stopped)
+            and all(connector.config.get(key) == alias for key, alias in ends.items())
+            and takes_any(connector.config, topics)
+        )
+
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
         """Stop the checkpoint connector; ``final``: the source connector too. Waits until they have no tasks.
 

@@ -16,7 +16,7 @@ from typing import Any
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.holders import Holder, require_over
-from .._core.journal import DISASTER, Event, State, begin, is_same, missing_facts, require_turn
+from .._core.journal import DISASTER, OF_THE_PAIR, Event, State, begin, is_same, missing_facts, require_turn
 from .._core.waiting import Bounds, wait_until
 from .._kafka.client import Kafka
 from .._module import Result
@@ -134,7 +134,7 @@ def _next_event(params: Mapping[str, Any], state: State, events: list[Event], ex
     kind, data = params["event"], dict(params["data"])
     if kind == "read" or _already(kind, data, state):
         return None
-    if kind in ("enabled", "disabled", "replaced", "held"):
+    if kind in OF_THE_PAIR:
         return Event(state.epoch + 1, 0, "", kind, time.time(), data)
     if kind == "started":
         run_id, epoch, resumed = begin(state, data, time.strftime("%Y%m%dT%H%M%SZ-", time.gmtime()) + _short_id())
@@ -208,6 +208,10 @@ def _already(kind: str, data: Mapping[str, Any], state: State) -> bool:
         return here and state.enabled and state.topic_ids == data.get("topic_ids", {})
     if kind == "held":
         return state.held == data.get("held")
+    if kind == "adopted":
+        # The offsets that it found may have moved since with those of the old connector, which was only stopped.
+        known = state.adopted.get(data["flow"], {})
+        return known.get("connectors") == data["connectors"] and known.get("offsets_topic") == data.get("offsets_topic")
     return kind == "disabled" and not state.enabled
 
 

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from .._core.acl import EVERYBODY, Acl, bans, client_acls, granted, wanted_acls
 from .._core.errors import DrError
 from .._core.filters import Filter, left_out
+from .._core.flow_start import misfits
 from .._core.gates import open_transaction
 from .._core.history import drill_line, durations, trend_lines
 from .._core.journal import Event, State, fold, merge
@@ -50,6 +51,7 @@ from .connect_engine import ConnectEngine
 from .disaster import survey
 from .engine import Engine
 from .evidence import of_sight
+from .flow_start import replica_starts
 from .forecast import lasting
 from .intruders import circling, foreign_records
 from .journal_copies import read_copy
@@ -363,7 +365,7 @@ class _Look:
         )
         looks: list[FlowLook | DrError] = [seen[flow_name(*flow)] for flow in flows]
         parts: dict[str, Callable[[], Any]] = {
-            f"flow {flow_name(*flow)}": partial(self._flow, pair, sight, look)
+            f"flow {flow_name(*flow)}": partial(self._flow, state, pair, sight, look)
             for flow, look in zip(flows, looks, strict=True)
         }
         parts["groups"] = lambda: self._groups(given(seen["groups"]))
@@ -388,6 +390,8 @@ class _Look:
             "flows": {name: one["row"] for name, one in looked.items() if one is not None},
             "unsound": {name: one["unsound"] for name, one in looked.items() if one is not None},
             "left_out": {name: one["left_out"] for name, one in looked.items() if one is not None},
+            "misfits": None if away is None else {name: one["misfits"] for name, one in looked.items() if one},
+            "rivals": None if away is None else {name: one["rivals"] for name, one in looked.items() if one},
             "foreign": None if away is None else {name: one["foreign"] for name, one in looked.items() if one},
             "uncopied": None if away is None else away["uncopied"],
             "expiring": None if away is None else away["expiring"],
@@ -405,7 +409,9 @@ class _Look:
     def _look_at(pair: Pair, sight: Sight | DrError, flow: tuple[str, str]) -> FlowLook | DrError:
         return kept(lambda: pair.look_of(given(sight), *flow))
 
-    def _flow(self, pair: Pair, sight: Sight | DrError, first: FlowLook | DrError) -> dict[str, Any]:
+    def _flow(
+        self, state: Mapping[str, Any], pair: Pair, sight: Sight | DrError, first: FlowLook | DrError
+    ) -> dict[str, Any]:
         look, finding = judged_flows(pair, [given(first)], _MOVING_SECONDS)[0]
         foreign = foreign_records(pair, look, pair.accepted, given(sight).last)
         counted = uncopied(pair, look) if look.source == self.x else {}
@@ -419,11 +425,19 @@ class _Look:
             "row": flow_row(look, finding),
             "unsound": look.connectors["source"].unsound,
             "left_out": self._left_out(look),
+            "misfits": [] if self._naming.policy == "identity" else misfits(replica_starts(pair, look, state)),
+            "rivals": self._rivals(pair, look),
             "foreign": foreign,
             "uncopied": lacking,
             "expiring": self._expiring(pair, look.source, lacking),
             "open": _left_open(pair, look),
         }
+
+    def _rivals(self, pair: Pair, look: FlowLook) -> list[str]:
+        """Streams Replication Manager runs one flow between two clusters."""
+        if not isinstance(pair.engine, ConnectEngine):
+            return []
+        return pair.engine.others(look.source, look.target, self._params["topics"], running=True)
 
     def _left_out(self, look: FlowLook) -> tuple[list[str], list[str]]:
         """By the connectors' own filters, or with the engine srm by its lists as somebody has read them."""

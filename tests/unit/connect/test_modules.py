@@ -86,6 +86,17 @@ def test_a_second_connector_of_the_flow_is_refused(worker: Worker) -> None:
     result = run_module(connect_mirror, params(worker))
     assert result["error"]["code"] == "flow_runs_twice"
     assert '"mine"' in result["msg"]
+    # To stop or delete one of the two leads into what it is about: everything would come twice.
+    assert "kafka_dr_adopt" in result["error"]["hint"]
+
+
+def test_only_in_check_mode_a_connector_that_is_about_to_be_adopted_may_still_run(worker: Worker) -> None:
+    """A run has stopped it by then; one that runs all the same replicates everything twice."""
+    worker.answers = [(200, {"mine": entry("RUNNING", "RUNNING")}), NOT_FOUND]
+    assert run_module(connect_mirror, params(worker, adopted=["mine"]))["error"]["code"] == "flow_runs_twice"
+    worker.answers = [(200, {"mine": entry("RUNNING", "RUNNING")}), NOT_FOUND, (200, PLUGINS), (200, {"configs": []})]
+    planned = run_module(connect_mirror, params(worker, adopted=["mine"]), check=True)
+    assert (planned["rc"], [change["action"] for change in planned["changes"]]) == (0, ["create"])
 
 
 def test_settings_that_make_an_existing_connector_unsound_are_refused_with_the_way_out(worker: Worker) -> None:

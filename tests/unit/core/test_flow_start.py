@@ -10,7 +10,15 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flow_start import Begun, Place, forgotten
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flow_start import (
+    Begun,
+    Place,
+    ReplicaStart,
+    forgotten,
+    misfits,
+    require_fit,
+    would_start,
+)
 
 GOOD = Place(partition=0, copied=9, end=10, replica_end=10)
 EMPTY = Place(partition=1, copied=9, end=10, replica_end=0)
@@ -68,3 +76,94 @@ def test_every_topic_must_be_named() -> None:
     assert "U-1" in refused.value.message
     assert "T-1" not in refused.value.message
     assert '["T", "U"]' in refused.value.hint
+
+
+def start(**more: Any) -> ReplicaStart:
+    """A replica that another connector has filled, and a connector of the pair that was just created."""
+    told: dict[str, Any] = {
+        "flow": "P->B",
+        "topic": "T",
+        "partition": 0,
+        "replica": "P.T",
+        "replica_end": 250,
+        "stored": None,
+        "exists": True,
+        "journaled": False,
+        "source_end": 300,
+    }
+    return ReplicaStart(**{**told, **more})
+
+
+@pytest.mark.parametrize(
+    ("one", "reason"),
+    [
+        (start(), "the connector stores no offset"),
+        (start(journaled=True), "the connector stores no offset"),
+        (start(exists=False), "no connector of this pair has filled it"),
+        (start(stored=249, equal=False, more=False), "another record than that at the stored offset 249"),
+        (start(stored=300, equal=None), "the stored offset is 300, the source ends at 300"),
+        (start(stored=300, equal=None, more=False), "the stored offset is 300, the source ends at 300"),
+        (start(stored=9, equal=None, more=True), "the record at the stored offset 9 is gone"),
+        (start(stored=9, equal=None, more=None), "the record at the stored offset 9 is gone"),
+        # A cluster was replaced, and its successor has filled more since.
+        (start(journaled=True, replaced_below=249), "the connector stores no offset"),
+    ],
+)
+def test_a_flow_does_not_start_from_offsets_that_do_not_fit(one: ReplicaStart, reason: str) -> None:
+    found = misfits([one])
+    assert len(found) == 1
+    assert reason in found[0]
+    assert found[0].startswith('P->B T-0 (the replica "P.T" ends at 250')
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        start(stored=249, equal=True, more=True),
+        # Everything expired on both sides, and nothing is left to replicate.
+        start(stored=249, equal=None, more=False),
+        # What it replicates comes a second time after a crash: a bounded resend, which the audit names.
+        start(stored=240, equal=False, journaled=True),
+        start(stored=240, equal=None, more=True, journaled=True),
+        # The connector was deleted; once it is created again, its stored offsets can be read.
+        start(journaled=True, exists=False),
+        start(journaled=True, replaced_below=250),
+    ],
+)
+def test_a_flow_starts_from_offsets_that_fit(one: ReplicaStart) -> None:
+    assert misfits([one]) == []
+
+
+@pytest.mark.parametrize(
+    ("state", "taken", "starts"),
+    [
+        (None, None, True),
+        ("STOPPED", True, True),
+        ("PAUSED", True, True),
+        # It replicates already: Kafka Connect has perhaps not stored yet how far it is.
+        ("RUNNING", True, False),
+        ("FAILED", True, False),
+        ("UNASSIGNED", True, False),
+        # The topic joins others that it takes.
+        ("RUNNING", False, True),
+        ("RUNNING", None, True),
+    ],
+)
+def test_which_flows_are_about_to_start(state: str | None, taken: bool | None, starts: bool) -> None:
+    assert would_start(state, taken) is starts
+
+
+def test_the_refusal_says_what_was_changed_and_what_to_do() -> None:
+    require_fit([start(stored=249, equal=True)], [], created=False)
+    with pytest.raises(DrError) as refused:
+        require_fit([start(partition=number) for number in range(7)], ["legacy"], created=False)
+    assert refused.value.code == "offsets_do_not_fit"
+    assert "7 partitions" in refused.value.message
+    assert "T-4" in refused.value.message
+    assert "and 2 more" in refused.value.message
+    assert refused.value.hint.startswith("Nothing was changed.")
+    assert "kafka_dr_adopt" in refused.value.hint
+    assert "legacy" in refused.value.hint
+    with pytest.raises(DrError) as refused:
+        require_fit([start()], [], created=True)
+    assert refused.value.hint.startswith("No source connector was started.")

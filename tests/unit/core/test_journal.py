@@ -235,9 +235,30 @@ def test_events_of_a_run_that_was_overtaken_change_nothing(kind: str) -> None:
 
 
 def test_every_kind_of_event_can_be_folded() -> None:
-    data = {"active": "P", **THERE, "phase": "x", "alias": "P", "held": {}}
+    data = {
+        "active": "P",
+        **THERE,
+        "phase": "x",
+        "alias": "P",
+        "held": {},
+        "flow": "P->B",
+        "connectors": {},
+        "offsets": {},
+    }
     for kind in KINDS:
         fold([event(1, 0, kind, "r", **data)])
+
+
+def test_each_flow_knows_whose_offsets_it_took_over() -> None:
+    """Also after the pair was enabled, moved and taken down: the old connector must not run again."""
+    there = {"flow": "P->B", "connectors": {"source": "legacy"}, "offsets": {"T": {"0": 9}}}
+    back = {"flow": "B->P", "connectors": {}, "offsets_topic": "mm2-offsets.B.internal", "offsets": {}}
+    first, second = event(1, 0, "adopted", "", **there), event(2, 0, "adopted", "", **back)
+    ended = event(4, 0, "disabled", "")
+    assert fold([first, second, event(3, 0, "enabled", "", active="P"), ended]).as_dict()["adopted"] == {
+        "P->B": there,
+        "B->P": back,
+    }
 
 
 # ---- the policy identity: cuts

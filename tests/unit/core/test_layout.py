@@ -65,7 +65,7 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
     assert {alias: list(laid["endpoints"][alias]) for alias in laid["endpoints"]} == {"P": ["settle"], "B": ["settle"]}
     assert laid["endpoints"]["B"]["settle"] == layout.endpoint(derived, derived["clients"][0], "B")
     new = {"live_flows", "arm_steps", "hold_steps", "copy_steps", "flow_clusters", "flow_steps", "endpoints", "names"}
-    new |= {"present_steps", "syncs", "lists", "survive_steps", "undo_steps", "rebuild_steps", "rights"}
+    new |= {"adopt_steps", "present_steps", "syncs", "lists", "survive_steps", "undo_steps", "rebuild_steps", "rights"}
     assert set(laid) - set(derived) == new
     assert laid["copy_steps"]["P->B"] == [["P->B", {"parts": ["source"], "state": "running"}]]
 
@@ -130,6 +130,29 @@ def test_partition_counts_that_do_not_fit_are_named(
     """SOUNDNESS 8: equal partition counts on both sides."""
     wanted = [{"name": "T", "partitions": 3}]
     assert layout.unequal_partitions(found, wanted) == ([problem] if problem else [])
+
+
+@pytest.mark.parametrize(
+    ("original", "replica", "text"),
+    [
+        (3, 3, None),
+        (3, None, None),
+        (3, 2, None),  # MirrorMaker 2 adds what is missing
+        (None, 3, None),
+        (2, 3, None),  # the original is about to grow to what the inventory wants
+        (3, 5, '"P.T" has 5 partitions on B, "T" has 3'),
+        (None, 5, '"P.T" has 5 partitions on B, "T" has 3'),
+    ],
+)
+def test_a_replica_with_more_partitions_than_its_original_is_named(
+    original: int | None, replica: int | None, text: str | None
+) -> None:
+    """Its reader would be assigned partitions without committed offsets."""
+    found = {**counts(P=original), "B": [{"name": "P.T", "partitions": replica or 0, "exists": replica is not None}]}
+    flows = {"P->B": {"source": "P", "target": "B"}, "B->P": {"source": "B", "target": "P"}}
+    pair = {"policy": "default", "separator": ".", "flows": flows, "topics": [{"name": "T", "partitions": 3}]}
+    assert layout.larger_replicas(found, pair) == ([text] if text else [])
+    assert layout.larger_replicas(found, {**pair, "policy": "identity"}) == []
 
 
 def test_a_client_writes_originals_and_reads_originals_and_replicas_of_the_other_side() -> None:

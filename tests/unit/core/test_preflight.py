@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.preflight import (
-    copied_again,
     first_positions,
     judge_cutover,
     judge_disaster,
@@ -350,30 +349,6 @@ def test_a_flow_that_does_not_fit_its_source_is_named() -> None:
         "P->B T-1: past the end",
         "P->B T-2: not known",
     ]
-
-
-@pytest.mark.parametrize(
-    ("state", "taken", "copied", "replica_end", "texts"),
-    [
-        ("STOPPED", True, None, 7, ["P->B T-0: the replica ends at 7"]),
-        (None, None, None, 7, ["P->B T-0: the replica ends at 7"]),
-        ("STOPPED", True, None, 0, []),
-        ("STOPPED", True, None, None, []),
-        ("STOPPED", True, 6, 7, []),
-        # It has begun, and Kafka Connect has not stored yet how far it is.
-        ("RUNNING", True, None, 7, []),
-        # The topic is to join others that it copies.
-        ("RUNNING", False, None, 7, ["P->B T-0: the replica ends at 7"]),
-        ("RUNNING", None, None, 7, ["P->B T-0: the replica ends at 7"]),
-        ("RUNNING", False, None, 0, []),
-    ],
-)
-def test_what_a_flow_would_copy_once_more(
-    state: str | None, taken: bool | None, copied: int | None, replica_end: int | None, texts: list[str]
-) -> None:
-    row = {"topic": "T", "partition": 0, "taken": taken, "copied": copied, "replica_end": replica_end}
-    found = {**flow("P", "B", partitions=[row]), "connectors": [{"part": "source", "state": state}]}
-    assert copied_again(status(flows=[found])) == texts
 
 
 def test_a_group_that_never_read_is_refused_by_name() -> None:
