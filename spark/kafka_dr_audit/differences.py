@@ -10,14 +10,16 @@ fingerprints of them.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from .alignment import Same, align, gaps
+from .chunks import mixed
 
 Longs = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -34,10 +36,11 @@ CORRUPT = "CORRUPT"
 MISPLACED = "MISPLACED"
 ABORTED = "ABORTED"
 FOREIGN = "FOREIGN"
+RETIMED = "RETIMED"
 
 KINDS = (
     *(LOST, CORRUPT, REORDERED, MISPLACED, ABORTED, FOREIGN, DUPLICATE),
-    *(ERRANT, NOT_YET, NEWER, EXPIRED, COMPACTED),
+    *(ERRANT, NOT_YET, NEWER, EXPIRED, COMPACTED, RETIMED),
 )
 PARTS = ("key", "value", "headers", "timestamp")
 
@@ -48,20 +51,26 @@ class Records:
 
     rank: Longs  # visible records of the compared range before it; jumps where a part was not read
     offset: Longs
-    stamp: Longs  # milliseconds since 1970
+    stamp: Longs  # milliseconds since 1970; -1: the record has no timestamp
     whole: Words
     key: Words
     value: Words
     headers: Words
     tombstone: npt.NDArray[np.bool_]
+    appended: npt.NDArray[np.bool_]  # LogAppendTime: the broker has set the timestamp
+
+    @cached_property
+    def content(self) -> Words:
+        """Fingerprints of key, value and headers."""
+        return mixed(self.key ^ mixed(self.value ^ mixed(self.headers)))
 
     def __len__(self) -> int:
         return len(self.offset)
 
     @staticmethod
     def none() -> Records:
-        words, longs = np.empty(0, np.uint64), np.empty(0, np.int64)
-        return Records(longs, longs, longs, words, words, words, words, np.empty(0, np.bool_))
+        words, longs, flags = np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.bool_)
+        return Records(longs, longs, longs, words, words, words, words, flags, flags)
 
     def take(self, chosen: npt.NDArray[np.bool_]) -> Records:
         return Records(*(getattr(self, item.name)[chosen] for item in fields(Records)))
@@ -94,6 +103,7 @@ class Region:
     aborted: Set[int] = frozenset()  # fingerprints of the source that only a read_uncommitted reader sees
     origins: Mapping[int, tuple[int, int]] = field(default_factory=dict)  # fingerprint -> offset, stamp elsewhere there
     later: Set[int] = frozenset()  # fingerprints of what the source got behind the snapshot
+    untimed: Set[int] = frozenset()  # contents of those among them that have no timestamp
 
 
 @dataclass(frozen=True)
@@ -154,20 +164,73 @@ def classify(regions: Sequence[Region], rules: Rules) -> tuple[list[Difference],
     missing: list[_One] = []
     extra: list[_One] = []
     aligned: list[Aligned] = []
-    for region in regions:
+    found: list[Difference] = []
+    read, regions = regions, _carried(regions) if rules.timestamps else regions
+    for whole, region in zip(read, regions, strict=True):
         same = align(region.left.whole, region.right.whole)
+        found += _retimed(whole, same)
         left_only, right_only = _unmatched(region, same)
         missing += left_only
         extra += right_only
         aligned.append(Aligned(region.partition, tuple(_by_rank(region, same))))
-    found: list[Difference] = []
     for step in (_moved, _resent, _aborted, _compacted, _changed):
         more, missing, extra = step(missing, extra, regions, rules)
         found += more
     found += [_left_over(one, rules) for one in missing]
-    heads: dict[int, set[int]] = defaultdict(set)
+    heads: dict[int, _Head] = defaultdict(_Head)
     found += [_added(one, rules, heads[one.region.partition]) for one in sorted(extra, key=_right_rank)]
     return found, aligned
+
+
+def _carried(regions: Sequence[Region]) -> Sequence[Region]:
+    """With fingerprints that a record shares with its copy, although the flow does not carry every timestamp.
+
+    A copy of a record without a timestamp gets the time of copying; a broker with LogAppendTime sets its own. Such a
+    record counts by its content alone, and so does every target record that may be its copy: of equal content, and not
+    with the very timestamp of one that has it on the source.
+    """
+    nothing = np.empty(0, np.uint64)
+    untimed = np.concatenate([nothing, *(one.left.content[one.left.stamp < 0] for one in regions)])
+    untimed = np.concatenate([untimed, *(np.fromiter(one.untimed, np.uint64) for one in regions)])
+    appended = np.concatenate([nothing, *(one.right.content[one.right.appended] for one in regions)])
+    if not len(untimed) and not len(appended):
+        return regions
+    timed = np.concatenate([_timed(one.left)[one.left.stamp >= 0] for one in regions])
+
+    def counted(records: Records, loose: npt.NDArray[np.bool_]) -> Records:
+        content = records.content
+        return replace(records, whole=np.where(loose | np.isin(content, appended), content, records.whole))
+
+    return [
+        replace(
+            one,
+            left=counted(one.left, one.left.stamp < 0),
+            right=counted(one.right, np.isin(one.right.content, untimed) & ~np.isin(_timed(one.right), timed)),
+        )
+        for one in regions
+    ]
+
+
+def _timed(records: Records) -> Words:
+    """Fingerprints of content and timestamp."""
+    return mixed(records.content ^ mixed(records.stamp.view(np.uint64)))
+
+
+def _retimed(region: Region, same: Sequence[Same]) -> Iterator[Difference]:
+    """Records and their copies that differ in the timestamp alone: for a reason, or altered."""
+    left, right = region.left, region.right
+    repeated = Counter(left.content.tolist()) if right.appended.any() else {}
+    for part in same:
+        i, j = np.arange(part.left, part.left + part.length), np.arange(part.right, part.right + part.length)
+        for at in np.flatnonzero(left.whole[i] != right.whole[j]).tolist():
+            one, twin = int(i[at]), int(j[at])
+            pair = _One(region, one, 0, 0), _One(region, twin, 0, 0)
+            if left.stamp[one] < 0:
+                yield _difference(RETIMED, *pair, "no timestamp on the source: the copy has the time of copying")
+            elif right.appended[twin] or repeated.get(int(left.content[one]), 0) > 1:
+                yield _difference(RETIMED, *pair, "the target's broker has set the timestamp (LogAppendTime)")
+            else:
+                yield replace(_difference(CORRUPT, *pair), parts=(PARTS[3],))
 
 
 def _by_rank(region: Region, same: list[Same]) -> Iterator[Same]:
@@ -365,17 +428,31 @@ def _left_over(one: _One, rules: Rules) -> Difference:
     return _difference(LOST, one, None)
 
 
-def _added(one: _One, rules: Rules, heads: set[int]) -> Difference:
-    """On the target, not on the source. ``heads``: what the source has deleted, as far as it was met so far."""
-    region, word = one.region, _whole(one, "right")
-    if rules.mode == "online" and one.at_tail and word in region.later:
+@dataclass
+class _Head:
+    """What the source has deleted of a partition, as far as its copies were met.
+
+    ``contents`` count: what is deleted may have had no timestamp, and then each of its copies has another one.
+    """
+
+    whole: set[int] = field(default_factory=set)
+    contents: set[int] = field(default_factory=set)
+
+
+def _added(one: _One, rules: Rules, head: _Head) -> Difference:
+    """On the target, not on the source."""
+    region, word, content = one.region, _whole(one, "right"), int(one.region.right.content[one.index])
+    if rules.mode == "online" and one.at_tail and (word in region.later or word in region.untimed):
         return _difference(NEWER, None, one)
-    if word in heads:
+    if word in head.whole:
         return _difference(DUPLICATE, None, one)
     # A log that lost n offsets from its head lacks no more than n of the records at the head of the other.
-    if one.at_head and region.source.start > len(heads):
-        heads.add(word)
+    if one.at_head and region.source.start > len(head.contents):
+        head.whole.add(word)
+        head.contents.add(content)
         return _difference(EXPIRED, None, one, f"the source's log begins at {region.source.start}")
+    if one.at_head and content in head.contents:
+        return _difference(DUPLICATE, None, one, "the source has deleted it; its copies differ in the timestamp")
     return _difference(FOREIGN, None, one)
 
 

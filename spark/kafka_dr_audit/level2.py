@@ -155,7 +155,8 @@ def _looked(
         right, _count = _records("target", reached, tools, found)
         later = dict(zip(waiting, _later(reached, tools), strict=True))
         for n, spec, records in zip(waiting, reached, right, strict=True):
-            regions[n] = spec, replace(_region(spec, left[n], records), later=later.get(n, frozenset()))
+            words, untimed = later.get(n, (frozenset(), frozenset()))
+            regions[n] = spec, replace(_region(spec, left[n], records), later=words, untimed=untimed)
         _name([regions[n] for n in sorted(regions)], found)
         late = {
             (id(compared.scope), item.partition)
@@ -202,8 +203,11 @@ def _reaching(specs: list[Spec], tools: Tools) -> list[Spec]:
     return [grown(spec) if spec in growing else spec for spec in specs]
 
 
-def _later(specs: list[Spec], tools: Tools) -> list[frozenset[int]]:
-    """Fingerprints of what sources have got behind the snapshot: it may be on the target already."""
+def _later(specs: list[Spec], tools: Tools) -> list[tuple[frozenset[int], frozenset[int]]]:
+    """Fingerprints of what sources have got behind the snapshot: it may be on the target already.
+
+    The second set: contents of those without a timestamp.
+    """
     growing = [spec for spec in specs if spec.tail and spec.pair.scope.topic.mode == "online"]
     wanted = []
     for cluster, isolation in {
@@ -223,8 +227,9 @@ def _later(specs: list[Spec], tools: Tools) -> list[frozenset[int]]:
     found = []
     for spec in specs:
         rows = columns.get((spec.pair.scope.topic.source.cluster, spec.place("source")))
-        known = spec in growing and rows is not None
-        found.append(frozenset(rows["whole"].view(np.uint64).tolist()) if known and rows else frozenset())
+        records = _columns(rows, np.arange(len(rows["offset"]))) if spec in growing and rows else Records.none()
+        untimed = records.content[records.stamp < 0]
+        found.append((frozenset(records.whole.tolist()), frozenset(untimed.tolist())))
     return found
 
 
@@ -462,11 +467,14 @@ def _of_spec(spec: Spec, name: str, rows: Mapping[str, Any] | None) -> Records:
         low, high = np.searchsorted(rows["offset"], [piece.start, piece.end])
         chosen.append(np.arange(low, high))
         ranks.append(np.arange(piece.rank, piece.rank + high - low))
-    index = np.concatenate(chosen)
+    return replace(_columns(rows, np.concatenate(chosen)), rank=np.concatenate(ranks))
+
+
+def _columns(rows: Mapping[str, Any], index: Any) -> Records:
+    """Some rows, ranked from 0."""
     words = [rows[column][index].view(np.uint64) for column in ("whole", "key", "value", "headers")]
-    tombstones = rows["tombstone"][index].astype(np.bool_)
-    columns: list[Any] = [np.concatenate(ranks), rows["offset"][index], rows["stamp"][index], *words, tombstones]
-    return Records(*columns)
+    flags = [rows[column][index].astype(np.bool_) for column in ("tombstone", "appended")]
+    return Records(np.arange(len(index)), rows["offset"][index], rows["stamp"][index], *words, *flags)
 
 
 def _region(spec: Spec, left: Records, right: Records) -> Region:

@@ -272,5 +272,7 @@ def _badge(verdict: str) -> str:
     return f'<span class="badge {escape(verdict)}">{escape(verdict)}</span>'
 
 
-def _moment(milliseconds: int) -> str:
+def _moment(milliseconds: int | None) -> str:
+    if milliseconds is None:
+        return "without a timestamp"
     return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(milliseconds / 1000)) + " UTC"

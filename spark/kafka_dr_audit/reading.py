@@ -152,6 +152,7 @@ class Reader:
             f"{whole} as whole",
             *self.parts(),
             "value is null as tombstone",
+            "timestampType = 1 as appended",
             "sha2(key, 256) as key_sha256",
             "sha2(value, 256) as value_sha256",
         )

@@ -35,6 +35,7 @@ _MEANING = {
     d.NEWER: "copied after the snapshot was taken",
     d.EXPIRED: "deleted from the head of one log, so not comparable",
     d.COMPACTED: "superseded by a newer record of its key",
+    d.RETIMED: "equal but for a timestamp that the flow does not carry",
     UNCLASSIFIED: "different, in a run too long to be told apart",
 }
 
@@ -161,6 +162,7 @@ def _classes(scope: Scope, compared: Compared, sample: int) -> list[dict[str, An
             verdict, reason = UNKNOWN, "may be second copies of what was not read again: raise --detail-records"
         stamps = [stamp for item in ones for stamp in (item.source_stamp, item.target_stamp) if stamp is not None]
         stamps += [stamp for bulk in bulks for stamp in (bulk.oldest, bulk.newest)]
+        stamps = [stamp for stamp in stamps if stamp >= 0]
         found.append(
             {
                 "kind": kind,
@@ -169,8 +171,8 @@ def _classes(scope: Scope, compared: Compared, sample: int) -> list[dict[str, An
                 "verdict": verdict,
                 "reason": reason,
                 "partitions": sorted({item.partition for item in ones} | {bulk.partition for bulk in bulks}),
-                "oldest": min(stamps),
-                "newest": max(stamps),
+                "oldest": min(stamps, default=None),
+                "newest": max(stamps, default=None),
                 "sample": [_sample(item, compared) for item in ones[:sample]],
                 "runs": [vars(bulk) for bulk in bulks[:sample]],
             }
@@ -184,6 +186,8 @@ def _judged(scope: Scope, kind: str, ones: Sequence[d.Difference], bulks: Sequen
         return PROVEN, "accepted by the plan"
     if kind in (d.COMPACTED, d.NEWER):
         return PROVEN, "explained"
+    if kind == d.RETIMED:
+        return PROVEN, "without a timestamp on the source, or with the target broker's: no flow carries it"
     if kind == d.DUPLICATE:
         if scope.topic.guarantee == "at_least_once":
             return PROVEN, "the flow copies at least once: sent again by it"
@@ -193,7 +197,9 @@ def _judged(scope: Scope, kind: str, ones: Sequence[d.Difference], bulks: Sequen
             return UNKNOWN, "the flow did not bring them while the audit waited"
         return UNKNOWN, "above what the flow says that it has copied"
     if kind == UNCLASSIFIED:
-        return UNKNOWN, "there is a difference, but nobody knows of what kind: raise --detail-records"
+        untimed = any(bulk.oldest < 0 for bulk in bulks)
+        why = "; the source has records without a timestamp, which no flow carries" if untimed else ""
+        return UNKNOWN, f"there is a difference, but nobody knows of what kind: raise --detail-records{why}"
     if kind == d.EXPIRED:
         return _expired(scope, ones, bulks, time.time() * 1000)
     return REFUTED, _MEANING[kind]
@@ -222,6 +228,8 @@ def _expired(scope: Scope, ones: Sequence[d.Difference], bulks: Sequence[Bulk], 
     if not gone and not any(bulk.source_records for bulk in bulks):
         return PROVEN, "the source has deleted them since"
     stamps = [item.source_stamp or 0 for item in gone] + [bulk.newest for bulk in bulks if bulk.source_records]
+    if any((item.source_stamp or 0) < 0 for item in gone) or any(bulk.oldest < 0 for bulk in bulks):
+        return UNKNOWN, "the target's log begins later; some of these records have no timestamp, so no known age"
     age = now_ms - max(stamps)
     kept = int(scope.target.settings["retention.ms"]) if scope.target and scope.target.expires else -1
     if 0 <= kept <= age:
@@ -240,13 +248,18 @@ def _sample(item: d.Difference, compared: Compared) -> dict[str, Any]:
             continue
         partition = item.partition if name == "source" or item.target_partition is None else item.target_partition
         key, value = compared.hashes(name, partition, offset)
-        stamp = getattr(item, f"{name}_stamp")
+        stamp = _stamp(getattr(item, f"{name}_stamp"))
         shown[name] = {"offset": offset, "timestamp": stamp, "key_sha256": key, "value_sha256": value}
     if item.parts:
         shown["differs"] = list(item.parts)
     if item.detail:
         shown["detail"] = item.detail
     return shown
+
+
+def _stamp(milliseconds: int) -> int | None:
+    """None: the record has no timestamp."""
+    return None if milliseconds < 0 else milliseconds
 
 
 def _partition(pair: Pair, compared: Compared) -> dict[str, Any]:
@@ -258,8 +271,8 @@ def _partition(pair: Pair, compared: Compared) -> dict[str, Any]:
             "end": span.border,
             "records": half.chunks.total,
             "chunks": len(half.chunks),
-            "oldest": int(half.chunks.oldest.min()) if len(half.chunks) else None,
-            "newest": int(half.chunks.newest.max()) if len(half.chunks) else None,
+            "oldest": _stamp(int(half.chunks.oldest.min())) if len(half.chunks) else None,
+            "newest": _stamp(int(half.chunks.newest.max())) if len(half.chunks) else None,
         }
     counts: dict[str, int] = {}
     for item in compared.differences:

@@ -104,6 +104,16 @@ def aged(all_logs: Logs) -> Logs:
     return [[(*rec[:3], rec[3] - 30 * 86_400_000) if n < 60 else rec for n, rec in enumerate(log)] for log in all_logs]
 
 
+def untimed(log: Log) -> Log:
+    """A hundred records without a timestamp."""
+    return [(*one[:3], -1 if 100 <= number < 200 else one[3]) for number, one in enumerate(log)]
+
+
+def replicated(log: Log) -> Log:
+    """As MirrorMaker 2 does it: a record without a timestamp gets the time of copying, each time anew."""
+    return [(*one[:3], NOW + 100_000 + at if one[3] == -1 else one[3]) for at, one in enumerate(log)]
+
+
 PHANTOM: Record = (b"p", b"phantom", None, NOW + 5)
 KEEP = {"retention.ms": "-1", "retention.bytes": "-1"}
 
@@ -298,6 +308,28 @@ DAMAGED = {
     ),
     "position-missing-on-both-sides": Case(positions=[standing(None, None)], judged=[("NONE", 0)]),
     "reverse-position-too-far": Case(positions=[standing(51, 50, "target")], judged=[("SKIP", 1)]),
+    "untimed-position-too-far": Case(
+        in_one(replicated),
+        {"RETIMED": 100},
+        source=in_one(untimed),
+        positions=[standing(150, RECORDS), standing(150, 150)],
+        judged=[("SKIP", RECORDS - 150), ("EXACT", 0)],
+    ),
+    "untimed-lost": Case(
+        in_one(lambda log: replicated(log[:150] + log[151:])),
+        {"RETIMED": 99, "LOST": 1},
+        source=in_one(untimed),
+    ),
+    "timestamp-beside-untimed": Case(
+        in_one(lambda log: whole(replicated(log), 250, stamp=NOW + 7)),
+        {"RETIMED": 100, "CORRUPT": 1},
+        source=in_one(untimed),
+    ),
+    "untimed-value": Case(
+        in_one(lambda log: whole(replicated(log), 151, value=b"other")),
+        {"RETIMED": 99, "CORRUPT": 1},
+        source=in_one(untimed),
+    ),
 }
 HEALTHY = {
     "salvaged": Case(in_one(lambda log: [salvaged(log[n], n) if n > 380 else log[n] for n in range(len(log))])),
@@ -314,6 +346,20 @@ HEALTHY = {
         topic={"fresh": False},
         delete={"target": {1: 60}},
         target_config={"retention.ms": "86400000"},
+    ),
+    "untimed": Case(
+        in_one(replicated),
+        {"RETIMED": 100},
+        source=in_one(untimed),
+        positions=[standing(at, at) for at in (50, 100, 150, 199, 200, 300)],
+        judged=[("EXACT", 0)] * 6,
+    ),
+    "untimed-sent-again": Case(
+        in_one(lambda log: replicated(log[:160] + log[120:])),
+        {"RETIMED": 100, "DUPLICATE": 40},
+        source=in_one(untimed),
+        positions=[standing(130, 130), standing(250, 290), standing(130, 170)],
+        judged=[("REREAD", 40), ("EXACT", 0), ("EXACT", 0)],
     ),
     "never-committed": Case(positions=[standing(None, 0)], judged=[("EXACT", 0)]),
     "empty": Case(lambda all_logs: [[], [], []], source=lambda all_logs: [[], [], []]),

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +26,7 @@ def word(*parts: object) -> int:
     return hash(("seed", *map(repr, parts))) & 0xFFFFFFFFFFFFFFFF
 
 
-def side(log: list[Record], first: int = 0, timestamps: bool = True) -> Records:
+def side(log: list[Record], first: int = 0, timestamps: bool = True, appended: Collection[int] = ()) -> Records:
     def words(values: list[int]) -> np.ndarray:
         return mixed(np.asarray(values, dtype=np.uint64))
 
@@ -38,6 +39,7 @@ def side(log: list[Record], first: int = 0, timestamps: bool = True) -> Records:
         words([word("v", record[1]) for record in log]),
         words([word("h", record[2]) for record in log]),
         np.asarray([record[1] is None for record in log], dtype=np.bool_),
+        np.asarray([index in appended for index in range(len(log))], dtype=np.bool_),
     )
 
 
@@ -91,6 +93,47 @@ def test_without_comparable_timestamps_they_do_not_count() -> None:
     later = [(*record[:3], record[3] + 5) for record in LOG]
     region = Region(0, side(LOG, timestamps=False), side(later, timestamps=False), head=True, tail=True)
     assert kinds(region, timestamps=False) == {}
+
+
+UNTIMED = [(*one[:3], -1) if 10 <= at < 20 else one for at, one in enumerate(LOG)]
+COPIED = [(*one[:3], 9_000 + at) if one[3] < 0 else one for at, one in enumerate(UNTIMED)]
+
+
+def test_the_copy_of_a_record_without_a_timestamp_is_equal_and_named() -> None:
+    found, (aligned,) = classify([whole(UNTIMED, COPIED)], Rules())
+    assert Counter(item.kind for item in found) == {"RETIMED": 10}
+    assert [(item.source_offset, item.target_offset) for item in found] == [(at, at) for at in range(10, 20)]
+    assert aligned.same == (Same(0, 0, 40),)
+    again = [*COPIED, *((*one[:3], 9_900 + at) for at, one in enumerate(UNTIMED[12:20]))]
+    assert kinds(whole(UNTIMED, again)) == {"RETIMED": 10, "DUPLICATE": 8}
+
+
+def test_beside_records_without_a_timestamp_others_keep_theirs() -> None:
+    """Equal in all but the timestamp: only what has none on the source may have another one on the target."""
+    left = [("k", "v", None, 5), ("k", "v", None, -1), ("k", "v", None, 7), *LOG]
+    right = [("k", "v", None, 5), ("k", "v", None, 9_000), ("k", "v", None, 7), *LOG]
+    assert kinds(whole(left, right)) == {"RETIMED": 1}
+    altered = [*right[:2], ("k", "v", None, 8), *LOG]
+    # Which of two equal ones it is a copy of cannot be told; that one has none is seen.
+    assert kinds(whole(left, altered)) == {"RETIMED": 1, "LOST": 1, "DUPLICATE": 1}
+
+
+def test_where_the_targets_broker_has_set_timestamps_they_do_not_count_and_elsewhere_they_do() -> None:
+    """message.timestamp.type was changed in the middle of the target's log."""
+    later = [(*one[:3], 9_000) if at < 20 else one for at, one in enumerate(LOG)]
+    region = Region(0, side(LOG), side(later, appended=range(20)), head=True, tail=True)
+    assert kinds(region) == {"RETIMED": 20}
+    altered = [*later[:30], (*later[30][:3], 9_000), *later[31:]]
+    region = Region(0, side(LOG), side(altered, appended=range(20)), head=True, tail=True)
+    assert kinds(region) == {"RETIMED": 20, "CORRUPT": 1}
+
+
+def test_a_copy_of_what_the_source_got_without_a_timestamp_behind_the_snapshot_is_newer() -> None:
+    new = side([("k", "new", None, -1)])
+    right = [*LOG, ("k", "new", None, 9_000)]
+    region = whole(LOG, right, untimed=frozenset(new.content.tolist()))
+    assert kinds(region, mode="online") == {"NEWER": 1}
+    assert kinds(whole(LOG, right), mode="online") == {"FOREIGN": 1}
 
 
 def test_a_record_in_another_partition_is_misplaced() -> None:

@@ -45,24 +45,41 @@ class World:
     start: int = 0
     positions: list[Position] = field(default_factory=list)
     budget: int = 400_000
+    untimed: set[int] = field(default_factory=set)  # records of the source that have no timestamp
+    retimed: set[int] = field(default_factory=set)  # records whose copies have a wrong one
+
+    def stamps(self, name: str) -> np.ndarray:
+        """Milliseconds of each record; a copy of one without a timestamp has the time of copying."""
+        numbers = self.left if name == "source" else self.right
+        if name == "source":
+            return np.asarray([-1 if n in self.untimed else n for n in numbers], dtype=np.int64)
+        times = [5_000 + at if n in self.untimed | self.retimed else n for at, n in enumerate(numbers)]
+        return np.asarray(times, dtype=np.int64)
+
+    def whole(self, name: str) -> np.ndarray:
+        """Fingerprints of everything, the timestamp included."""
+        content = words(self.left if name == "source" else self.right)
+        return mixed(content ^ mixed(self.stamps(name).view(np.uint64)))
 
 
 def words(numbers: list[int]) -> np.ndarray:
     return mixed(np.asarray(numbers, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(99))
 
 
-def half(numbers: list[int], watched: set[int]) -> Half:
-    chunker = Chunker(CHUNK, sorted(watched | {len(numbers)}), len(numbers))
-    offsets = np.arange(len(numbers), dtype=np.int64)
-    chunker.feed(offsets, offsets, words(numbers))
+def half(world: World, name: str, watched: set[int]) -> Half:
+    whole = world.whole(name)
+    chunker = Chunker(CHUNK, sorted(watched | {len(whole)}), len(whole))
+    offsets = np.arange(len(whole), dtype=np.int64)
+    chunker.feed(offsets, offsets, whole)
     chunker.finish()
     return Half(Chunks.of(chunker.rows), 0, dict(chunker.ranks))
 
 
-def glance(numbers: list[int], watched: set[int]) -> Half:
+def glance(world: World, name: str, watched: set[int]) -> Half:
     """As Spark's rows by rank tell it."""
+    numbers = world.whole(name)
     index = np.arange(len(numbers))
-    placed = mixed(words(numbers) + (index % CHUNK).astype(np.uint64))
+    placed = mixed(numbers + (index % CHUNK).astype(np.uint64))
     begins = np.arange(0, len(numbers), CHUNK)
     counts = np.diff(begins, append=len(numbers))
     digests = np.bitwise_xor.reduceat(placed, begins) if len(numbers) else placed
@@ -73,7 +90,8 @@ def glance(numbers: list[int], watched: set[int]) -> Half:
     return Half(runs, 0, ranks)
 
 
-def records(spec: level2.Spec, name: str, numbers: list[int]) -> Records:
+def records(spec: level2.Spec, name: str, world: World) -> Records:
+    numbers = world.left if name == "source" else world.right
     index = np.concatenate([np.arange(piece.start, min(piece.end, len(numbers))) for piece in spec.pieces[name]])
     ranks = [
         np.arange(piece.rank, piece.rank + max(0, min(piece.end, len(numbers)) - piece.start))
@@ -82,7 +100,8 @@ def records(spec: level2.Spec, name: str, numbers: list[int]) -> Records:
     index = index.astype(np.int64)
     found = words(numbers)[index]
     none = np.zeros(len(index), np.bool_)
-    return Records(np.concatenate(ranks).astype(np.int64), index, index, found, found, found, found, none)
+    parts = world.stamps(name)[index], world.whole(name)[index]
+    return Records(np.concatenate(ranks).astype(np.int64), index, *parts, found, found, found, none, none)
 
 
 def audited(world: World) -> dict[str, object]:
@@ -113,20 +132,17 @@ def audited(world: World) -> dict[str, object]:
     if world.start:
         # Ranks count from the compared range; the log start only says how much was deleted before it.
         scope.spans["source", 0] = replace(scope.spans["source", 0], log_start=world.start)
-    pair = level1._pair(scope, 0, glance(world.left, watched["source"]), glance(world.right, watched["target"]))
+    pair = level1._pair(scope, 0, *(glance(world, name, watched[name]) for name in ("source", "target")))
     if level1._shifted(pair, CHUNK):
-        pair = level1._pair(scope, 0, half(world.left, watched["source"]), half(world.right, watched["target"]))
+        pair = level1._pair(scope, 0, *(half(world, name, watched[name]) for name in ("source", "target")))
     compared = level2.Compared(scope, [pair])
     if not world.budget:
         return verdict._topic(scope, compared, (), 5)
     specs = level2._specs([pair], {id(scope): compared}, world.budget)
-    regions = [
-        level2._region(spec, records(spec, "source", world.left), records(spec, "target", world.right))
-        for spec in specs
-    ]
+    regions = [level2._region(spec, records(spec, "source", world), records(spec, "target", world)) for spec in specs]
     compared.differences, compared.aligned = classify(regions, Rules())
     if any(item.kind == FOREIGN for item in compared.differences):
-        origins = {int(word): (n, n) for n, word in enumerate(words(world.left).tolist())}
+        origins = {int(word): (n, n) for n, word in enumerate(world.whole("source").tolist())}
         regions = [replace(region, origins=origins) for region in regions]
         compared.differences, compared.aligned = classify(regions, Rules())
     covered(pair, specs, regions)
@@ -194,6 +210,41 @@ def test_a_flow_that_replicated_everything_again_is_refuted(count: int, new: int
     found = audited(World(everything, [*everything[:count], *everything], 0))
     assert (found["verdict"], kinds(found)) == ("REFUTED", {"DUPLICATE": count})
     assert f"{count} second copies" in str(found["classes"])
+
+
+@settings(max_examples=200)
+@given(healthy(), st.sets(st.integers(0, 299), max_size=80), st.data())
+def test_records_without_a_timestamp_are_named_for_what_they_are(
+    world: World, untimed: set[int], data: st.DataObject
+) -> None:
+    """Neither altered nor lost, resends or not; and a position among them is judged by what was copied."""
+    world.untimed = untimed
+    if not world.start:
+        stands, goes_on = (data.draw(st.integers(0, len(log))) for log in (world.left, world.right))
+        world.positions = [Position("g", 0, "source", stands, goes_on, None)]
+    found = audited(world)
+    assert set(kinds(found)) <= {"DUPLICATE", "EXPIRED", "RETIMED", "FOREIGN"}, world
+    assert kinds(found).get("RETIMED", 0) == len(untimed & set(world.left))
+    # Sent again, and deleted on the source since: it no longer shows that the record had no timestamp.
+    if untimed & set(range(world.start)):
+        return
+    assert "FOREIGN" not in kinds(found), world
+    assert {item["verdict"] for item in found["classes"]} <= {"PROVEN"}
+    for judged in found["positions"]:
+        skipped = set(world.left[stands:]) - set(world.right[goes_on:])
+        assert (
+            (judged["verdict"], judged["records"]) == ("SKIP", len(skipped)) if skipped else judged["verdict"] != "SKIP"
+        ), world
+
+
+@settings(max_examples=150)
+@given(st.integers(1, 200), st.sets(st.integers(0, 199), max_size=60), st.sets(st.integers(0, 199), max_size=4))
+def test_a_timestamp_that_should_have_been_carried_is_altered(count: int, untimed: set[int], wrong: set[int]) -> None:
+    wrong = {number for number in wrong - untimed if number < count}
+    found = audited(World([*range(count)], [*range(count)], untimed=untimed, retimed=wrong))
+    assert kinds(found).get("CORRUPT", 0) == len(wrong)
+    assert kinds(found).get("RETIMED", 0) == len({number for number in untimed if number < count})
+    assert found["verdict"] == ("REFUTED" if wrong else "PROVEN")
 
 
 @settings(max_examples=400)
