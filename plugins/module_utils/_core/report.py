@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .journal import DISASTER
+from .plan import plan_lines
 from .verdict import PROVEN, REFUTED, UNKNOWN, combine
 
 __all__ = [
@@ -64,6 +65,7 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "lowered": facts["lowered"],
         "rescue": facts["rescue"],
         "failure": facts["failure"],
+        "plan": facts["plan"] or None,
     }
 
 
@@ -266,6 +268,8 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
             f" {found['rereads']} offsets, {found['higher']} higher, {found['none']} missing"
         )
     lines += [f"    {line}" for line in (report["audit"] or {}).get("text", [])[1:]]
+    if report["plan"]:
+        lines += [f"  {text}" for text in plan_lines(report["plan"], report["type"])]
     if report["failure"]:
         lines.append(f"  stopped in '{report['failure']['task']}': {report['failure']['message']}")
     lines += [f"  not checked: {text}" for text in report["not_checked"]]

@@ -106,6 +106,7 @@ def cutover(**parts: Any) -> Document:
         "settled": [{"topic": "T", "partition": 0, "drained": "PROVEN", "reason": ""}],
         "audit": None,
         "failure": None,
+        "plan": {},
     }
     return cutover_report({**facts, **parts})
 
@@ -435,7 +436,7 @@ def test_what_is_not_yes_comes_first_with_what_to_do() -> None:
         assert f"Found: {row['found']}" in above
         assert f"What to do: {row['remedy']}" in above or not row["remedy"]
     assert "cluster_to" not in above
-    assert "40 checks: 37 YES, 1 NO, 1 UNKNOWN, 1 ACCEPTED" in above
+    assert "41 checks: 38 YES, 1 NO, 1 UNKNOWN, 1 ACCEPTED" in above
     # An answer that nobody knows yet is not taken for good.
     strange = [{**report["checks"][0], "answer": "PERHAPS"}]
     assert "PERHAPS cluster_from" in made(readiness(checks=strange)).text.split("All checks", maxsplit=1)[0]

@@ -64,6 +64,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "settled": settled("PROVEN", "PROVEN"),
         "audit": None,
         "failure": None,
+        "plan": {},
     }
     return {**base, **parts}
 
