@@ -14,7 +14,8 @@ description:
   - Makes the folder and writes the same report under each name.
   - The reports of a cutover, of a drill and of readiness are also written as one HTML page each, which needs neither
     scripts nor a network. A file that holds the same already is left alone.
-  - A report never counts as a change, and is written in check mode too, since it tells what the run found.
+  - A report never counts as a change. In check mode its names begin with C(check-), so that the report of the last real
+    run stays.
 extends_documentation_fragment:
   - switchback.kafka_dr.attributes
 options:
@@ -34,7 +35,7 @@ options:
 attributes:
   check_mode:
     support: full
-    details: The report is written all the same.
+    details: The report is written under a name that begins with C(check-).
   diff_mode:
     support: N/A
     details: A report never counts as a change.
@@ -88,7 +89,9 @@ SPEC = ArgumentSpec(
 def work(module: AnsibleModule) -> Result:
     """Write, and say where."""
     folder, content = Path(module.params["folder"]).resolve(), module.params["content"]
-    paths, pages = ([folder / f"{name}.{kind}" for name in module.params["names"]] for kind in ("json", "html"))
+    prefix = "check-" if module.check_mode else ""
+    names = [f"{prefix}{name}" for name in module.params["names"]]
+    paths, pages = ([folder / f"{name}.{kind}" for name in names] for kind in ("json", "html"))
     try:
         folder.mkdir(mode=0o750, parents=True, exist_ok=True)
         # First what the page only shows: whatever becomes of it.

@@ -38,7 +38,9 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
 
 def checkpoint(pair: Scenario, to: str, *options: str, **variables: Any) -> dict[str, Any]:
     done = pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": to, **variables}, options)
-    report: dict[str, Any] = json.loads((pair.reports / f"checkpoint-{to}.json").read_text())
+    report: dict[str, Any] = json.loads(
+        (pair.reports / f"{'check-' if '--check' in options else ''}checkpoint-{to}.json").read_text()
+    )
     return {**report, "changed": done["changed"]}
 
 

@@ -280,9 +280,13 @@ def test_a_hook_that_fails_before_the_point_of_no_return_takes_the_run_back(enab
         {"name": "another type", "when": "before", "phase": "run", "types": ["disaster"], "command": tell},
     ]
     variables = {"kafka_dr_confirm": "B", "kafka_dr_hooks": hooks}
+    last = enabled.reports / "cutoff-B.json"
+    before = last.read_bytes() if last.exists() else None
     checked = enabled.playbook("failover_cutoff", variables, ("--check",))
     assert "hook before start: slow, at most 2 s" in checked["output"]
     assert not said.exists()
+    assert (last.read_bytes() if last.exists() else None) == before
+    _plan_of_the_check_run(enabled, checked["output"])
 
     enabled.start()
     enabled.traffic(500)
@@ -335,3 +339,21 @@ def test_disable_takes_the_flows_down_and_nothing_else(enabled: Scenario) -> Non
         assert after[alias]["topics"] == before[alias]["topics"]
         assert after[alias]["positions"] == before[alias]["positions"]
     assert enabled.playbook("disable", {"kafka_dr_confirm": "P"})["changed"] == 0
+
+
+def _plan_of_the_check_run(enabled: Scenario, output: str) -> None:
+    """It writes a report of its own, and shows what it would do."""
+    report = json.loads((enabled.reports / "check-cutoff-B.json").read_text())
+    assert report["outcome"] == "checked"
+    plan = report["plan"]
+    producers = [step for step in plan["clients"] if step["role"] == "producer"]
+    assert plan["clients"][0]["action"] == "stop"
+    assert {(step["action"], step["on"]) for step in producers} == {("stop", "P"), ("start", "B")}
+    assert all(step["how"] for step in plan["clients"])
+    changes = {row["connector"]: (row["now"], row["then"]) for row in plan["connectors"]}
+    assert changes["P->B.MirrorCheckpointConnector"] == ("RUNNING", "STOPPED")
+    assert {row["group"] for row in plan["positions"]} == {"settlement", "fraud"}
+    assert all(row["offset"] is not None for row in plan["positions"])
+    assert f"would stop {producers[0]['client']} (producer) on {producers[0]['host']}" in " ".join(output.split())
+    page = (enabled.reports / "check-cutoff-B.html").read_text()
+    assert "What would be done" in page

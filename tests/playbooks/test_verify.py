@@ -36,7 +36,8 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
 
 def verify(pair: Scenario, expect: int = 0, options: tuple[str, ...] = (), **variables: Any) -> dict[str, Any]:
     done = pair.playbook("verify", variables, options, expect=expect)
-    report: dict[str, Any] = json.loads((pair.reports / "audit.json").read_text())
+    name = "check-audit.json" if "--check" in options else "audit.json"
+    report: dict[str, Any] = json.loads((pair.reports / name).read_text())
     return {**report, "output": done["output"], "changed": done["changed"]}
 
 

@@ -23,8 +23,12 @@ def test_each_name_gets_the_report_and_nothing_counts_as_a_change(tmp_path: Path
         assert (result["changed"], result["rc"]) == (False, 0)
         assert [json.loads(Path(path).read_text()) for path in result["paths"]] == [{"verdict": "UNKNOWN"}] * 2
         assert result["pages"] == []
-    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == ["last.json", "run-1.json"]
-    assert (tmp_path / "a" / "b" / "last.json").stat().st_mode & 0o777 == 0o640
+    prefix = "check-" if check else ""
+    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == [
+        f"{prefix}last.json",
+        f"{prefix}run-1.json",
+    ]
+    assert (tmp_path / "a" / "b" / f"{prefix}last.json").stat().st_mode & 0o777 == 0o640
 
 
 READY = {"schema": "switchback.kafka_dr/readiness/1", "pair": "B-P", "from": "P", "to": "B", "controlled": "YES"}
@@ -35,24 +39,30 @@ def test_a_report_that_has_a_page_gets_one_beside_each_file_and_the_same_one_is_
     tmp_path: Path, check: bool
 ) -> None:
     params = {"folder": str(tmp_path), "names": ["last", "run-1"], "content": READY}
+    last, first = (f"{'check-' if check else ''}{name}" for name in ("last", "run-1"))
     result = run_module(dr_report, params, check=check, diff=True)
     assert (result["changed"], result["rc"]) == (False, 0)
     assert result["pages"] == [path.replace(".json", ".html") for path in result["paths"]]
-    assert {path.name for path in tmp_path.iterdir()} == {"last.json", "last.html", "run-1.json", "run-1.html"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"{last}.json",
+        f"{last}.html",
+        f"{first}.json",
+        f"{first}.html",
+    }
     for path in result["pages"]:
         assert Path(path).read_text().startswith("<!DOCTYPE html>")
         assert Path(path).stat().st_mode & 0o777 == 0o640
 
     before = {path: path.stat().st_ino for path in tmp_path.iterdir()}
     # Somebody else's hands: another content, other rights, what is no text.
-    (tmp_path / "last.html").write_bytes(b"\xff")
-    (tmp_path / "last.json").chmod(0o600)
+    (tmp_path / f"{last}.html").write_bytes(b"\xff")
+    (tmp_path / f"{last}.json").chmod(0o600)
     again = run_module(dr_report, params, check=check)
     assert (again["paths"], again["pages"]) == (result["paths"], result["pages"])
     replaced = {path.name for path, inode in before.items() if path.stat().st_ino != inode}
-    assert replaced == {"last.html", "last.json"}
-    assert (tmp_path / "last.html").read_text() == (tmp_path / "run-1.html").read_text()
-    assert (tmp_path / "last.json").stat().st_mode & 0o777 == 0o640
+    assert replaced == {f"{last}.html", f"{last}.json"}
+    assert (tmp_path / f"{last}.html").read_text() == (tmp_path / f"{first}.html").read_text()
+    assert (tmp_path / f"{last}.json").stat().st_mode & 0o777 == 0o640
 
     changed = run_module(dr_report, {**params, "content": {**READY, "controlled": "NO"}}, check=check)
     assert ">NO</span> for a controlled cutover" in Path(changed["pages"][0]).read_text()
@@ -84,3 +94,15 @@ def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path: Path, monkeypa
         write_whole(path, "new", 0o640)
     assert is_as_wanted(path, "old", 0o640)
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_a_check_run_leaves_the_reports_of_real_runs_alone(tmp_path: Path) -> None:
+    params = {"folder": str(tmp_path), "names": ["cutoff-B"], "content": READY}
+    run_module(dr_report, params)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    checked = run_module(dr_report, {**params, "content": {**READY, "controlled": "NO"}}, check=True)
+    assert [Path(path).name for path in checked["paths"] + checked["pages"]] == [
+        "check-cutoff-B.json",
+        "check-cutoff-B.html",
+    ]
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before

@@ -8,7 +8,12 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import Unreachable
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import (
+    Busy,
+    LockedOut,
+    Transient,
+    Unreachable,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import kafka_error
 
 CREATING = "Failed to create admin client: "
@@ -61,3 +66,28 @@ def test_only_the_innermost_reason_is_told(gssapi: str, told: str, more: str) ->
     assert isinstance(found, Unreachable)
     assert found.message.endswith(f"Local: Timed out ({told}).")
     assert "klist" in found.hint
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+        KafkaError.COORDINATOR_NOT_AVAILABLE,
+        KafkaError.NOT_COORDINATOR,
+        KafkaError.REQUEST_TIMED_OUT,
+    ],
+)
+def test_what_passes_by_itself_is_told_from_a_refusal(code: int) -> None:
+    """R35."""
+    found = kafka_error(raised(code, "not now"), "read offsets", "p:9092")
+    assert isinstance(found, Transient)
+    assert "refused" not in found.message
+    assert isinstance(found, Busy) is (code == KafkaError.REQUEST_TIMED_OUT)
+
+
+def test_a_refusal_and_a_dead_broker_do_not_pass() -> None:
+    for code in (KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError._TRANSPORT, KafkaError.INVALID_PARTITIONS):
+        found = kafka_error(raised(code, "no"), "read offsets", "p:9092")
+        assert not isinstance(found, (Transient, LockedOut))

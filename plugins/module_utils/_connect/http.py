@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._core.errors import DrError, Unreachable
+from .._core.errors import Busy, DrError, Unreachable
 from .._http import Answer, HttpClient, NoAnswer, Peer, one_line, quoted
 
 __all__ = ["RefusedError", "Reply", "Transport", "quoted", "retry_reason"]
@@ -113,13 +113,13 @@ class Transport(HttpClient):
         if retry_reason(reply) in ("rebalance", "storage"):
             text = f'Kafka Connect at "{self.url}" did not get to {doing} within {self.timeout:g} s: {reply.message}'
             hint = "It may still do it. Check that Kafka Connect's own cluster answers and its workers are all there."
-            return Unreachable("connect_busy", text, hint, self.url)
+            return Busy("connect_busy", text, hint, self.url)
         if reply.own:
             return RefusedError(reply.status, reply.message, doing, self.url)
         found = (
             f"{reply.status} and nothing of Kafka Connect for {self.timeout:g} s: {reply.message or 'an empty body'}"
         )
-        return Unreachable(
+        return (Busy if reply.status in (409, 503) else Unreachable)(
             "connect_not_json",
             f'"{self.url}" answered {doing} with {found}',
             "Is this the REST address of a Kafka Connect worker, with its path prefix if it has one? "

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError, Unreachable
 from .._core.names import CONNECTORS
+from .._core.task_failures import with_advice
 from .._core.waiting import Bounds, Waited, wait_until
 from .planning import KIND, Wish, merged_config
 from .rest import ConnectClient, Connector
@@ -170,7 +171,7 @@ class Reconciler:
         elif now - watch.restarted >= RESTART_SECONDS:
             report.failure = DrError(
                 "connector_failed",
-                f'The connector "{actual.name}" failed again after a restart. {"; ".join(actual.failures)}',
+                f'The connector "{actual.name}" failed again after a restart. {with_advice(actual.failures)}',
                 "The worker's log has the whole trace.",
                 self._rest.url,
             )

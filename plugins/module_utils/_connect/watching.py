@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .._core.changes import Change
+from .._core.task_failures import with_advice
 from .planning import Wish, merged_config
 from .rest import Connector
 
@@ -92,7 +93,7 @@ def describe(name: str, actual: Connector | None) -> str:
     if actual is None:
         return f'"{name}" is not shown'
     tasks = ", ".join(f"{task.id} {task.state}" for task in actual.tasks) or "none"
-    failures = f" ({'; '.join(actual.failures)})" if actual.failures else ""
+    failures = f" ({with_advice(actual.failures)})" if actual.failures else ""
     return f'"{name}" is {actual.state or "without status"}, tasks: {tasks}{failures}'
 
 

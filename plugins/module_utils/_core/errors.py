@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-__all__ = ["DrError", "Unreachable"]
+__all__ = ["Busy", "DrError", "LockedOut", "Transient", "Unreachable"]
 
 
 class DrError(Exception):
@@ -35,6 +35,14 @@ class DrError(Exception):
 
 class Unreachable(DrError):  # noqa: N818 - reads as what happened
     """A cluster or worker did not answer: callers that only want to know may go on with UNKNOWN."""
+
+
+class Transient(DrError):  # noqa: N818 - reads as what it is
+    """A state that passes by itself, such as an election: a bounded wait watches it until its bound (R35)."""
+
+
+class Busy(Unreachable, Transient):
+    """It answered that it did not get to it in time: a rebalance, a start, a request that timed out on the broker."""
 
 
 class LockedOut(Unreachable):

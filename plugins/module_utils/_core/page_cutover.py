@@ -30,6 +30,7 @@ from .markup import (
     whole,
     whole_page,
 )
+from .plan import plan_lines
 from .report import resume_command
 from .skips import skip_text
 from .standstill import Span, phase_spans, stood_still
@@ -38,6 +39,7 @@ from .verdict import REFUTED, UNKNOWN
 __all__ = ["cutover_page"]
 
 _SHOWN = 200
+_PLAN = ("clients", "connectors", "positions", "rereads", "loss_lines", "last_run")
 _OUTCOMES = {
     "completed": "The applications live on {to}.",
     "already_there": "The applications lived on {to} already. Nothing was changed.",
@@ -68,6 +70,11 @@ def cutover_page(document: Document) -> str:
         tag("p", _VERDICTS.get(names["verdict"], "The verdict is not known.")),
         tag("p", *run, *took, class_="faint"),
         section("What stopped it", *_failure(document)),
+        *(
+            [section("What would be done", bullets(plan_lines(plan, names["type"])))]
+            if (plan := _plan(document))
+            else []
+        ),
         section("Warnings", bullets(_warnings(document))),
         section("Times", *_times(document)),
         section("Hooks", _hooks(document)),
@@ -78,6 +85,12 @@ def cutover_page(document: Document) -> str:
         section("Comparison of both sides", bullets(texts(part(document.get("audit")).get("text")))),
         _words(),
     )
+
+
+def _plan(document: Document) -> Mapping[str, Any] | None:
+    """The plan of a check run, if the report has one with all of its parts."""
+    plan = part(document.get("plan"))
+    return plan if all(key in plan for key in _PLAN) else None
 
 
 # ---- what stopped it, and what to look at ----------------------------------------------------------------------------

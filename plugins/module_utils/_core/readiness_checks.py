@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from .readiness import CONTROLLED, DISASTER, Check, Expiring, Facts
 from .residence import unsafe_journal
 from .skips import skipped_in
+from .task_failures import failed_text
 from .topics import TopicState
 from .verdict import PROVEN, REFUTED, UNKNOWN, Finding
 
@@ -22,6 +23,8 @@ __all__ = ["CHECKS", "SETTINGS"]
 
 Judge = Callable[[Facts], Finding]
 _SHOWN = 5
+# Why a broker accepts 12 bytes more than a producer sends, by default: Records.LOG_OVERHEAD.
+_BATCH_OVERHEAD = 12
 # What the checks look at.
 SETTINGS = (
     "cleanup.policy",
@@ -269,10 +272,10 @@ def _connectors(which: str, parts: Sequence[str]) -> Judge:
             one = found.get(part)
             if one is None or one["state"] is None:
                 wrong.append(f"{flow['name']} has no {part} connector")
+            elif "FAILED" in (one["state"], *one["tasks"]):
+                wrong.append(failed_text(one["name"], one["failures"]).rstrip("."))
             elif one["state"] != "RUNNING":
                 wrong.append(f'"{one["name"]}" is {one["state"]}')
-            elif "FAILED" in one["tasks"]:
-                wrong.append(f'a task of "{one["name"]}" has failed')
         return _none_of(wrong, f"{', '.join(parts)} run; whether they do anything is another check")
 
     return judge
@@ -281,6 +284,28 @@ def _connectors(which: str, parts: Sequence[str]) -> Judge:
 def _sound(facts: Facts) -> Finding:
     texts = [f"{flow}: {text}" for flow, found in facts.unsound.items() for text in found]
     return _none_of(texts, "no setting that a proof could not rest on")
+
+
+def _sizes(facts: Facts) -> Finding:
+    """Whether the flow's producer sends what the source accepts; replicas are compared by ``settings``."""
+    if facts.forward is None:
+        return _not_known(facts, "flows")
+    largest = next(one["largest_record"] for one in facts.forward["connectors"] if one["part"] == "source")
+    other, unread = [], []
+    for left, _right in _pairs(facts):
+        accepted = _value(left, "max.message.bytes")
+        if accepted is None:
+            unread.append(f'max.message.bytes of "{left.name}" on {facts.x} could not be read')
+        elif int(accepted) - _BATCH_OVERHEAD > largest:
+            other.append(
+                f'"{left.name}" on {facts.x} accepts batches of {accepted} bytes, and the producer of'
+                f" {facts.forward['name']} sends records of at most {largest} bytes (max.request.size)"
+            )
+    good = (
+        f"the flow's producer sends records of up to {largest} bytes, as many as {facts.x} accepts; it counts the"
+        " uncompressed size, so a compressed record may still be too large for it"
+    )
+    return _none_of(other, good, unread)
 
 
 def _carries(which: str) -> Judge:
@@ -644,6 +669,14 @@ CHECKS = (
         _sound,
         "Correct the connector's settings, best by the playbook enable.",
         ("flow",),
+    ),
+    Check(
+        "flow_sizes",
+        "Does the flow {x}->{y} send every size of record that {x} accepts?",
+        _sizes,
+        "Set producer.override.max.request.size in source_settings of kafka_dr_flow above the largest record,"
+        " uncompressed, and run the playbook enable: one larger record fails the flow's task.",
+        ("flow", "topics"),
     ),
     Check(
         "flow_carries",

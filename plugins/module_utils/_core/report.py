@@ -14,6 +14,7 @@ from typing import Any
 
 from .journal import DISASTER
 from .skips import skip_rows, skip_text, total
+from .plan import plan_lines
 from .verdict import PROVEN, REFUTED, UNKNOWN, combine
 
 __all__ = [
@@ -66,6 +67,7 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "lowered": facts["lowered"],
         "rescue": facts["rescue"],
         "failure": facts["failure"],
+        "plan": facts["plan"] or None,
     }
 
 
@@ -292,6 +294,8 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
             f" {found['rereads']} offsets, {found['higher']} higher, {found['none']} missing"
         )
     lines += [f"    {line}" for line in (report["audit"] or {}).get("text", [])[1:]]
+    if report["plan"]:
+        lines += [f"  {text}" for text in plan_lines(report["plan"], report["type"])]
     if report["failure"]:
         lines.append(f"  stopped in '{report['failure']['task']}': {report['failure']['message']}")
     lines += [f"  not checked: {text}" for text in report["not_checked"]]

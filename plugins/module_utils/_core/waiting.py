@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from .errors import DrError, Transient
+
 __all__ = ["Bounds", "Patience", "Waited", "wait_until"]
 
 T = TypeVar("T")
@@ -48,8 +50,12 @@ def wait_until(
     bounds: Bounds,
     progress: Callable[[T], Any] = lambda state: None,
     clock: tuple[Callable[[], float], Callable[[float], None]] = (time.monotonic, time.sleep),
+    tolerated: tuple[type[DrError], ...] = (Transient,),
 ) -> Waited[T]:
     """Look until ``done(state)``; always looks at least once.
+
+    An error of a kind in ``tolerated`` does not end the wait: it counts as a look without progress, and is raised only
+    when a bound is reached (R35).
 
     ``progress(state)`` gives a comparable mark; while it changes, the stall bound does not run.
     ``clock`` is (now, sleep), injectable so that tests need no real time.
@@ -59,7 +65,14 @@ def wait_until(
     mark: Any = object()
     looks = 0
     while True:
-        state = observe()
+        try:
+            state = observe()
+        except tolerated:
+            failed = now()
+            if failed - start >= bounds.timeout or (bounds.stall and failed - moved >= bounds.stall):
+                raise
+            sleep(min(bounds.sleep, bounds.timeout - (failed - start)))
+            continue
         looks += 1
         seen = now()
         if done(state):

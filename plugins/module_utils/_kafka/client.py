@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from .._core.errors import DrError, LockedOut, Unreachable
+from .._core.errors import Busy, DrError, LockedOut, Transient, Unreachable
 from .._core.security import librdkafka_properties
 from .._core.topics import TopicState
 from .._files import require_file
@@ -82,6 +82,17 @@ _FILES = (
     "ssl.crl.location",
     "https.ca.location",
     "sasl.oauthbearer.assertion.private.key.file",
+)
+# Brokers elect leaders and load coordinators: the same request succeeds a moment later.
+_PASSING = (
+    "NOT_LEADER_FOR_PARTITION",
+    "LEADER_NOT_AVAILABLE",
+    "UNKNOWN_LEADER_EPOCH",
+    "FENCED_LEADER_EPOCH",
+    "COORDINATOR_LOAD_IN_PROGRESS",
+    "COORDINATOR_NOT_AVAILABLE",
+    "NOT_COORDINATOR",
+    "REBALANCE_IN_PROGRESS",
 )
 _LOUD_ERRORS = ("_AUTHENTICATION", "_SSL", "_RESOLVE")
 # Of layers that each say that they failed, the innermost says why.
@@ -247,8 +258,11 @@ def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "
             hint = "Renew the certificate of the brokers: no setting of a client cures it."
         because = f" ({cause})" if cause else ""
         said = f'Kafka at "{endpoint}" did not answer: {doing}: {text}{because}.'
-        kind = LockedOut if _LOCKED_OUT.search(cause) else Unreachable
+        kind = LockedOut if _LOCKED_OUT.search(cause) else Busy if name == "REQUEST_TIMED_OUT" else Unreachable
         return kind("kafka_unreachable", said, hint, endpoint)
+    if name in _PASSING:
+        text = f'Kafka at "{endpoint}" is not ready: {doing}: {text}.'
+        return Transient("kafka_error", text, "It passes by itself once every partition has a leader.", endpoint)
     if name in _RIGHTS:
         hint = f"The principal of admin_client needs {_RIGHTS[name]}: docs/security.md, rights of this collection."
         return DrError("not_authorized", f'Kafka at "{endpoint}" refused: {doing}: {text}.', hint, endpoint)

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from .._core.changes import Change, Outcome
-from .._core.errors import DrError
+from .._core.errors import DrError, Transient
 from .._core.topics import ConfigValue, TopicState, WantedTopic, plan_absent
 from .._core.values import same
 from .._core.waiting import Bounds, wait_until
@@ -232,7 +232,7 @@ def require_told(kafka: Kafka, told: Mapping[Partition, tuple[int, int] | str]) 
 def _require_told(kafka: Kafka, untold: Mapping[Partition, str], what: str) -> None:
     if untold:
         first = ", ".join(f"{topic}-{number}" for topic, number in list(untold)[:5])
-        raise DrError(
+        raise Transient(
             "offsets_unknown",
             f"{what} of {len(untold)} partitions could not be read: {first};"
             f" the first one: {next(iter(untold.values())).rstrip('.')}.",

@@ -23,7 +23,7 @@ from .._core.names import CONNECTORS, Naming, connector_name, flow_name
 from .._core.stays import nested
 from .._core.waiting import Bounds
 from .._module import Result
-from .engine import ConnectorLook, EngineLook
+from .engine import DEFAULT_LARGEST_RECORD, ConnectorLook, EngineLook
 
 __all__ = ["ConnectEngine"]
 
@@ -76,7 +76,11 @@ class ConnectEngine:
             copies = part == "source" and status is not None
             wrong = (*unsound(config, _brokers(config)), *left_open(config)) if copies else ()
             filters = () if status is None else filters_of(config, _FILTERS[part])
-            looks[part] = ConnectorLook(part, name, state, tasks, wrong, filters)
+            failures = () if status is None else status.failures
+            largest = _largest_record(config)
+            looks[part] = ConnectorLook(
+                part, name, state, tasks, wrong, filters, failures=failures, largest_record=largest
+            )
         return EngineLook(looks, copied_offsets(rest, looks["source"].name, source))
 
     def against(self, source: str, target: str, topics: Iterable[str]) -> list[str]:
@@ -146,6 +150,12 @@ class ConnectEngine:
                 if not check:
                     reset_offsets(rest, name)
         return outcomes
+
+
+def _largest_record(config: Mapping[str, str]) -> int:
+    """What the worker itself sets (producer.max.request.size) Kafka Connect does not show."""
+    value = config.get("producer.override.max.request.size", "")
+    return int(value) if value.isdigit() else DEFAULT_LARGEST_RECORD
 
 
 def _brokers(config: Mapping[str, str]) -> set[str]:

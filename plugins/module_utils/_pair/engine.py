@@ -20,6 +20,8 @@ from .._module import Result
 __all__ = ["ConnectorLook", "Engine", "EngineLook"]
 
 Partition = tuple[str, int]
+#: max.request.size of a Kafka producer that sets none.
+DEFAULT_LARGEST_RECORD = 1_048_576
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,15 @@ class ConnectorLook:
     unsound: tuple[str, ...] = ()
     filters: tuple[Filter, ...] = ()
     amiss: tuple[str, ...] = ()
+    #: What failed, each with the first line of its trace and its innermost cause.
+    failures: tuple[str, ...] = ()
+    #: Bytes of the largest record, uncompressed, that a source connector's producer sends.
+    largest_record: int = DEFAULT_LARGEST_RECORD
+
+    @property
+    def failed(self) -> bool:
+        """The connector or one of its tasks is FAILED: Kafka Connect restarts neither by itself."""
+        return "FAILED" in (self.state, *self.tasks)
 
     @property
     def final(self) -> bool:

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from .._core.errors import DrError
+from .._core.errors import DrError, Transient
 from .._core.gates import PartitionFacts, alive, drained, healthy, lag, open_transaction
+from .._core.names import CONNECTORS
+from .._core.task_failures import failed_text
 from .._core.verdict import PROVEN, REFUTED, UNKNOWN, Finding, combine
 from .._core.waiting import Bounds, Patience, Waited, wait_until
+from .._http import NoAnswer
 from .._module import Result
 from .clusters import on_each
 from .intruders import circling, foreign_records
@@ -27,6 +30,8 @@ __all__ = ["flow_row", "group_rows", "judged_flows", "status"]
 # Movement is evidence that needs two looks; a flow over a slow line gets this long to show it.
 _MOVING_LIMIT = 3.0
 _STEP = 0.25
+# A rebalance or a restart by another controller shows FAILED for a moment.
+_FAILED_SECONDS = 10.0
 
 
 def status(params: Mapping[str, Any]) -> Result:
@@ -39,6 +44,8 @@ def status(params: Mapping[str, Any]) -> Result:
     # Groups that do not come to the end are listed; only the flows decide whether "copied" was reached.
     if not waited.done and not view.get("copied"):
         result.failure = _stuck(params, waited)
+    elif view.get("hopeless"):
+        result.failure = _hopeless(params, waited)
     return result
 
 
@@ -54,6 +61,36 @@ def _stuck(params: Mapping[str, Any], waited: Waited[dict[str, Any]]) -> DrError
     )
 
 
+def _hopeless(params: Mapping[str, Any], waited: Waited[dict[str, Any]]) -> DrError:
+    return DrError(
+        f"not_{params['wait_for']}",
+        f'Waited {waited.seconds:.0f} s for "{params["wait_for"]}", and no longer:'
+        f" {waited.state['hopeless'].rstrip('.')}.",
+        f"Kafka Connect does not restart it, and it did not recover within {_FAILED_SECONDS:g} s. After the cause is"
+        " removed, the playbook enable restarts it.",
+    )
+
+
+class _FailedSince:
+    """Since when connectors of these parts have been FAILED without a break."""
+
+    def __init__(self, parts: Collection[str]) -> None:
+        self._parts = parts
+        self._since: float | None = None
+        self._mark: Any = None
+
+    def hopeless(self, looks: Sequence[FlowLook], mark: Any, now: float) -> str:
+        """What has failed for so long that there is nothing to wait for, or "". A change of ``mark`` is hope."""
+        parts = [look.connectors[part] for look in looks if not look.away for part in self._parts]
+        failed = [part for part in parts if part.failed]
+        if not failed:
+            self._since = None
+            return ""
+        if self._since is None or mark != self._mark:
+            self._since, self._mark = now, mark
+        return failed_text(failed[0].name, failed[0].failures) if now - self._since >= _FAILED_SECONDS else ""
+
+
 def _bounds(params: Mapping[str, Any]) -> Bounds:
     return Bounds(float(params["wait_timeout"]), float(params["wait_sleep"]), float(params["stall_timeout"]))
 
@@ -64,17 +101,25 @@ def _once(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
 
 
 def _wait_flowing(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
+    failed = _FailedSince(CONNECTORS)
+
     def observe() -> dict[str, Any]:
         pair.refresh()
-        return _flowing_view(pair, moving_limit=0.5)
+        return _flowing_view(pair, moving_limit=0.5, failed=failed)
 
-    return wait_until(observe, lambda view: view["verdict"] == PROVEN, _bounds(params), _progress)
+    def done(view: dict[str, Any]) -> bool:
+        return view["verdict"] == PROVEN or bool(view["hopeless"])
+
+    # Nothing stands still meanwhile: also a worker that restarts is waited for.
+    return wait_until(observe, done, _bounds(params), _progress, tolerated=(Transient, NoAnswer))
 
 
 def _wait_copied(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
     """Flows have copied everything (by offset, or by the last record: a hint that the barrier proves later)."""
     side = params["groups_on"]
     patience = Patience(float(params["groups_timeout"]), float(params["groups_stall"]))
+    # Tasks that did not fail may still copy the rest.
+    failed = _FailedSince(("source",))
 
     def observe() -> dict[str, Any]:
         looks = pair.look_at_flows()
@@ -84,7 +129,9 @@ def _wait_copied(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]
         unread = {name: text for name, look in groups.get(side, {}).items() if (text := _unread(name, side, look))}
         view = _view([(look, _flow_finding(look, look, set())) for look in looks], groups, [*missing, *unread.values()])
         view["copied"] = not missing
-        view["waits"] = bool(missing) or (bool(unread) and not _given_up(patience, groups[side], unread))
+        view["hopeless"] = failed.hopeless(looks, _progress(view)[0], time.monotonic()) if missing else ""
+        waits = bool(missing) or (bool(unread) and not _given_up(patience, groups[side], unread))
+        view["waits"] = waits and not view["hopeless"]
         return view
 
     return wait_until(observe, lambda view: not view["waits"], _bounds(params), _progress)
@@ -145,7 +192,7 @@ def _alive(before: FlowLook, after: FlowLook) -> set[Partition]:
     return {key for key, facts in after.facts.items() if alive(before.facts.get(key, facts), facts).verdict == PROVEN}
 
 
-def _flowing_view(pair: Pair, moving_limit: float) -> dict[str, Any]:
+def _flowing_view(pair: Pair, moving_limit: float, failed: _FailedSince | None = None) -> dict[str, Any]:
     judged = judged_flows(pair, pair.look_at_flows(), moving_limit)
     groups = on_each(pair.kafka, lambda alias: _group_looks(pair, alias)) if pair.groups else {}
     missing = [f"{look.name}: {finding.reason}" for look, finding in judged if finding.verdict != PROVEN]
@@ -153,7 +200,9 @@ def _flowing_view(pair: Pair, moving_limit: float) -> dict[str, Any]:
     missing += _missing_replicas(pair)
     missing += [f"{look.name}: {text}" for look, _finding in judged for text in look.connectors["source"].unsound]
     missing += [text for look, _finding in judged for text in _intruders(pair, look)]
-    return _view(judged, groups, list(dict.fromkeys(missing)))
+    view = _view(judged, groups, list(dict.fromkeys(missing)))
+    view["hopeless"] = failed.hopeless([look for look, _finding in judged], None, time.monotonic()) if failed else ""
+    return view
 
 
 def _intruders(pair: Pair, look: FlowLook) -> list[str]:
@@ -231,9 +280,9 @@ def _flow_finding(before: FlowLook, after: FlowLook, moved: Collection[Partition
     source = after.connectors["source"]
     if source.state is None:
         return Finding(REFUTED, f'the connector "{source.name}" does not exist')
-    failed = [look.name for look in after.connectors.values() if "FAILED" in (look.state, *look.tasks)]
+    failed = [look for look in after.connectors.values() if look.failed]
     if failed:
-        return Finding(REFUTED, f'the connector "{failed[0]}" has failed')
+        return Finding(REFUTED, failed_text(failed[0].name, failed[0].failures))
     if source.state != "RUNNING":
         return Finding(REFUTED, f'the connector "{source.name}" is {source.state}')
     if after.problems:
@@ -330,7 +379,14 @@ def flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
         "lag": None if look.away or not lags or None in lags else sum(lags),
         "heartbeat_age_s": None if look.heartbeat_age is None else round(look.heartbeat_age, 1),
         "connectors": [
-            {"name": part.name, "part": part.part, "state": part.state, "tasks": list(part.tasks)}
+            {
+                "name": part.name,
+                "part": part.part,
+                "state": part.state,
+                "tasks": list(part.tasks),
+                "failures": list(part.failures),
+                "largest_record": part.largest_record if part.part == "source" else None,
+            }
             for part in look.connectors.values()
         ],
         "partitions": partitions,

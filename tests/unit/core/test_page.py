@@ -106,6 +106,7 @@ def cutover(**parts: Any) -> Document:
         "settled": [{"topic": "T", "partition": 0, "drained": "PROVEN", "reason": ""}],
         "audit": None,
         "failure": None,
+        "plan": {},
     }
     return cutover_report({**facts, **parts})
 

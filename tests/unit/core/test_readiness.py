@@ -50,7 +50,14 @@ def flow(name: str) -> dict[str, Any]:
         "verdict": "PROVEN",
         "reason": "records arrive",
         "connectors": [
-            {"name": f"{name}.{part}", "part": part, "state": "RUNNING", "tasks": ["RUNNING"]}
+            {
+                "name": f"{name}.{part}",
+                "part": part,
+                "state": "RUNNING",
+                "tasks": ["RUNNING"],
+                "failures": [],
+                "largest_record": 1_048_576 if part == "source" else None,
+            }
             for part in ("source", "checkpoint", "heartbeat")
         ],
         "partitions": [
@@ -106,6 +113,15 @@ def with_topic(facts: Facts, alias: str, state: TopicState | None, name: str = "
     return replace(facts, topics={**facts.topics, alias: found})
 
 
+def large_records(facts: Facts) -> Facts:
+    """Both sides accept 8 MiB; the flow's producer has its default."""
+    topics = {
+        alias: {name: settings(state, max_message_bytes="8388608") for name, state in (found or {}).items() if state}
+        for alias, found in facts.topics.items()
+    }
+    return replace(facts, topics=topics)
+
+
 def with_own(facts: Facts, state: TopicState) -> Facts:
     return replace(facts, own={**facts.own, "B": {state.name: state}})
 
@@ -121,6 +137,13 @@ def connector(part: str, **values: Any) -> Callable[[dict[str, Any]], None]:
         next(found for found in one["connectors"] if found["part"] == part).update(values)
 
     return change
+
+
+TOO_LARGE = (
+    "task 0: org.apache.kafka.connect.errors.ConnectException: Unrecoverable / Caused by:"
+    " org.apache.kafka.common.errors.RecordTooLargeException: The message is 3000088 bytes when serialized which is"
+    " larger than 1048576"
+)
 
 
 def lost(one: dict[str, Any]) -> None:
@@ -257,6 +280,18 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "connector gone": (with_flow(H(), "P->B", connector("source", state=None)), "flow", "NO", "no source connector"),
     "connector paused": (with_flow(H(), "P->B", connector("source", state="PAUSED")), "flow", "NO", "PAUSED"),
     "task failed": (with_flow(H(), "P->B", connector("source", tasks=["FAILED"])), "flow", "NO", "has failed"),
+    "task failed, in its own words": (
+        with_flow(H(), "P->B", connector("source", tasks=["FAILED"], failures=[TOO_LARGE])),
+        "flow",
+        "NO",
+        "producer.override.max.request.size above 3000088 bytes",
+    ),
+    "larger records than the flow sends": (
+        large_records(H()),
+        "flow_sizes",
+        "NO",
+        '"T" on P accepts batches of 8388608 bytes, and the producer of P->B sends records of at most 1048576 bytes',
+    ),
     "unsound": (replace(H(), unsound={"P->B": ["read_uncommitted"]}), "flow_settings", "NO", "read_uncommitted"),
     "expired": (with_flow(H(), "P->B", lost), "flow_fits", "NO", "9 offsets expired"),
     "a topic is left out": (replace(H(), left_out=LACKS), "flow_carries", "NO", 'the topic "T"'),
@@ -435,3 +470,9 @@ def test_needs_name_checks_that_come_before() -> None:
 
 def test_the_settings_that_are_looked_at_are_those_of_a_healthy_topic() -> None:
     assert set(SETTINGS) == set(VALUES)
+
+
+def test_whether_the_flow_sends_what_the_source_accepts_is_unknown_without_the_setting() -> None:
+    seen = with_topic(H(), "P", settings(topic("T"), max_message_bytes=None))
+    check = next(row for row in judge_readiness(seen, CHECKS)["checks"] if row["name"] == "flow_sizes")
+    assert (check["answer"], 'max.message.bytes of "T"' in check["found"]) == ("UNKNOWN", True)

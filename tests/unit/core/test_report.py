@@ -72,6 +72,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "settled": settled("PROVEN", "PROVEN"),
         "audit": None,
         "failure": None,
+        "plan": {},
     }
     return {**base, **parts}
 

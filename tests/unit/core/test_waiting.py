@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Transient, Unreachable
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import (
     Bounds,
     Patience,
@@ -130,3 +131,44 @@ def test_patience_goes_on_while_something_moves_until_its_bound() -> None:
 def test_without_a_stall_bound_only_the_whole_time_counts(timeout: float, stall: float) -> None:
     patience = Patience(timeout, stall)
     assert [patience.over("at 5", now) for now in (0.0, 29.9, 30.0)] == ["", "", "30 s are over"]
+
+
+# ---- errors that pass (R35)
+
+
+def watched(errors: list[DrError], bounds: Bounds, **more: Any) -> Waited[str]:
+    """Observes ``errors`` one after the other, the last one repeatedly if it is alone, then a good state."""
+    clock, left = Clock(), list(errors)
+
+    def observe() -> str:
+        if left:
+            raise left.pop(0)
+        return "good"
+
+    return wait_until(observe, lambda state: state == "good", bounds, clock=clock.pair, **more)
+
+
+def passing(number: int) -> Transient:
+    return Transient("offsets_unknown", f"{number} partitions have no leader")
+
+
+def test_an_error_that_passes_does_not_end_a_wait() -> None:
+    waited = watched([passing(number) for number in range(1851)], Bounds(600.0, 0.25))
+    assert (waited.ended, waited.state, waited.looks) == ("done", "good", 1)
+    assert waited.seconds > 400
+
+
+def test_at_the_bound_the_last_of_them_is_the_reason() -> None:
+    with pytest.raises(Transient) as raised:
+        watched([passing(number) for number in range(100)], Bounds(10.0, 1.0))
+    assert raised.value.message == "10 partitions have no leader"
+    with pytest.raises(Transient, match="3 partitions"):
+        watched([passing(number) for number in range(100)], Bounds(10.0, 1.0, 3.0))
+
+
+def test_every_other_error_ends_it_at_once() -> None:
+    for error in (DrError("not_authorized", "no"), Unreachable("kafka_unreachable", "gone")):
+        with pytest.raises(DrError, match=error.message):
+            watched([error], Bounds(10.0, 1.0))
+    away = Unreachable("connect_unreachable", "it restarts")
+    assert watched([away], Bounds(10.0, 1.0), tolerated=(Transient, Unreachable)).done

@@ -1,0 +1,156 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a check run shows: the order of the phases, what would change, and what nobody knows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.page_cutover import cutover_page
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.plan import cutover_plan, plan_lines
+
+ROW = {
+    "group": "g",
+    "topic": "P.T",
+    "partition": 0,
+    "left": 7,
+    "existing": 5,
+    "offset": 7,
+    "quality": "exact",
+    "rereads": 0,
+    "reason": "drained",
+}
+
+
+def client(name: str, role: str, **parts: Any) -> dict[str, Any]:
+    base = {"name": name, "role": role, "hosts": "app1", "control": "command", "become": False, "after": []}
+    commands = {"start": [name, "start"], "stop": [name, "stop"], "endpoint_file": f"/etc/{name}.env"}
+    return {**base, **commands, "unit": None, "tasks_file": None, **parts}
+
+
+PAIR: dict[str, Any] = {
+    "policy": "default",
+    "engine": "connect",
+    "application": None,
+    "parts": ["source", "checkpoint", "heartbeat"],
+    "flows": {"P->B": {"source": "P", "target": "B"}, "B->P": {"source": "B", "target": "P"}},
+    "clients": [
+        client("api", "producer"),
+        client("fraud", "processor", control="systemd", unit="fraud.service", hosts="both"),
+        client("ledger", "consumer", control="tasks", tasks_file="ledger.yml", endpoint_file=""),
+    ],
+}
+
+
+def status(**states: str) -> dict[str, Any]:
+    def flow(name: str) -> dict[str, Any]:
+        parts = {"source": "RUNNING", "checkpoint": "RUNNING" if name == "P->B" else "STOPPED", "heartbeat": "RUNNING"}
+        return {"name": name, "connectors": [{"part": part, "state": state} for part, state in parts.items()]}
+
+    return {"flows": [flow("P->B"), flow("B->P")]}
+
+
+def facts(**parts: Any) -> dict[str, Any]:
+    base = {
+        "pair": PAIR,
+        "hosts": {"both": ["app2", "app3"]},
+        "type": "cutoff",
+        "from": "P",
+        "to": "B",
+        "status": status(),
+        "forecast": {"details": [ROW], "rereads": 0},
+        "survey": {},
+        "last": "",
+    }
+    return {**base, **parts}
+
+
+def steps(kind: str) -> list[tuple[str, str, str]]:
+    plan = cutover_plan(facts(type=kind, survey={"details": []} if kind == "disaster" else {}))
+    return [(step["action"], step["client"], step["host"]) for step in plan["clients"]]
+
+
+def test_a_cutoff_stops_everything_before_it_starts_anything() -> None:
+    assert steps("cutoff") == [
+        ("stop", "api", "app1"),
+        ("stop", "ledger", "app1"),
+        ("stop", "fraud", "app2"),
+        ("stop", "fraud", "app3"),
+        ("start", "api", "app1"),
+        ("start", "fraud", "app2"),
+        ("start", "fraud", "app3"),
+        ("start", "ledger", "app1"),
+    ]
+
+
+def test_a_continuous_cutover_and_a_disaster_start_consumers_before_producers_stop() -> None:
+    for kind in ("continuous", "disaster"):
+        order = [(action, name) for action, name, _host in steps(kind)]
+        assert order.index(("start", "ledger")) < order.index(("stop", "api")) < order.index(("start", "api"))
+        # A processor writes, so it starts with the producers.
+        assert order.index(("stop", "api")) < order.index(("start", "fraud"))
+
+
+def test_each_step_shows_its_command_and_the_file_that_it_writes() -> None:
+    shown = {(step["action"], step["client"]): step for step in cutover_plan(facts())["clients"]}
+    assert shown["stop", "api"]["how"] == "api stop"
+    assert (shown["stop", "api"]["on"], shown["stop", "api"]["endpoint_file"]) == ("P", None)
+    assert (shown["start", "api"]["on"], shown["start", "api"]["endpoint_file"]) == ("B", "/etc/api.env")
+    assert shown["start", "fraud"]["how"] == "systemctl start fraud.service"
+    assert (shown["start", "ledger"]["how"], shown["start", "ledger"]["endpoint_file"]) == ("ledger.yml", None)
+
+
+def test_only_connectors_whose_state_changes_are_named() -> None:
+    rows = cutover_plan(facts())["connectors"]
+    assert {row["connector"]: (row["now"], row["then"]) for row in rows} == {
+        "P->B.MirrorCheckpointConnector": ("RUNNING", "STOPPED"),
+        "B->P.MirrorCheckpointConnector": ("STOPPED", "RUNNING"),
+    }
+    assert cutover_plan(facts(pair={**PAIR, "engine": "srm"}))["connectors"] is None
+
+
+def test_a_disaster_touches_what_runs_beside_the_surviving_side_only() -> None:
+    found = cutover_plan(
+        facts(type="disaster", status={}, survey={"details": [ROW], "rereads": 3, "loss_lines": ["?"]})
+    )
+    assert {row["connector"]: (row["now"], row["then"]) for row in found["connectors"]} == {
+        "P->B.MirrorSourceConnector": (None, "STOPPED"),
+        "P->B.MirrorCheckpointConnector": (None, "STOPPED"),
+    }
+    assert (found["rereads"], found["loss_lines"]) == (3, ["?"])
+    assert "loss: ?" in plan_lines(found, "disaster")
+
+
+def test_what_was_not_observed_is_unknown_and_never_a_number() -> None:
+    found = cutover_plan(facts(forecast={}, status={}))
+    assert (found["positions"], found["rereads"], found["loss"], found["last_run"]) == (None, None, None, None)
+    lines = plan_lines(found, "cutoff")
+    assert "committed offsets: unknown" in lines
+    assert "records read again: unknown" in lines
+    assert lines[-1].startswith("duration: unknown")
+
+
+def test_the_duration_is_that_of_the_last_completed_run_and_of_no_other() -> None:
+    phases = [{"phase": "drain", "result": "ok", "began": "x", "seconds": 2.5}]
+    last = {"outcome": "completed", "run": "r1", "ended": "2026-01-01", "seconds": 9.25, "phases": phases}
+    lines = plan_lines(cutover_plan(facts(last=json.dumps(last))), "cutoff")
+    assert lines[-1] == "duration: the last completed run took 9.2 s (drain 2.5 s), ended 2026-01-01"
+    for text in (json.dumps({**last, "outcome": "undone"}), "no JSON", "[]"):
+        assert cutover_plan(facts(last=text))["last_run"] is None
+
+
+def test_lines_name_clients_connectors_and_offsets() -> None:
+    lines = plan_lines(cutover_plan(facts()), "cutoff")
+    assert lines[0] == "would stop api (producer) on app1: api stop"
+    assert "would start api (producer) on app1: api start, after writing /etc/api.env for B" in lines
+    assert "would change P->B.MirrorCheckpointConnector: RUNNING -> STOPPED" in lines
+    assert "would commit g P.T-0: 7 (now 5; exact, rereads at most 0)" in lines
+
+
+def test_the_page_shows_the_plan_of_a_check_run_and_of_no_other() -> None:
+    document = {"type": "cutoff", "from": "P", "to": "B", "outcome": "checked", "plan": cutover_plan(facts())}
+    assert "would stop api (producer) on app1: api stop" in cutover_page(document)
+    assert "What would be done" not in cutover_page({**document, "plan": None})
+    assert "What would be done" not in cutover_page({**document, "plan": {"clients": 5}})
