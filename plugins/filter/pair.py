@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ansible import context
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import (
@@ -46,6 +47,16 @@ def drill_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any])
         return drill.drill_pair(pair, active, options)
     except DrError as error:
         raise AnsibleFilterError(error.sentence()) from None
+
+
+def run_whole(host: str) -> str:
+    """``host`` unchanged, if the command line selects every task. For ``hosts``, which no tag can leave out."""
+    options = context.CLIARGS
+    if "all" not in (options.get("tags") or ["all"]) or options.get("skip_tags") or options.get("start_at_task"):
+        raise AnsibleFilterError(
+            "This playbook must run whole: start it without --tags, --skip-tags and --start-at-task."
+        )
+    return host
 
 
 class FilterModule:
@@ -96,5 +107,6 @@ class FilterModule:
             report.resume_command,
             report.status_lines,
             report.unfinished_run,
+            run_whole,
         )
         return {function.__name__: function for function in functions}

@@ -33,8 +33,8 @@ KAFKA_BOOTSTRAP_SERVERS=127.0.0.1:19092
 KAFKA_ALIAS=P
 KAFKA_TOPICS=Payments
 KAFKA_SUBSCRIBE=Payments,B.Payments
-KAFKA_CLIENT_CONFIG={"security.protocol": "SASL_SSL", "sasl.password": "a=b"}
-OTHER=1
+KAFKA_CLIENT_CONFIG='{"security.protocol": "SASL_SSL", "sasl.password": "a=b"}'
+OTHER=it's not for this program
 """
     assert parse_endpoint(text) == Endpoint(
         "127.0.0.1:19092",
@@ -56,6 +56,8 @@ def test_without_a_subscription_a_client_reads_its_topics() -> None:
         ("nonsense", "wanted KEY=VALUE"),
         ("KAFKA_BOOTSTRAP_SERVERS=x:1\nKAFKA_CLIENT_CONFIG={", "is not JSON"),
         ("KAFKA_BOOTSTRAP_SERVERS=x:1\nKAFKA_CLIENT_CONFIG=[1]", "wanted an object"),
+        ("KAFKA_BOOTSTRAP_SERVERS='x:1", "line 1: the value is not quoted as in a shell"),
+        ("KAFKA_BOOTSTRAP_SERVERS=x:1, y:1", "line 1: found 2 words, wanted one"),
     ],
 )
 def test_a_bad_endpoint_file_is_explained(text: str, message: str) -> None:

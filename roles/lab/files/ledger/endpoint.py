@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,16 +27,17 @@ class Endpoint:
 
 
 def parse_endpoint(text: str, source: str = "endpoint file") -> Endpoint:
-    """KEY=VALUE lines; comments and keys of other programs are passed over."""
+    """KEY=VALUE lines, quoted as in a shell; comments and keys of other programs are passed over."""
     values = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         line = line.strip()
         if not line or line.startswith("#"):
             continue
         key, equals, value = line.partition("=")
         if not equals:
             raise LedgerError(f"{source}, line {number}: found {line!r}, wanted KEY=VALUE.")
-        values[key.strip()] = value.strip()
+        if key.startswith("KAFKA_"):
+            values[key.strip()] = _unquoted(value, f"{source}, line {number}")
     bootstrap = values.get("KAFKA_BOOTSTRAP_SERVERS", "")
     if not bootstrap:
         raise LedgerError(f"{source} has no KAFKA_BOOTSTRAP_SERVERS; render it before the client is started.")
@@ -60,6 +62,17 @@ def read_endpoint(path: Path) -> Endpoint:
 def covers(subscribed: Iterable[str], topic: str) -> bool:
     """Whether a subscription, of names and of patterns that begin with ^, has this topic."""
     return any(re.match(name, topic) if name.startswith("^") else name == topic for name in subscribed)
+
+
+def _unquoted(value: str, where: str) -> str:
+    """The value that a POSIX shell and systemd read. Never part of a message: it may hold a password."""
+    try:
+        words = shlex.split(value)
+    except ValueError as error:
+        raise LedgerError(f"{where}: the value is not quoted as in a shell ({error}).") from error
+    if len(words) > 1:
+        raise LedgerError(f"{where}: found {len(words)} words, wanted one. Quote a value that holds blanks.")
+    return "".join(words)
 
 
 def _names(value: str) -> tuple[str, ...]:

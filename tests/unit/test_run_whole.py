@@ -1,0 +1,89 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A playbook runs whole or not at all: --tags, --skip-tags and --start-at-task are refused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible import context
+from ansible.errors import AnsibleFilterError
+from ansible.module_utils.common.collections import ImmutableDict
+
+from ansible_collections.switchback.kafka_dr.plugins.filter.pair import run_whole
+from yamls import load_yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PLAYBOOKS = sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))
+LINE = "This playbook must run whole: start it without --tags, --skip-tags and --start-at-task."
+
+
+@pytest.mark.parametrize("playbook", PLAYBOOKS)
+def test_every_play_is_guarded_where_no_tag_can_leave_the_guard_out(playbook: str) -> None:
+    for play in load_yaml(ROOT / "playbooks" / f"{playbook}.yml"):
+        assert "| switchback.kafka_dr.run_whole }}" in play["hosts"]
+
+
+def given(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
+    monkeypatch.setattr(context, "CLIARGS", ImmutableDict(options))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"tags": ["all"], "skip_tags": [], "start_at_task": None},
+        {"tags": (), "skip_tags": (), "start_at_task": ""},
+        {"tags": ["all", "start"]},
+    ],
+)
+def test_a_whole_run_keeps_its_host(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
+    given(monkeypatch, **options)
+    assert run_whole("controller") == "controller"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tags": ["start"]},
+        {"tags": ["always"]},
+        {"tags": ["all"], "skip_tags": ["always"]},
+        {"tags": ["all"], "start_at_task": "Move"},
+    ],
+)
+def test_a_part_of_a_run_is_refused(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
+    given(monkeypatch, **options)
+    with pytest.raises(AnsibleFilterError, match=LINE):
+        run_whole("controller")
+
+
+@pytest.mark.parametrize(
+    ("playbook", "options"),
+    [
+        ("failover_cutoff", ["--tags", "start"]),
+        ("failover_cutoff", ["--start-at-task", "Move"]),
+        ("enable", ["--skip-tags", "always"]),
+        ("status", ["--skip-tags", "always", "--tags", "start"]),
+        ("lab_down", ["--start-at-task", "no such task"]),
+    ],
+)
+def test_ansible_starts_no_task_of_a_part(playbook: str, options: list[str]) -> None:
+    program = Path(sys.executable).with_name("ansible-playbook")
+    done = subprocess.run(
+        [program, f"switchback.kafka_dr.{playbook}", "-i", "localhost,", *options],
+        env={**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "build" / "collections"), "ANSIBLE_NOCOLOR": "true"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert LINE in " ".join(done.stderr.split())
+    assert "TASK [" not in done.stdout
+    assert "is undefined" not in done.stdout + done.stderr
