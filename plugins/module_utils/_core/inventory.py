@@ -17,6 +17,7 @@ from .adoption import adopted_flow, check_adopt
 from .applications import part_of
 from .errors import DrError
 from .hooks import HOOK_KEYS, check_hook
+from .inventory_values import check_values, is_legal_topic, printable, shared_endpoint_files
 from .names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, is_internal
 from .retention import without_retention
 from .schema import Key, check_mapping, is_set, names, nearest
@@ -27,7 +28,6 @@ __all__ = ["VARIABLES", "cutover_order", "derive_pair"]
 _ALIAS = re.compile(r"[A-Za-z0-9_-]+")
 # As long as an outage that is planned for: the cleaner may leave one offset-sync of each partition.
 _WEEK_MS = 604_800_000
-_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 VARIABLES: dict[str, Key] = {
     "engine": Key(default="connect", choices=("connect", "srm")),
@@ -58,40 +58,40 @@ RUN_VARIABLES = {
     "report_dir": Key(),
     "lower": Key(choices=("auto", "fail", "lower", "keep")),
     "although_healthy": Key("flag"),
-    "disaster_stop_timeout": Key("any"),
-    "rescue_timeout": Key("any"),
-    "rescue_stall": Key("any"),
+    "disaster_stop_timeout": Key("number"),
+    "rescue_timeout": Key("number"),
+    "rescue_stall": Key("number"),
     "ready_require": Key(choices=("none", "controlled", "disaster", "both")),
     "ready_accept": Key("names"),
-    "ready_lag": Key("any"),
-    "ready_expiry": Key("any"),
-    "ready_age": Key("any"),
+    "ready_lag": Key("number"),
+    "ready_expiry": Key("number"),
+    "ready_age": Key("number"),
     "metrics_file": Key(),
     "drill_type": Key(choices=("cutoff", "continuous")),
     "drill_back": Key("flag"),
-    "drill_seconds": Key("any"),
-    "drill_rate": Key("any"),
+    "drill_seconds": Key("number"),
+    "drill_rate": Key("number"),
     "drill_principal": Key(),
     "drill_client": Key("dict"),
     "drill_dir": Key(),
-    "drain_timeout": Key("any"),
-    "max_downtime": Key("any"),
+    "drain_timeout": Key("number"),
+    "max_downtime": Key("number"),
     "take_over": Key(),
-    "drain_groups_timeout": Key("any"),
-    "drain_groups_stall": Key("any"),
-    "stop_timeout": Key("any"),
-    "restart_timeout": Key("any"),
+    "drain_groups_timeout": Key("number"),
+    "drain_groups_stall": Key("number"),
+    "stop_timeout": Key("number"),
+    "restart_timeout": Key("number"),
     "reason": Key(),
-    "idle_settle": Key("any"),
-    "member_timeout": Key("any"),
-    "first_write_timeout": Key("any"),
-    "enable_timeout": Key("any"),
-    "stall_timeout": Key("any"),
+    "idle_settle": Key("number"),
+    "member_timeout": Key("number"),
+    "first_write_timeout": Key("number"),
+    "enable_timeout": Key("number"),
+    "stall_timeout": Key("number"),
     "group_lag": Key(choices=("refuse", "reread")),
     "accept_skips": Key("names"),
     "applications_on": Key(),
     "copy_again": Key("names"),
-    "checkpoint_timeout": Key("any"),
+    "checkpoint_timeout": Key("number", most=600),
     "accept_foreign": Key("names"),
     "accept_tail": Key("names"),
     "accept_expired": Key("names"),
@@ -102,8 +102,8 @@ RUN_VARIABLES = {
     "audit_dir": Key(),
     "audit_accept": Key("dict"),
     "audit_guarantee": Key(choices=("at_least_once", "exactly_once")),
-    "audit_settle": Key("any"),
-    "audit_timeout": Key("any"),
+    "audit_settle": Key("number"),
+    "audit_timeout": Key("number"),
     "spark_master": Key(),
     "spark_conf": Key("dict"),
     "spark_memory": Key(),
@@ -128,7 +128,7 @@ _SRM_KEYS = {
     "service": Key(),
     "reverse_checkpointing": Key(default="auto", choices=("auto", "required", "off")),
     "host": Key(required=True),
-    "command": Key("list", default=["srm-control"]),
+    "command": Key("words", default=["srm-control"]),
     "config": Key(),
     "secret_env": Key(default="SECURESTOREPASS"),
     "secret": Key(),
@@ -143,7 +143,7 @@ _TOPIC_KEYS = {
 _GROUP_KEYS = {
     "name": Key(required=True),
     "mode": Key(default="moved", choices=("moved", "local")),
-    "topics": Key("list"),
+    "topics": Key("words"),
 }
 _FLOW_KEYS = {
     "replication_factor": Key("int"),
@@ -157,22 +157,22 @@ _FLOW_KEYS = {
 _CLIENT_KEYS = {
     "name": Key(required=True),
     "role": Key(required=True, choices=("producer", "consumer", "processor")),
-    "topics": Key("list"),
+    "topics": Key("words"),
     "group": Key(),
     "principal": Key(),
-    "outputs": Key("list"),
-    "transactional_ids": Key("list", default=[]),
+    "outputs": Key("words"),
+    "transactional_ids": Key("words", default=[]),
     "hosts": Key(default="localhost"),
     "control": Key(default="command", choices=("command", "systemd", "tasks")),
     "unit": Key(),
-    "start": Key("list"),
-    "stop": Key("list"),
+    "start": Key("words"),
+    "stop": Key("words"),
     "tasks_file": Key(),
     "endpoint_file": Key(),
     "endpoint_template": Key(default="kafka.env.j2"),
     "endpoint_mode": Key(default="0640"),
     "become": Key("bool", default=False),
-    "after": Key("list", default=[]),
+    "after": Key("words", default=[]),
 }
 
 _LISTS = {"topics": _TOPIC_KEYS, "groups": _GROUP_KEYS, "clients": _CLIENT_KEYS, "hooks": HOOK_KEYS}
@@ -196,13 +196,15 @@ def derive_pair(variables: Mapping[str, Any], known: Mapping[str, Key] | None = 
     if not found:
         problems += _check_parts(pair) + _check_accepted_groups(pair, variables)
     if not problems:
+        problems += check_values(pair, of_run)
+    if not problems:
         problems += part_of(pair, variables.get("application") or None, exact=variables.get("rights") == "exact")
     if not problems:
-        problems += _contradictions(pair)
+        problems += _contradictions(pair) + shared_endpoint_files(pair)
     if problems:
         raise DrError(
             "inventory_invalid",
-            "The inventory is not usable: " + " ".join(problems),
+            "The inventory is not usable: " + " ".join(map(printable, problems)),
             "Nothing was changed. See the inventory reference in docs/inventory.md.",
         )
     return _derived(pair)
@@ -305,7 +307,7 @@ def _check_topics(pair: dict[str, Any]) -> list[str]:
         problems.append("kafka_dr_topics is empty: there is nothing to protect.")
     for topic in pair["topics"]:
         name = topic["name"]
-        if not _TOPIC.fullmatch(name) or name in (".", ".."):
+        if not is_legal_topic(name):
             problems.append(f'"{name}" is not a legal topic name.')
         elif is_internal(name):
             problems.append(f'The topic "{name}" is internal to Kafka, Connect or MirrorMaker 2 and cannot be moved.')

@@ -9,12 +9,13 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Key", "check_mapping", "is_set", "names", "nearest"]
+__all__ = ["Key", "check_mapping", "is_set", "names", "nearest", "number"]
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
@@ -23,7 +24,10 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "list": (list, tuple),
     "dict": (Mapping,),
-    "any": (object,),
+    # A number of seconds, records ...: -e NAME=VALUE gives it as text. See `number`.
+    "number": (int, float, str),
+    # A list of texts, none of them empty.
+    "words": (list, tuple),
     # A truth value as -e NAME=VALUE gives it, which is text.
     "flag": (bool, str),
     # A list, or one line of text with commas, as -e NAME=VALUE and a survey of AWX give it.
@@ -43,14 +47,25 @@ def names(given: Sequence[str] | str) -> list[str]:
     return [name for part in parts if (name := str(part).strip())]
 
 
+def number(given: Any) -> float | None:
+    """The value of a key of type ``number``; None unless it is finite and not negative."""
+    try:
+        value = float(given)
+    except (TypeError, ValueError):
+        return None
+    return value if math.isfinite(value) and value >= 0 and not isinstance(given, bool) else None
+
+
 @dataclass(frozen=True)
 class Key:
-    """One known key: its type, whether it must be there, its default and its choices."""
+    """One known key of a mapping."""
 
     type: str = "str"
     required: bool = False
     default: Any = None
     choices: tuple[str, ...] = ()
+    #: The most that a key of type ``number`` may be.
+    most: float = 1e9
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -83,10 +98,20 @@ def _check_value(where: str, value: Any, key: Key) -> list[str]:
         return [f"{where} must be of type {key.type}, found {_kind(value)}."]
     if key.type == "flag" and str(value).lower() not in _FLAGS:
         return [f"{where} must be true or false, found {_kind(value)}."]
+    if key.type == "number" and ((found := number(value)) is None or found > key.most):
+        return [f"{where} must be a number from 0 to {key.most:g}, found {_kind(value)}."]
+    if key.type == "words" and not _all_texts(value):
+        return [f"{where} must be a list of texts that are not empty, found {_kind(value)}."]
+    if key.type == "names" and not isinstance(value, str) and not _all_texts(value):
+        return [f"{where} must be a list of names, found {_kind(value)}."]
     if key.choices and value not in key.choices:
         hint = nearest(str(value), key.choices)
         return [f'{where} is "{value}", wanted one of: {", ".join(key.choices)}.{hint}']
     return []
+
+
+def _all_texts(values: Any) -> bool:
+    return all(isinstance(text, str) and text.strip() for text in values)
 
 
 def _kind(value: Any) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-__all__ = ["kind_of", "same", "text_of"]
+__all__ = ["file_mode", "kind_of", "same", "text_of"]
 
 _KINDS = {
     "cleanup.policy": "list",
@@ -123,3 +123,8 @@ def _number(text: str) -> str:
     if not number.is_finite() or abs(number.adjusted()) > _LONGEST_NUMBER:
         return text
     return str(int(number)) if number == int(number) else f"{number.normalize():f}"
+
+
+def file_mode(text: str) -> int | None:
+    """The permission bits of a file from octal digits such as "0640", None if the text has another form."""
+    return int(text, 8) if re.fullmatch(r"0?[0-7]{3,4}", text) else None

@@ -1,0 +1,204 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Random mutations of a full inventory: refused by name, or right for everything that reads the pair later.
+
+``KAFKA_DR_SEED`` repeats a run, ``KAFKA_DR_MUTATIONS`` sets how many mutations it makes.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import Cluster, FlowSpec, check_flow
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import RUN_VARIABLES, derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.layout import (
+    client_batches,
+    client_call,
+    laid_out,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import number
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.values import file_mode
+
+SEED = int(os.environ.get("KAFKA_DR_SEED") or random.SystemRandom().randrange(1, 10**6))
+MUTATIONS = int(os.environ.get("KAFKA_DR_MUTATIONS") or 800)
+
+SECURE = {
+    "security.protocol": "SASL_SSL",
+    "sasl.mechanism": "SCRAM-SHA-512",
+    "sasl.username": "u",
+    "sasl.password": "p",
+    "ssl.ca.location": "/etc/ca.pem",
+}
+FULL: dict[str, Any] = {
+    "home": "P",
+    "policy": "default",
+    "separator": ".",
+    "engine": "connect",
+    "journal_topic": "kafka-dr-journal-internal",
+    "clusters": {
+        alias: {
+            "bootstrap_servers": f"{alias.lower()}1:9092,{alias.lower()}2:9092",
+            "cluster_id": f"id-{alias}",
+            "connect_url": f"https://{alias.lower()}:8083",
+            "client": dict(SECURE),
+            "admin_client": dict(SECURE),
+            "connect_client": {"url_username": "u"},
+        }
+        for alias in ("P", "B")
+    },
+    "topics": [
+        {"name": "Payments", "partitions": 6, "replication_factor": 3, "config": {"retention.ms": 1000}},
+        {"name": "orders.eu", "partitions": 1, "replication_factor": 3},
+    ],
+    "groups": [{"name": "settlement", "mode": "moved", "topics": ["Payments"]}, {"name": "probe", "mode": "local"}],
+    "clients": [
+        {
+            "name": "till",
+            "role": "producer",
+            "topics": ["Payments"],
+            "principal": "User:till",
+            "hosts": "app1",
+            "start": ["up", "now"],
+            "stop": ["down"],
+            "endpoint_file": "/etc/till.env",
+            "endpoint_mode": "0640",
+            "become": True,
+        },
+        {
+            "name": "settle",
+            "role": "consumer",
+            "group": "settlement",
+            "topics": ["Payments"],
+            "control": "systemd",
+            "unit": "settle.service",
+            "endpoint_file": "/etc/settle.env",
+            "after": ["till"],
+        },
+    ],
+    "hooks": [{"name": "dns", "when": "before", "phase": "start", "command": ["dns", "move"], "timeout": 5}],
+    "flow": {"replication_factor": 3, "tasks_max": 4, "source_settings": {"producer.override.linger.ms": 5}},
+    "drain_timeout": 300,
+    "stop_timeout": "60",
+    "checkpoint_timeout": 60,
+    "accept_foreign": ["Payments"],
+    "ready_accept": "",
+}
+ODD: tuple[Any, ...] = (
+    *("", " ", "\n", "a\nb", "x" * 300, "ü", "*", "a,b", "P", "B", "Payments", "P.Payments", "__consumer_offsets"),
+    *("nan", "-1", "9999", "User:*", "relative/path", "http://u:p@h:1", "h:99999", "/etc/till.env", "a_b", "orders_eu"),
+    *(float("nan"), float("inf"), -1, 0, 2**70, 1.5, True, None, [], {}, [""], [5], [{}], {"x": {}}, {"group.id": "g"}),
+)
+
+
+# Places at which a mutation may be accepted: N stands for an index, A for an alias. Everything else is refused.
+MAY_BE_ACCEPTED = {
+    "any text is right": """clients.N.name clients.N.hosts clients.N.unit clients.N.start.N clients.N.stop.N
+        clients.N.principal clients.N.endpoint_file groups.N.name topics.N.name hooks.N.name hooks.N.command.N
+        clusters.A.cluster_id clusters.A.connect_client.url_username clusters.A.client.sasl.username
+        clusters.A.client.sasl.password clusters.A.client.ssl.ca.location clusters.A.admin_client.sasl.username
+        clusters.A.admin_client.sasl.password clusters.A.admin_client.sasl.mechanism
+        clusters.A.admin_client.ssl.ca.location clusters.A.client.sasl.mechanism journal_topic separator""",
+    "optional, or repeated without harm": """accept_foreign accept_foreign.N ready_accept clients clients.N
+        clients.N.after clients.N.after.N clients.N.become clients.N.endpoint_mode clients.N.start clients.N.stop
+        clients.N.topics clients.N.topics.N groups groups.N groups.N.mode groups.N.topics groups.N.topics.N hooks
+        hooks.N hooks.N.command hooks.N.on_error topics topics.N topics.N.config topics.N.config.retention.ms
+        clusters.A.client clusters.A.admin_client clusters.A.connect_client clusters.A.client.security.protocol
+        clusters.A.admin_client.security.protocol flow flow.source_settings
+        flow.source_settings.producer.override.linger.ms""",
+    "a number within its bounds": """topics.N.partitions topics.N.replication_factor flow.replication_factor
+        flow.tasks_max drain_timeout stop_timeout checkpoint_timeout hooks.N.timeout""",
+    "only the value that it had, its default, or an equal part": """home policy engine clusters clusters.A
+        clusters.A.bootstrap_servers clusters.A.connect_url clients.N.role clients.N.control clients.N.group
+        hooks.N.when hooks.N.phase""",
+}
+ACCEPTED = {place for places in MAY_BE_ACCEPTED.values() for place in places.split()}
+
+
+def place(path: tuple[Any, ...]) -> str:
+    """A path with N for an index and A for an alias."""
+    steps = ["N" if isinstance(step, int) else str(step) for step in path]
+    if steps[0] == "clusters" and len(steps) > 1:
+        steps[1] = "A"
+    return ".".join(steps)
+
+
+def paths(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place of an inventory."""
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield (*at, key)
+        yield from paths(child, (*at, key))
+
+
+def mutated(rng: random.Random) -> tuple[dict[str, Any], str, str]:
+    """A full inventory with one thing changed, that thing in words, and its place."""
+    inventory = copy.deepcopy(FULL)
+    path = rng.choice(list(paths(inventory)))
+    holder: Any = inventory
+    for step in path[:-1]:
+        holder = holder[step]
+    key = path[-1]
+    action = rng.choice(("replace", "replace", "replace", "delete", "rename", "repeat"))
+    if action == "replace":
+        holder[key] = copy.deepcopy(rng.choice(ODD))
+    elif action == "delete":
+        del holder[key]
+    elif action == "rename" and isinstance(holder, dict):
+        holder[rng.choice((f"{key}s", str(key)[:-1] or "x", 5, "unknown"))] = holder.pop(key)
+    elif isinstance(holder, list):
+        holder.append(copy.deepcopy(holder[key]))
+    else:
+        holder[key] = copy.deepcopy(rng.choice(list(holder.values())))
+    return inventory, f"{action} {'.'.join(map(str, path))}", place(path)
+
+
+def use(pair: dict[str, Any], given: dict[str, Any]) -> None:
+    """Everything that reads the pair after the inventory check, as far as it needs no cluster."""
+    laid = laid_out(pair)
+    for client in laid["clients"]:
+        assert file_mode(client["endpoint_mode"]) is not None
+        assert client["endpoint_file"] is None or client["endpoint_file"].startswith("/")
+        for action in ("start", "stop"):
+            call = client_call(client, action, {client["name"]: "text"})
+            assert client["control"] != "command" or all(isinstance(word, str) and word for word in call["argv"])
+    client_batches(laid["clients"], {})
+    naming = Naming(pair["policy"], pair["separator"])
+    for flow in laid["flows"].values():
+        ends = [laid["clusters"][flow[end]] for end in ("source", "target")]
+        clusters = [Cluster(end["alias"], end["bootstrap_servers"], end["client"]) for end in ends]
+        topics = tuple(topic["name"] for topic in pair["topics"])
+        spec = FlowSpec(clusters[0], clusters[1], topics, tuple(pair["groups"]), naming)
+        check_flow(spec, CONNECTORS, configured=True)
+        assert all(len(name) < 250 for name in flow["replicas"].values())
+    for name, key in RUN_VARIABLES.items():
+        if key.type == "number" and given.get(name) is not None:
+            assert number(given[name]) is not None
+
+
+def test_every_mutation_is_refused_by_name_or_can_be_used() -> None:
+    rng = random.Random(SEED)
+    derive_pair(copy.deepcopy(FULL))
+    refused = 0
+    for _ in range(MUTATIONS):
+        inventory, what, where = mutated(rng)
+        try:
+            pair: dict[str, Any] | None = derive_pair(inventory)
+        except DrError as error:
+            pair, message, code = None, error.message, error.code
+        except Exception as error:
+            raise AssertionError(f"seed {SEED}: {what}: {type(error).__name__}: {error}") from error
+        if pair is None:
+            assert (code, "\n" in message) == ("inventory_invalid", False), (SEED, what, message)
+            refused += 1
+        else:
+            assert where in ACCEPTED, (SEED, what)
+            use(pair, inventory)
+    print(f"seed {SEED}: {MUTATIONS} mutations, {refused} refused, {MUTATIONS - refused} can be used")
+    assert 0.3 * MUTATIONS < refused < MUTATIONS
