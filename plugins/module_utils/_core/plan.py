@@ -81,7 +81,7 @@ def _connectors(facts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Connectors whose state changes; None: the engine has none, or their states were not observed."""
     pair = facts["pair"]
     seen = {
-        (flow["name"], one["part"]): one["state"]
+        (flow["name"], one["part"]): one["state"] or "absent"
         for flow in facts["status"].get("flows", [])
         for one in flow["connectors"]
     }

@@ -205,6 +205,7 @@ def move(verdict: str = "PROVEN", rereads: int | None = 0) -> dict[str, Any]:
         "hooks": [],
         "audit": None,
         "failure": None,
+        "plan": {},
     }
 
 

@@ -111,6 +111,15 @@ def test_only_connectors_whose_state_changes_are_named() -> None:
     assert cutover_plan(facts(pair={**PAIR, "engine": "srm"}))["connectors"] is None
 
 
+def test_a_connector_that_does_not_exist_is_absent_and_one_that_was_not_observed_is_unknown() -> None:
+    seen = status()
+    seen["flows"][1]["connectors"][1]["state"] = None
+    rows = {row["connector"]: row["now"] for row in cutover_plan(facts(status=seen))["connectors"]}
+    assert rows["B->P.MirrorCheckpointConnector"] == "absent"
+    rows = {row["connector"]: row["now"] for row in cutover_plan(facts(status={}))["connectors"]}
+    assert rows["B->P.MirrorCheckpointConnector"] is None
+
+
 def test_a_disaster_touches_what_runs_beside_the_surviving_side_only() -> None:
     found = cutover_plan(
         facts(type="disaster", status={}, survey={"details": [ROW], "rereads": 3, "loss_lines": ["?"]})
