@@ -23,6 +23,7 @@ description:
 extends_documentation_fragment:
   - switchback.kafka_dr.pair
   - switchback.kafka_dr.pair.flows
+  - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 options:
   adopt:
@@ -96,7 +97,12 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.adopting import adopt
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import flow_options, pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    flow_options,
+    guard_options,
+    pair_options,
+)
 
 SPEC = ArgumentSpec(
     {
@@ -106,7 +112,7 @@ SPEC = ArgumentSpec(
         "only_here": {"type": "dict", "default": {}},
         "wait_timeout": {"type": "float", "default": 60.0},
     }
-).merge(pair_options(), flow_options())
+).merge(pair_options(), flow_options(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
@@ -116,7 +122,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), work)
+    run(SPEC.create_module(), guarded(work))
 
 
 if __name__ == "__main__":
