@@ -259,7 +259,7 @@ def test_offsets_of_other_records_are_not_taken_over(fresh: tuple[Pair, dict[tup
     before = adopted(one, apply=False)
     assert (before["error"]["code"], before["error"]["hint"].split(".")[0]) == (
         "adoption_refused",
-        "Nothing was changed",
+        "No source connector was started",
     )
 
 

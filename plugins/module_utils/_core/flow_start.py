@@ -155,23 +155,22 @@ def _misfit(one: ReplicaStart) -> str | None:
     return None if one.more is False else f"{replica}, and the record at the stored offset {one.stored} is gone"
 
 
-def require_fit(starts: Collection[ReplicaStart], others: Sequence[str], created: bool) -> None:
+def require_fit(starts: Collection[ReplicaStart], others: Sequence[str]) -> None:
     """Raise ``offsets_do_not_fit`` for the misfits.
 
-    ``others``: connectors of other names that have the same two ends. ``created``: connectors may have been created.
+    ``others``: connectors of other names that have the same two ends.
     """
     found = misfits(starts)
     if not found:
         return
-    done = "No source connector was started." if created else "Nothing was changed."
     seen = f" Found on the same workers: {', '.join(others)}." if others else ""
     raise DrError(
         "offsets_do_not_fit",
         f"{len(found)} partitions would be replicated from offsets that do not fit their replicas: {shown(found)}."
         " Wanted: a stored offset whose record equals the last record of the replica. Every record would come twice,"
         " or some never.",
-        f"{done} If another connector or MirrorMaker 2 fills these replicas, name it in kafka_dr_adopt"
-        f" (docs/procedures/enable.md).{seen} Otherwise delete the replicas, and run enable again.",
+        "No source connector was started. If another connector or MirrorMaker 2 fills these replicas, name it in"
+        f" kafka_dr_adopt (docs/procedures/enable.md).{seen} Otherwise delete the replicas, and run enable again.",
     )
 
 

@@ -11,7 +11,6 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -279,20 +278,24 @@ def _check_applications(pair: Mapping[str, Any]) -> list[str]:
 
 def shared_endpoint_files(pair: Mapping[str, Any]) -> list[str]:
     """Problems of applications that would overwrite each other's endpoint file."""
-    shared = Counter((client["hosts"], client["endpoint_file"]) for client in pair["clients"])
+    users: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for client in pair["clients"]:
+        if client["endpoint_file"]:
+            users.setdefault((client["hosts"], client["endpoint_file"]), []).append(client)
     return [
-        f'The clients {" and ".join(_users(pair, hosts, path))} on "{hosts}" have the same endpoint_file "{path}".'
-        for (hosts, path), count in shared.items()
-        if path and count > 1
+        f'The clients {_quoted_names(found)} on "{hosts}" have the same endpoint_file "{path}". Only declarations of one'
+        " process may share it."
+        for (hosts, path), found in users.items()
+        if len({_process(client) for client in found}) > 1
     ]
 
 
-def _users(pair: Mapping[str, Any], hosts: str, path: str) -> list[str]:
-    return [
-        f'"{client["name"]}"'
-        for client in pair["clients"]
-        if (client["hosts"], client["endpoint_file"]) == (hosts, path)
-    ]
+def _quoted_names(clients: Iterable[Mapping[str, Any]]) -> str:
+    return " and ".join(f'"{client["name"]}"' for client in clients)
+
+
+def _process(client: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(client[key]) for key in ("control", "unit", "tasks_file", "start"))
 
 
 # ---- what a run accepts by name

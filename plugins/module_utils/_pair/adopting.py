@@ -93,7 +93,7 @@ class _Adoption:
                 "adoption_refused",
                 f'kafka_dr_adopt names the connector "{missing[0]}" for {self.name}, the workers at "{self._rest.url}"'
                 f" have {known}.",
-                "Nothing was changed. Correct kafka_dr_adopt.",
+                "No offset was adopted. Correct kafka_dr_adopt.",
                 self._rest.url,
             )
         return {part: listed[name] for part, name in named.items()}
@@ -151,7 +151,7 @@ class _Adoption:
             raise DrError(
                 "adoption_refused",
                 f"{self.name} cannot be adopted: {shown(problems)}.",
-                "Nothing was changed. Correct kafka_dr_adopt or the inventory (docs/procedures/enable.md).",
+                "No offset was adopted. Correct kafka_dr_adopt or the inventory (docs/procedures/enable.md).",
             )
 
     def _require_ended(self) -> None:
@@ -161,7 +161,7 @@ class _Adoption:
             raise DrError(
                 "adoption_refused",
                 f'The offsets topic "{self._dedicated}" of kafka_dr_adopt does not exist on {self._flow[1]}.',
-                "Nothing was changed. Correct kafka_dr_adopt.",
+                "No offset was adopted. Correct kafka_dr_adopt.",
             )
         members, before = kafka_groups.members_of_any(kafka, group), self._ends()
         if not members:
@@ -172,7 +172,7 @@ class _Adoption:
                 "adoption_running",
                 f'The dedicated MirrorMaker 2 of {self.name} still runs: its group "{group}" on {self._flow[1]}'
                 f" {found}.",
-                "Nothing was changed. Stop its processes, so that they store how far they are, and start again.",
+                "No offset was adopted. Stop its processes, so that they store how far they are, and start again.",
             )
 
     def _ends(self) -> dict[Partition, tuple[int, int]]:

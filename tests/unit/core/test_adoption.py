@@ -20,7 +20,7 @@ INVENTORY: dict[str, Any] = {
     "home": "P",
     "clusters": {
         "P": {"bootstrap_servers": "p:9092", "connect_url": "http://p:8083"},
-        "B": {"bootstrap_servers": "b:9092", "connect_url": "http://b:8083", "connect_client": {"username": "u"}},
+        "B": {"bootstrap_servers": "b:9092", "connect_url": "http://b:8083", "connect_client": {"url_username": "u"}},
     },
     "topics": [{"name": "Payments", "partitions": 6}],
 }
@@ -36,7 +36,7 @@ def test_a_connector_is_looked_for_on_the_workers_of_its_flow() -> None:
         "P->B": {
             "connectors": {"source": "legacy", "heartbeat": "beats"},
             "connect_url": "http://b:8083",
-            "connect_client": {"username": "u"},
+            "connect_client": {"url_username": "u"},
             "offsets_topic": None,
             "group": "P-mm2",
             "leave_topics": [],

@@ -65,7 +65,7 @@ def every_name(pair: dict[str, Any]) -> set[str]:
 
 
 @pytest.mark.parametrize("policy", ["default", "identity"])
-@pytest.mark.parametrize("separator", [".", "-", "--", "_", "..", "~"])
+@pytest.mark.parametrize("separator", [".", "-", "--", "_", "..", "-_-"])
 def test_it_shares_no_name_with_the_pair_and_each_bears_a_mark(policy: str, separator: str) -> None:
     pair = real(policy=policy, separator=separator)
     found = of(pair)
@@ -75,7 +75,7 @@ def test_it_shares_no_name_with_the_pair_and_each_bears_a_mark(policy: str, sepa
 
 
 @pytest.mark.parametrize("policy", ["default", "identity"])
-@pytest.mark.parametrize("separator", [".", "-", "--", "_", "..", "~"])
+@pytest.mark.parametrize("separator", [".", "-", "--", "_", "..", "-_-"])
 def test_its_copies_of_heartbeats_are_none_to_the_flows_of_the_pair(policy: str, separator: str) -> None:
     """As ReplicationPolicy.originalTopic of MirrorMaker 2 has it: up to the first separator, again and again."""
     found = of(real(policy=policy, separator=separator))

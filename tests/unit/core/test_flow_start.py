@@ -153,17 +153,14 @@ def test_which_flows_are_about_to_start(state: str | None, taken: bool | None, s
     assert would_start(state, taken) is starts
 
 
-def test_the_refusal_says_what_was_changed_and_what_to_do() -> None:
-    require_fit([start(stored=249, equal=True)], [], created=False)
+def test_the_refusal_says_what_was_not_started_and_what_to_do() -> None:
+    require_fit([start(stored=249, equal=True)], [])
     with pytest.raises(DrError) as refused:
-        require_fit([start(partition=number) for number in range(7)], ["legacy"], created=False)
+        require_fit([start(partition=number) for number in range(7)], ["legacy"])
     assert refused.value.code == "offsets_do_not_fit"
     assert "7 partitions" in refused.value.message
     assert "T-4" in refused.value.message
     assert "and 2 more" in refused.value.message
-    assert refused.value.hint.startswith("Nothing was changed.")
+    assert refused.value.hint.startswith("No source connector was started.")
     assert "kafka_dr_adopt" in refused.value.hint
     assert "legacy" in refused.value.hint
-    with pytest.raises(DrError) as refused:
-        require_fit([start()], [], created=True)
-    assert refused.value.hint.startswith("No source connector was started.")

@@ -209,7 +209,12 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(**client(principal="User:*")), 'has the principal "User:*"'),
     (changed(**client(group="settlement")), 'is a producer and names the group "settlement"'),
     (
-        changed(clients=[{**GOOD["clients"][0], "name": name, "endpoint_file": "/etc/k.env"} for name in ("a", "b")]),
+        changed(
+            clients=[
+                {**GOOD["clients"][0], "name": name, "start": [name], "endpoint_file": "/etc/k.env"}
+                for name in ("a", "b")
+            ]
+        ),
         'The clients "a" and "b" on "localhost" have the same endpoint_file "/etc/k.env"',
     ),
     (contradicting(["Payments"], ["Payments", "orders.eu"]), '"audit" has the topics Payments, its clients "auditor"'),
