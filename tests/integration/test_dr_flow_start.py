@@ -136,7 +136,7 @@ def test_a_replica_that_another_connector_filled(pair: tuple[Pair, dict[tuple[st
     """Before anything was created, in check mode too; the other connector is named while it exists."""
     one, stored = pair
     assert stored == {(one.topic, index): RECORDS // PARTITIONS - 1 for index in range(PARTITIONS)}
-    one.refused(f'the replica "{one.replica}" ends at 20', "no connector of this pair", one.legacy, "Nothing was")
+    one.refused(f'the replica "{one.replica}" ends at 20', "no connector of this pair", one.legacy, "No connector was")
     one.rest.delete(one.legacy)
     one.refused("no connector of this pair has filled it", "kafka_dr_adopt")
     assert one.connector("present")["rc"] == 0
@@ -205,6 +205,8 @@ def fresh(lab: Any) -> Iterator[tuple[Pair, dict[tuple[str, int], int]]]:
     """A replica that another connector has filled, and our connector, which knows nothing."""
     made = Pair(lab)
     try:
+        if made.rest.find(SOURCE) is not None:
+            made.rest.delete(SOURCE)
         stored = made.fill()
         made.rest.resume(made.legacy)
         assert made.connector("present")["rc"] == 0
@@ -259,7 +261,7 @@ def test_offsets_of_other_records_are_not_taken_over(fresh: tuple[Pair, dict[tup
     before = adopted(one, apply=False)
     assert (before["error"]["code"], before["error"]["hint"].split(".")[0]) == (
         "adoption_refused",
-        "No source connector was started",
+        "No connector was touched",
     )
 
 
@@ -301,7 +303,7 @@ def test_a_dedicated_mirrormaker_is_adopted_when_it_has_ended(fresh: tuple[Pair,
     # The group of the lab's own workers stands for that of one that runs.
     running = adopted(one, connectors={}, offsets_topic=topic, group="connect-B")
     assert running["error"]["code"] == "adoption_running", running
-    assert "Nothing was changed" in running["error"]["hint"]
+    assert "No connector was touched" in running["error"]["hint"]
     done = adopted(one, connectors={}, offsets_topic=topic)
     assert done["rc"] == 0, done
     assert own_offsets(one) == stored

@@ -21,7 +21,7 @@ from .client import Kafka
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
     from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 
-__all__ = ["commit", "delete", "describe", "known_positions", "members_of_any", "names", "positions"]
+__all__ = ["commit", "delete", "describe", "known_positions", "may_have_members", "names", "positions"]
 
 Partition = tuple[str, int]
 
@@ -44,14 +44,18 @@ def describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
     return {group: _state(kafka, group, future) for group, future in futures.items()}
 
 
-def members_of_any(kafka: Kafka, group: str) -> int:
-    """How many members a group has, whatever its protocol: the Admin API describes none of Kafka Connect's."""
-    kafka.note_request("list_groups", groups=1)
+def may_have_members(kafka: Kafka, group: str) -> bool:
+    """Whether a group of any protocol may have members.
+
+    The Admin API describes consumer groups only. One of Kafka Connect's that the broker knows counts as active: the
+    broker removes it some minutes after its last member has left.
+    """
     try:
-        found = kafka.admin.list_groups(group, timeout=kafka.timeout)
-    except KafkaException as error:
-        raise kafka.explain(error, f'describe group "{group}"') from error
-    return sum(len(one.members) for one in found if one.id == group)
+        return describe(kafka, [group])[group].active
+    except DrError as error:
+        if "not a consumer group" in error.message:
+            return True
+        raise
 
 
 def _state(kafka: Kafka, group: str, future: Future[Any]) -> GroupState:

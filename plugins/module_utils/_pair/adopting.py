@@ -93,7 +93,7 @@ class _Adoption:
                 "adoption_refused",
                 f'kafka_dr_adopt names the connector "{missing[0]}" for {self.name}, the workers at "{self._rest.url}"'
                 f" have {known}.",
-                "No offset was adopted. Correct kafka_dr_adopt.",
+                "No connector was touched. Correct kafka_dr_adopt.",
                 self._rest.url,
             )
         return {part: listed[name] for part, name in named.items()}
@@ -151,7 +151,7 @@ class _Adoption:
             raise DrError(
                 "adoption_refused",
                 f"{self.name} cannot be adopted: {shown(problems)}.",
-                "No offset was adopted. Correct kafka_dr_adopt or the inventory (docs/procedures/enable.md).",
+                "No connector was touched. Correct kafka_dr_adopt or the inventory (docs/procedures/enable.md).",
             )
 
     def _require_ended(self) -> None:
@@ -161,18 +161,19 @@ class _Adoption:
             raise DrError(
                 "adoption_refused",
                 f'The offsets topic "{self._dedicated}" of kafka_dr_adopt does not exist on {self._flow[1]}.',
-                "No offset was adopted. Correct kafka_dr_adopt.",
+                "No connector was touched. Correct kafka_dr_adopt.",
             )
-        members, before = kafka_groups.members_of_any(kafka, group), self._ends()
-        if not members:
+        active, before = kafka_groups.may_have_members(kafka, group), self._ends()
+        if not active:
             time.sleep(_STILL_SECONDS)
-        if members or self._ends() != before:
-            found = f"has {members} members" if members else "has no members, but the replicas still grow"
+        if active or self._ends() != before:
+            found = "is known to its broker" if active else "has no members, but the replicas still grow"
             raise DrError(
                 "adoption_running",
                 f'The dedicated MirrorMaker 2 of {self.name} still runs: its group "{group}" on {self._flow[1]}'
                 f" {found}.",
-                "No offset was adopted. Stop its processes, so that they store how far they are, and start again.",
+                "No connector was touched. Stop its processes, so that they store how far they are, and start again;"
+                " the broker forgets the group some minutes after its last member has left.",
             )
 
     def _ends(self) -> dict[Partition, tuple[int, int]]:
