@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from posixpath import normpath
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -281,10 +282,10 @@ def shared_endpoint_files(pair: Mapping[str, Any]) -> list[str]:
     users: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for client in pair["clients"]:
         if client["endpoint_file"]:
-            users.setdefault((client["hosts"], client["endpoint_file"]), []).append(client)
+            users.setdefault((client["hosts"], normpath(client["endpoint_file"])), []).append(client)
     return [
-        f'The clients {_quoted_names(found)} on "{hosts}" have the same endpoint_file "{path}". Only declarations of one'
-        " process may share it."
+        f'The clients {_quoted_names(found)} on "{hosts}" have the same endpoint_file "{path}". Only declarations of'
+        " one process may share it."
         for (hosts, path), found in users.items()
         if len({_process(client) for client in found}) > 1
     ]

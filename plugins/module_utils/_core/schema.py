@@ -64,7 +64,8 @@ class Key:
     required: bool = False
     default: Any = None
     choices: tuple[str, ...] = ()
-    #: The most that a key of type ``number`` may be.
+    #: The least and the most that a key of type ``number`` may be.
+    least: float = 0
     most: float = 1e9
 
 
@@ -98,10 +99,10 @@ def _check_value(where: str, value: Any, key: Key) -> list[str]:
         return [f"{where} must be of type {key.type}, found {_kind(value)}."]
     if key.type == "flag" and str(value).lower() not in _FLAGS:
         return [f"{where} must be true or false, found {_kind(value)}."]
-    if key.type == "number" and ((found := number(value)) is None or found > key.most):
-        return [f"{where} must be a number from 0 to {key.most:g}, found {_kind(value)}."]
+    if key.type == "number" and ((found := number(value)) is None or not key.least <= found <= key.most):
+        return [f"{where} must be a number from {key.least:g} to {key.most:g}, found {_kind(value)}."]
     if key.type == "words" and not _all_texts(value):
-        return [f"{where} must be a list of texts that are not empty, found {_kind(value)}."]
+        return [f"{where} must be a list of texts that are neither empty nor contain NUL, found {_kind(value)}."]
     if key.type == "names" and not isinstance(value, str) and not _all_texts(value):
         return [f"{where} must be a list of names, found {_kind(value)}."]
     if key.choices and value not in key.choices:
@@ -111,7 +112,7 @@ def _check_value(where: str, value: Any, key: Key) -> list[str]:
 
 
 def _all_texts(values: Any) -> bool:
-    return all(isinstance(text, str) and text.strip() for text in values)
+    return all(isinstance(text, str) and text.strip() and "\0" not in text for text in values)
 
 
 def _kind(value: Any) -> str:
