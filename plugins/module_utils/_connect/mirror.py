@@ -115,6 +115,8 @@ def _source(spec: FlowSpec) -> dict[str, str]:
         # replicate each other's without end, under ever longer names.
         "topics": _patterns([*spec.topics, HEARTBEATS]),
         "heartbeats.replication.enabled": "false",
+        # MirrorMaker 2 would leave out a declared topic such as "orders.replica".
+        "topics.exclude": "",
         # A stop waits for the running poll of the source: producers stand still meanwhile. Default 1000.
         "consumer.poll.timeout.ms": "200",
         # Else records of aborted transactions become real ones on the target.
@@ -137,7 +139,10 @@ def _checkpoint(spec: FlowSpec) -> dict[str, str]:
     return {
         # Also needed here: the connector looks only at groups that read one of these topics.
         "topics": _patterns(spec.topics),
+        "topics.exclude": "",
         "groups": _patterns(spec.groups),
+        # MirrorMaker 2 would leave out a declared group such as "connect-jdbc-sink".
+        "groups.exclude": "",
         "refresh.groups.interval.seconds": "10",
         "emit.checkpoints.interval.seconds": "5",
         "sync.group.offsets.enabled": "true",

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Filter", "filters_of", "left_out", "takes_any"]
+__all__ = ["Filter", "excluded_by_default", "filters_of", "left_out", "takes_any"]
 
 # Where the setting is missing.
 _EXCLUDED = {
@@ -44,6 +44,12 @@ def filters_of(config: Mapping[str, str | None], kinds: Iterable[str]) -> tuple[
         Filter(kind, _setting(config, kind, ".*"), _setting(config, f"{kind}.exclude", _EXCLUDED[kind]))
         for kind in kinds
     )
+
+
+def excluded_by_default(kind: str, name: str) -> str | None:
+    """The default value of ``topics.exclude`` or ``groups.exclude`` if it leaves ``name`` out, else None."""
+    (found,) = filters_of({}, (kind,))
+    return _EXCLUDED[kind] if found.takes(name) is False else None
 
 
 def takes_any(config: Mapping[str, str | None], topics: Iterable[str]) -> bool:

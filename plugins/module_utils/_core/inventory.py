@@ -16,6 +16,7 @@ from typing import Any
 from .adoption import adopted_flow, check_adopt
 from .applications import part_of
 from .errors import DrError
+from .filters import excluded_by_default
 from .hooks import HOOK_KEYS, check_hook
 from .inventory_values import check_values, is_legal_topic, printable, shared_endpoint_files
 from .names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, is_internal
@@ -293,10 +294,22 @@ def _check_srm(pair: dict[str, Any]) -> list[str]:
         for group in pair["groups"]
         if set(", \t") & set(group["name"])
     ]
+    problems += _excluded_by_srm(pair)
     problems += [f'kafka_dr_srm needs the site "{alias}" with kafka_dr_engine "srm".' for alias in missing]
     return problems + [
         f'kafka_dr_srm names "{alias}", which is not in kafka_dr_clusters.{nearest(alias, pair["clusters"])}'
         for alias in unknown
+    ]
+
+
+def _excluded_by_srm(pair: dict[str, Any]) -> list[str]:
+    """Declared names that the default filters leave out. srm-control adds names, and takes no default away."""
+    named = [(kind, entry["name"]) for kind in ("topics", "groups") for entry in pair[kind]]
+    return [
+        f'kafka_dr_{kind} names "{name}", which MirrorMaker 2 leaves out by default ({kind}.exclude is "{pattern}").'
+        ' With kafka_dr_engine "srm" this default cannot be changed from here. Use another name, or engine "connect".'
+        for kind, name in named
+        if (pattern := excluded_by_default(kind, name))
     ]
 
 
@@ -311,6 +324,10 @@ def _check_topics(pair: dict[str, Any]) -> list[str]:
             problems.append(f'"{name}" is not a legal topic name.')
         elif is_internal(name):
             problems.append(f'The topic "{name}" is internal to Kafka, Connect or MirrorMaker 2 and cannot be moved.')
+        elif name.startswith("."):  # ReplicationPolicy.isInternalTopic of Kafka 4.3, whatever topics.exclude says
+            problems.append(
+                f'The topic "{name}" begins with a dot: the replication policy never replicates such a topic.'
+            )
         if topic["partitions"] < 1:
             problems.append(f'The topic "{name}" needs at least 1 partition, found {topic["partitions"]}.')
         alias, separator, _rest = name.partition(pair["separator"] or "\0")

@@ -23,6 +23,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirro
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.soundness import risky, unknown_settings
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.filters import filters_of, left_out
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, Naming
 
 PARTS = tuple(CONNECTORS)
@@ -85,6 +86,14 @@ def test_a_literal_matches_its_own_name_only_and_survives_a_list(name: str, othe
     python = re.sub(r"\\x\{([0-9a-f]+)\}", lambda found: re.escape(chr(int(found[1], 16))), pattern)
     assert re.fullmatch(python, name)
     assert bool(re.fullmatch(python, other)) == (name == other)
+
+
+@pytest.mark.parametrize("part", ["source", "checkpoint"])
+def test_declared_names_that_mirrormaker_excludes_by_default_are_taken(part: str) -> None:
+    topics, groups = ("orders.replica", "Payments"), ("connect-jdbc-sink", "console-consumer-audit", "__own")
+    config = wanted_config(replace(FLOW, topics=topics, groups=groups), part)
+    kinds = {"source": ("topics",), "checkpoint": ("topics", "groups")}[part]
+    assert left_out(filters_of(config, kinds), {"topics": topics, "groups": groups}) == ([], [])
 
 
 def test_settings_of_a_part_win_over_common_ones_and_those_over_ours() -> None:

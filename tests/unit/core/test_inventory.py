@@ -122,6 +122,15 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(**cluster("B", connect_url=None)), 'kafka_dr_clusters.B needs the key "connect_url"'),
     (changed(engine="srm", policy="identity"), '"identity" cannot be used with kafka_dr_engine "srm"'),
     (changed(engine="srm"), 'kafka_dr_srm needs the site "P" with kafka_dr_engine "srm"'),
+    (
+        changed(**sites(), groups=["connect-jdbc-sink"]),
+        'kafka_dr_groups names "connect-jdbc-sink", which MirrorMaker 2',
+    ),
+    (
+        changed(**sites(), groups=["console-consumer-audit"]),
+        'groups.exclude is "console-consumer-.*, connect-.*, __.*"',
+    ),
+    (changed(**sites(), **topic(name="orders.replica")), 'kafka_dr_topics names "orders.replica", which'),
     (changed(**sites(P={"url": "https://cm", "host": "h"})), 'kafka_dr_srm.P needs the key "cluster"'),
     (changed(**sites(C={"url": "https://cm", "cluster": "c", "host": "h"})), 'kafka_dr_srm names "C", which is not in'),
     (changed(**sites(P={"url": "u", "cluster": "c", "host": "h", "pasword": 1})), 'has the unknown key "pasword"'),
