@@ -326,7 +326,7 @@ def _check_topics(pair: dict[str, Any]) -> list[str]:
             problems.append(f'The topic "{name}" is internal to Kafka, Connect or MirrorMaker 2 and cannot be moved.')
         elif name.startswith("."):  # ReplicationPolicy.isInternalTopic of Kafka 4.3, whatever topics.exclude says
             problems.append(
-                f'The topic "{name}" begins with a dot: the replication policy never replicates such a topic.'
+                f'The topic "{name}" begins with a dot: the replication policy leaves it out.'
             )
         if topic["partitions"] < 1:
             problems.append(f'The topic "{name}" needs at least 1 partition, found {topic["partitions"]}.')
