@@ -325,9 +325,7 @@ def _check_topics(pair: dict[str, Any]) -> list[str]:
         elif is_internal(name):
             problems.append(f'The topic "{name}" is internal to Kafka, Connect or MirrorMaker 2 and cannot be moved.')
         elif name.startswith("."):  # ReplicationPolicy.isInternalTopic of Kafka 4.3, whatever topics.exclude says
-            problems.append(
-                f'The topic "{name}" begins with a dot: the replication policy leaves it out.'
-            )
+            problems.append(f'The topic "{name}" begins with a dot: the replication policy leaves it out.')
         if topic["partitions"] < 1:
             problems.append(f'The topic "{name}" needs at least 1 partition, found {topic["partitions"]}.')
         alias, separator, _rest = name.partition(pair["separator"] or "\0")
