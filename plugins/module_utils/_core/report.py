@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .journal import DISASTER
-from .skips import skip_rows, skip_text, total
 from .plan import plan_lines
+from .skips import skip_rows, skip_text, total
 from .verdict import PROVEN, REFUTED, UNKNOWN, combine
 
 __all__ = [

@@ -19,9 +19,9 @@ from .._core.journal import State, fold, merge
 from .._core.leases import Lease, Watch
 from .._core.ownership import Claim
 from .._core.scopes import scope_problems
+from .._core.skips import skipped_in
 from .._core.waiting import Bounds, wait_until
 from .._guard import owned
-from .._core.skips import skipped_in
 from .._kafka.committing import commit_positions
 from .._kafka.topics import describe, log_ranges
 from .._module import Result
