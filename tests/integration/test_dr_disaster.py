@@ -72,6 +72,10 @@ class Side:
         value = struct.pack(">hqq", 0, upstream, downstream) + text("")
         self.send(self.checkpoints, (key, value, int((time.time() - ago) * 1000)))
 
+    def sync(self, upstream: int, downstream: int) -> None:
+        key = text(self.topic) + struct.pack(">i", 0)
+        self.send(self.syncs, (key, struct.pack(">qq", upstream, downstream), int(time.time() * 1000)))
+
     def prepare(
         self, offset: int, left: int, since: float | None = None, known: bool = True, behind: int | None = None
     ) -> None:
@@ -193,8 +197,7 @@ def test_set_back_is_told_by_where_the_checkpoint_lies_and_not_by_a_clock(side: 
 def test_an_offset_sync_that_came_later_raises_a_checkpoint(side: Side) -> None:
     side.copy(*range(10))
     side.checkpoint(8, 3)
-    key = text(side.topic) + struct.pack(">i", 0)
-    side.send(side.syncs, (key, struct.pack(">qq", 6, 6), int(time.time() * 1000)))
+    side.sync(6, 6)
     found = side.found()
     assert (found["offset"], found["method"]) == (7, "checkpoint"), found
 
@@ -215,6 +218,29 @@ def test_a_restart_that_had_caught_up_moves_nothing(side: Side) -> None:
     side.checkpoint(6, 11)
     assert (side.found()["offset"], side.found()["method"]) == (11, "checkpoint")
     assert side.look()["settle"] == 0
+
+
+def test_a_restart_is_seen_although_copies_of_records_without_a_timestamp_differ_in_it(side: Side) -> None:
+    """Each copy has the time of copying, so no two are equal; offset-syncs show the restart."""
+    for at, number in enumerate([*range(10), 5, 6]):
+        side.send(side.replica, (b"k", f"{number}".encode(), side.began + at))
+    side.checkpoint(6, 11)
+    assert side.found()["offset"] == 11  # nothing shows it
+    side.sync(0, 0)
+    side.sync(5, 10)
+    found = side.found()
+    assert (found["offset"], found["method"]) == (6, "first_copy"), found
+    for at, number in enumerate(range(7, 20)):
+        side.send(side.replica, (b"k", f"{number}".encode(), side.began + 20 + at))
+    assert (side.found()["offset"], side.found()["method"]) == (11, "checkpoint")
+
+
+def test_equal_records_with_timestamps_of_their_own_move_nothing(side: Side) -> None:
+    side.send(side.replica, *((b"k", b"same", side.began + at) for at in range(12)))
+    for at in (0, 10):
+        side.sync(at, at)
+    side.checkpoint(11, 11)
+    assert (side.found()["offset"], side.found()["method"]) == (11, "checkpoint")
 
 
 def test_where_copies_cannot_be_told_the_position_is_not_called_proven(side: Side) -> None:

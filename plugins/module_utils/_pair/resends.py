@@ -4,7 +4,8 @@
 """Finds where the end of a replica was sent a second time, without reading more than the second copy.
 
 Copies keep the producer's timestamp. So the broker's index by time gives an offset at or below the first copy of a
-record; where that is the record itself, there is no other one.
+record; where that is the record itself, there is no other one. Each copy of a record without a timestamp has another
+one: where offset-syncs show that the flow was sending again, what it had sent before is compared without it.
 
 Private to this collection: may change in any release.
 """
@@ -12,9 +13,10 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from .._core.disaster import Copies
-from .._core.fingerprints import fingerprints, has_time
+from .._core.fingerprints import fingerprints, has_time, may_be_copy
 from .._kafka.records import Reading, Record, first_data_record, read_ranges
 from .._kafka.topics import offsets_at
 from .observe import ISOLATION, Partition
@@ -53,6 +55,26 @@ class Resends:
 
     def _first_copies(self, records: Mapping[Partition, Record]) -> dict[Partition, tuple[int, bool]]:
         """(offset, proven) of the first copy of each record that has an earlier one."""
+        found = self._with_time(records)
+        return found | self._without_time({key: one for key, one in records.items() if key not in found})
+
+    def _without_time(self, records: Mapping[Partition, Record]) -> dict[Partition, tuple[int, bool]]:
+        """By content alone, in what the flow had sent before it was sending again."""
+        spans, found = {}, {}
+        for key, record in records.items():
+            rewind = self._survivor.rewind(key, self._ranges[key]) if has_time(record) else None
+            if rewind is not None:
+                high = min(rewind.restart, record.offset)
+                spans[key] = (min(high, max(rewind.first, high - _BUDGET)), high)
+        spans = {key: span for key, span in spans.items() if span[0] < span[1]}
+        for key, read in read_ranges(self._survivor.kafka, spans, Reading(ISOLATION, timeout=_SECONDS)).items():
+            record = replace(records[key], timestamp=None)
+            first = next((one.offset for one in read.records if may_be_copy(record, one)), None)
+            if first is not None or not read.complete:
+                found[key] = (read.start, False) if first is None else (first, True)
+        return found
+
+    def _with_time(self, records: Mapping[Partition, Record]) -> dict[Partition, tuple[int, bool]]:
         kafka = self._survivor.kafka
         moments = {
             key: record.timestamp

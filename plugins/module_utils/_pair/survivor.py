@@ -17,6 +17,7 @@ from .._core.disaster import Checkpointed, Tail
 from .._core.errors import DrError
 from .._core.formats import decode_checkpoint
 from .._core.names import Naming, flow_name
+from .._core.rewinds import Rewind, open_rewind
 from .._core.stays import Place, locate, stays
 from .._core.topic_ids import require_same
 from .._core.topics import TopicState
@@ -210,6 +211,13 @@ class Survivor:
             return None
         found = [sync.upstream for sync in self._syncs.of.get(source, ()) if sync.downstream == last.offset]
         return found[-1] if found else None
+
+    def rewind(self, replica: Partition, log: tuple[int, int]) -> Rewind | None:
+        """Was the flow sending records of this replica again when it ended, as far as offset-syncs show?"""
+        if self._syncs is None or replica[0] not in self.originals:
+            return None
+        self._syncs.reach(lambda _of: True)
+        return open_rewind(self._syncs.of.get((self.originals[replica[0]], replica[1]), ()), *log)
 
     def place(self, group: str, key: Partition) -> Place:
         """Policy identity: the stay in which the group's checkpointed position on X lies."""
