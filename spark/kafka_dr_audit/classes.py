@@ -37,6 +37,7 @@ def prepare(resources: session.Resources) -> Path:
             "0 as partition",
             "id as offset",
             "timestamp_millis(id) as timestamp",
+            "0 as timestampType",
             "cast(string(id) as binary) as key",
             "cast(string(id) as binary) as value",
             "cast(null as array<struct<key: string, value: binary>>) as headers",
