@@ -50,11 +50,13 @@ def drill_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any])
 
 
 def run_whole(host: str) -> str:
-    """``host`` unchanged, if the command line selects every task. For ``hosts``, which no tag can leave out."""
+    """``host`` unchanged, if the command line selects it and every task. For ``hosts``, which no tag can leave out."""
     options = context.CLIARGS
-    if "all" not in (options.get("tags") or ["all"]) or options.get("skip_tags") or options.get("start_at_task"):
+    part = "all" not in (options.get("tags") or ["all"]) or options.get("skip_tags") or options.get("start_at_task")
+    # With another limit no host matches, no task runs, and ansible-playbook exits with 0.
+    if part or (options.get("subset") or host) not in (host, "all"):
         raise AnsibleFilterError(
-            "This playbook must run whole: start it without --tags, --skip-tags and --start-at-task."
+            "This playbook must run whole: start it without --tags, --skip-tags, --start-at-task and --limit."
         )
     return host
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A playbook runs whole or not at all: --tags, --skip-tags and --start-at-task are refused."""
+"""A playbook runs whole or not at all: --tags, --skip-tags, --start-at-task and --limit are refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from yamls import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAYBOOKS = sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))
-LINE = "This playbook must run whole: start it without --tags, --skip-tags and --start-at-task."
+LINE = "This playbook must run whole: start it without --tags, --skip-tags, --start-at-task and --limit."
 
 
 @pytest.mark.parametrize("playbook", PLAYBOOKS)
@@ -41,6 +41,8 @@ def given(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
         {"tags": ["all"], "skip_tags": [], "start_at_task": None},
         {"tags": (), "skip_tags": (), "start_at_task": ""},
         {"tags": ["all", "start"]},
+        {"subset": "controller"},
+        {"subset": "all"},
     ],
 )
 def test_a_whole_run_keeps_its_host(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
@@ -55,6 +57,7 @@ def test_a_whole_run_keeps_its_host(monkeypatch: pytest.MonkeyPatch, options: di
         {"tags": ["always"]},
         {"tags": ["all"], "skip_tags": ["always"]},
         {"tags": ["all"], "start_at_task": "Move"},
+        {"subset": "another"},
     ],
 )
 def test_a_part_of_a_run_is_refused(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
@@ -69,6 +72,7 @@ def test_a_part_of_a_run_is_refused(monkeypatch: pytest.MonkeyPatch, options: di
         ("failover_cutoff", ["--tags", "start"]),
         ("failover_cutoff", ["--start-at-task", "Move"]),
         ("enable", ["--skip-tags", "always"]),
+        ("failback", ["--limit", "another"]),
         ("status", ["--skip-tags", "always", "--tags", "start"]),
         ("lab_down", ["--start-at-task", "no such task"]),
     ],
@@ -76,7 +80,7 @@ def test_a_part_of_a_run_is_refused(monkeypatch: pytest.MonkeyPatch, options: di
 def test_ansible_starts_no_task_of_a_part(playbook: str, options: list[str]) -> None:
     program = Path(sys.executable).with_name("ansible-playbook")
     done = subprocess.run(
-        [program, f"switchback.kafka_dr.{playbook}", "-i", "localhost,", *options],
+        [program, f"switchback.kafka_dr.{playbook}", "-i", "localhost,another,", *options],
         env={**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "build" / "collections"), "ANSIBLE_NOCOLOR": "true"},
         capture_output=True,
         text=True,

@@ -23,7 +23,7 @@ from .schema import Key, check_mapping, names, nearest
 from .security import java_properties
 from .values import file_mode
 
-__all__ = ["addresses", "check_values", "is_legal_topic", "printable", "shared_endpoint_files"]
+__all__ = ["AUDIT_KINDS", "addresses", "check_values", "is_legal_topic", "printable", "shared_endpoint_files"]
 
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _SEPARATOR = re.compile(r"[A-Za-z0-9._-]+")
@@ -47,6 +47,11 @@ _OWN_PROPERTIES = {
     "metadata.broker.list": "kafka_dr_clusters has a key bootstrap_servers for it",
     "group.id": "the group of an application is declared in kafka_dr_groups",
 }
+# Kinds of differences that an audit may be told to accept: KINDS of spark/kafka_dr_audit/differences.py.
+AUDIT_KINDS = (
+    *("LOST", "CORRUPT", "REORDERED", "MISPLACED", "ABORTED", "FOREIGN", "DUPLICATE"),
+    *("ERRANT", "NOT_YET", "NEWER", "EXPIRED", "COMPACTED", "RETIMED"),
+)
 _ACCEPTED_TOPICS = ("accept_foreign", "accept_tail", "accept_expired", "accept_newer_keys", "copy_again")
 
 
@@ -180,6 +185,12 @@ def _check_topic_values(pair: Mapping[str, Any]) -> list[str]:
             )
         if factor is not None and not 0 < factor <= _FACTOR_MAX:
             problems.append(f'The topic "{topic["name"]}" has replication_factor {factor}, wanted at least 1.')
+        problems += [
+            f'The topic "{topic["name"]}" has the config {key!r}: {value!r}, wanted the name of a topic setting and a'
+            " text, a number, a list, or true or false."
+            for key, value in topic["config"].items()
+            if not isinstance(key, str) or not isinstance(value, str | int | float | list) or value != value
+        ]
     for key in ("replication_factor", "tasks_max", "syncs_compaction_lag_ms"):
         value = pair["flow"][key]
         if value is not None and not 0 < value <= (_FACTOR_MAX if key == "replication_factor" else 2**63 - 1):
@@ -309,7 +320,41 @@ def _check_accepted(pair: Mapping[str, Any], run: Mapping[str, Any]) -> list[str
     problems = []
     for variable in _ACCEPTED_TOPICS:
         problems += _unknown(variable, run.get(variable), known, "topic")
+    problems += _check_audit_accept(run.get("audit_accept") or {}, originals)
+    problems += _check_logins(run.get("fence_logins") or {}, pair)
     return problems + _unknown("ready_accept", run.get("ready_accept"), {check.name for check in CHECKS}, "check")
+
+
+def _check_audit_accept(given: Mapping[Any, Any], topics: list[str]) -> list[str]:
+    problems = []
+    for topic, kinds in given.items():
+        if topic not in topics:
+            problems.append(f'kafka_dr_audit_accept names the unknown topic "{topic}".{nearest(str(topic), topics)}')
+        if not isinstance(kinds, list | tuple):
+            problems.append(f'kafka_dr_audit_accept has no list of kinds for "{topic}".')
+            continue
+        problems += [
+            f'kafka_dr_audit_accept names the unknown kind "{kind}" for "{topic}".{nearest(str(kind), AUDIT_KINDS)}'
+            for kind in kinds
+            if kind not in AUDIT_KINDS
+        ]
+    return problems
+
+
+def _check_logins(given: Mapping[Any, Any], pair: Mapping[str, Any]) -> list[str]:
+    principals = [client["principal"] for client in pair["clients"] if client["principal"]]
+    problems = []
+    for principal, login in given.items():
+        if principal not in principals:
+            problems.append(
+                f'kafka_dr_fence_logins names the principal "{principal}", which no client of kafka_dr_clients has.'
+                f"{nearest(str(principal), principals)}"
+            )
+        elif not isinstance(login, Mapping):
+            problems.append(f'kafka_dr_fence_logins has no dictionary of client properties for "{principal}".')
+        else:
+            problems += _check_client(f'kafka_dr_fence_logins["{principal}"]', login, translated=False)
+    return problems
 
 
 def _unknown(variable: str, given: Any, known: Iterable[str], kind: str) -> list[str]:

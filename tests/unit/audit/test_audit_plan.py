@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import audit_plan
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory_values import AUDIT_KINDS
 from kafka_dr_audit import plan
+from kafka_dr_audit.differences import KINDS
 from kafka_dr_audit.errors import AuditError
 
 EVERY = {"start": None, "end": None}
@@ -243,3 +245,7 @@ def test_secrets_leave_the_plan_for_the_environment() -> None:
     assert part["secrets"] == {"env": "KAFKA_DR_AUDIT_SECRETS_P_1"}
     assert "the-secret" in environment["KAFKA_DR_AUDIT_SECRETS_P_1"]
     assert audit_plan.cluster_part("P", {"bootstrap_servers": "p:9092"}, "id")[1] == {}
+
+
+def test_the_inventory_check_knows_the_kinds_that_an_audit_accepts() -> None:
+    assert AUDIT_KINDS == KINDS

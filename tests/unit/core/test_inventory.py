@@ -201,6 +201,19 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(accept_foreign="Paymets"), 'kafka_dr_accept_foreign names the unknown topic "Paymets". Did you mean'),
     (changed(accept_tail=[{"name": "Payments"}]), "kafka_dr_accept_tail must be a list of names"),
     (changed(ready_accept=["no_such"]), 'kafka_dr_ready_accept names the unknown check "no_such"'),
+    (changed(audit_accept={"Paymets": ["FOREIGN"]}), 'kafka_dr_audit_accept names the unknown topic "Paymets"'),
+    (
+        changed(audit_accept={"Payments": ["FORREIGN"]}),
+        'unknown kind "FORREIGN" for "Payments". Did you mean "FOREIGN"',
+    ),
+    (changed(audit_accept={"Payments": "FOREIGN"}), "has no list of kinds"),
+    (changed(fence_logins={"User:x": {}}), 'kafka_dr_fence_logins names the principal "User:x"'),
+    (
+        changed(fence_logins={"User:t": {"bootstrap.servers": "h:1"}}, **client(principal="User:t")),
+        'kafka_dr_fence_logins["User:t"] sets "bootstrap.servers"',
+    ),
+    (changed(**topic(config={5: 1})), 'The topic "T" has the config 5: 1'),
+    (changed(**topic(config={"retention.ms": {}})), "wanted the name of a topic setting"),
     (changed(**client(endpoint_mode="9999")), 'The client "till" has the endpoint_mode "9999"'),
     (changed(**client(endpoint_file="kafka.env")), 'has the endpoint_file "kafka.env", wanted an absolute path'),
     (
