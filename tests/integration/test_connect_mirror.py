@@ -84,7 +84,7 @@ def test_check_mode_creates_nothing_and_shows_what_it_would(clusters: dict[str, 
     assert (result["rc"], result["changed"], writes(result)) == (0, True, [])
     assert actions(result) == [("create", "planned")] * 3
     after = result["diff"]["after"][f"connector {NAME}"]
-    assert (after["state"], after["topics"]) == ("STOPPED", r"connect\.mirror")
+    assert (after["state"], after["topics"]) == ("STOPPED", r"connect\.mirror,heartbeats")
     assert not [connector for connector in result["connectors"] if connector["exists"]]
 
 

@@ -136,7 +136,9 @@ def test_a_replica_that_another_connector_filled(pair: tuple[Pair, dict[tuple[st
     """Before anything was created, in check mode too; the other connector is named while it exists."""
     one, stored = pair
     assert stored == {(one.topic, index): RECORDS // PARTITIONS - 1 for index in range(PARTITIONS)}
-    one.refused(f'the replica "{one.replica}" ends at 20', "no connector of this pair", one.legacy, "No connector was")
+    one.refused(
+        f'the replica "{one.replica}" ends at 20', "no connector of this pair", one.legacy, "No source connector"
+    )
     one.rest.delete(one.legacy)
     one.refused("no connector of this pair has filled it", "kafka_dr_adopt")
     assert one.connector("present")["rc"] == 0

@@ -55,7 +55,7 @@ def test_every_reader_gets_every_value_unchanged(tmp_path: Path, path_of_templat
     seed = random.randrange(2**32)
     print(f"seed {seed}, {COUNT} values")
     chance = random.Random(seed)
-    texts = EDGES + ["".join(chance.choices(NASTY, k=chance.randint(1, 24))) for _ in range(COUNT - len(EDGES))]
+    texts = EDGES + ["".join(chance.choices(NASTY, k=chance.randint(1, 24))) for _value in range(COUNT - len(EDGES))]
     paths, wanted = [], []
     for number, text in enumerate(texts):
         # A line break is part of a PEM property. JSON writes it as two characters.

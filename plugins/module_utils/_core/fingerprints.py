@@ -19,7 +19,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Protocol
 
@@ -27,7 +27,6 @@ __all__ = ["HasFields", "carries_times", "fingerprints", "has_time", "may_be_cop
 
 _APPENDED = "LogAppendTime"
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
-_Body = tuple[bytes | None, bytes | None]
 
 
 class HasFields(Protocol):
@@ -89,11 +88,11 @@ def _readable(record: HasFields) -> bool:
     return record.headers is not None and not any(_REPLACED in name for name, _value in record.headers)
 
 
-def _body(record: HasFields) -> _Body:
+def _body(record: HasFields) -> Hashable:
     return record.key, record.value
 
 
-def _marks(records: Iterable[HasFields], untimed: Collection[_Body], unnamed: Collection[_Body]) -> list[bytes]:
+def _marks(records: Iterable[HasFields], untimed: Collection[Hashable], unnamed: Collection[Hashable]) -> list[bytes]:
     if not untimed and not unnamed:
         return [_digest(one, True, True) for one in records]
     return [_digest(one, _body(one) not in untimed, _body(one) not in unnamed) for one in records]

@@ -63,6 +63,7 @@ def cutover_page(document: Document) -> str:
     began, ended = at(document.get("began")), at(document.get("ended"))
     run: list[object] = ["run ", document.get("run"), ", pair ", document.get("pair"), ", began ", began]
     took: list[object] = [", ended ", ended, ", took ", duration(document.get("seconds"))]
+    plan = _plan(document)
     return whole_page(
         f"{names['verdict']}: {head}, {names['outcome']}",
         tag("h1", badge(document.get("verdict")), f" {head}: {names['outcome']}"),
@@ -70,11 +71,7 @@ def cutover_page(document: Document) -> str:
         tag("p", _VERDICTS.get(names["verdict"], "The verdict is not known.")),
         tag("p", *run, *took, class_="faint"),
         section("What stopped it", *_failure(document)),
-        *(
-            [section("What would be done", bullets(plan_lines(plan, names["type"])))]
-            if (plan := _plan(document))
-            else []
-        ),
+        *([section("What would be done", bullets(plan_lines(plan, names["type"])))] if plan else []),
         section("Warnings", bullets(_warnings(document))),
         section("Times", *_times(document)),
         section("Hooks", _hooks(document)),

@@ -152,7 +152,8 @@ def _given_up(patience: Patience, looks: Mapping[str, GroupLook], unread: Mappin
 
 def _tell(text: str) -> None:
     """One line of progress; the action plugin shows it while the module runs."""
-    print(f"status {text}", file=sys.stderr, flush=True)
+    sys.stderr.write(f"status {text}\n")
+    sys.stderr.flush()
 
 
 _WAITS = {"none": _once, "flowing": _wait_flowing, "copied": _wait_copied}

@@ -186,12 +186,14 @@ def test_every_mutation_is_refused_by_name_or_can_be_used() -> None:
     rng = random.Random(SEED)
     derive_pair(copy.deepcopy(FULL))
     refused = 0
-    for _ in range(MUTATIONS):
+    for _number in range(MUTATIONS):
         inventory, what, where = mutated(rng)
+        pair: dict[str, Any] | None = None
+        code = message = ""
         try:
-            pair: dict[str, Any] | None = derive_pair(inventory)
+            pair = derive_pair(inventory)
         except DrError as error:
-            pair, message, code = None, error.message, error.code
+            message, code = error.message, error.code
         except Exception as error:
             raise AssertionError(f"seed {SEED}: {what}: {type(error).__name__}: {error}") from error
         if pair is None:
