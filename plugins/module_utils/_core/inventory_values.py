@@ -189,7 +189,7 @@ def _check_topic_values(pair: Mapping[str, Any]) -> list[str]:
             f'The topic "{topic["name"]}" has the config {key!r}: {value!r}, wanted the name of a topic setting and a'
             " text, a number, a list, or true or false."
             for key, value in topic["config"].items()
-            if not isinstance(key, str) or not isinstance(value, str | int | float | list) or value != value
+            if not isinstance(key, str) or not isinstance(value, str | int | float | list) or str(value) == "nan"
         ]
     for key in ("replication_factor", "tasks_max", "syncs_compaction_lag_ms"):
         value = pair["flow"][key]
