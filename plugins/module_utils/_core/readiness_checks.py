@@ -337,7 +337,7 @@ def _offsets_fit(facts: Facts) -> Finding:
 
 def _alone(facts: Facts) -> Finding:
     if facts.rivals is None:
-        return _not_known(facts, "flows")
+        return _not_known(facts, "rivals")
     texts = [f'{flow}: "{name}" replicates the same topics' for flow, found in facts.rivals.items() for name in found]
     return _none_of(texts, f"no other connector runs for the same topics ({', '.join(facts.rivals)})")
 
@@ -654,7 +654,7 @@ CHECKS = (
         _alone,
         "Name the other connector in kafka_dr_adopt and run enable: it takes over its offsets. Stopping or deleting one"
         " of the two without that replicates everything again.",
-        ("workers_to", "topics", "journal"),
+        ("workers_to", "workers_from", "topics", "journal"),
     ),
     Check(
         "flow",

@@ -370,6 +370,7 @@ class _Look:
         }
         parts["groups"] = lambda: self._groups(given(seen["groups"]))
         parts["strangers"] = self._strangers
+        parts["rivals"] = lambda: self._rivals(pair, flows)
         parts["rows"] = lambda: self._rows(state, pair, given(sight), looks, given(seen["groups"]))
         parts["survey"] = lambda: self._survey(state, given(sight))
         return self._shown([flow_name(*flow) for flow in flows], self._together(parts))
@@ -391,7 +392,7 @@ class _Look:
             "unsound": {name: one["unsound"] for name, one in looked.items() if one is not None},
             "left_out": {name: one["left_out"] for name, one in looked.items() if one is not None},
             "misfits": None if away is None else {name: one["misfits"] for name, one in looked.items() if one},
-            "rivals": None if away is None else {name: one["rivals"] for name, one in looked.items() if one},
+            "rivals": found["rivals"],
             "foreign": None if away is None else {name: one["foreign"] for name, one in looked.items() if one},
             "uncopied": None if away is None else away["uncopied"],
             "expiring": None if away is None else away["expiring"],
@@ -426,18 +427,18 @@ class _Look:
             "unsound": look.connectors["source"].unsound,
             "left_out": self._left_out(look),
             "misfits": [] if self._naming.policy == "identity" else misfits(replica_starts(pair, look, state)),
-            "rivals": self._rivals(pair, look),
             "foreign": foreign,
             "uncopied": lacking,
             "expiring": self._expiring(pair, look.source, lacking),
             "open": _left_open(pair, look),
         }
 
-    def _rivals(self, pair: Pair, look: FlowLook) -> list[str]:
-        """Streams Replication Manager runs one flow between two clusters."""
-        if not isinstance(pair.engine, ConnectEngine):
-            return []
-        return pair.engine.others(look.source, look.target, self._params["topics"], running=True)
+    def _rivals(self, pair: Pair, flows: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+        """Other connectors that run for the same topics. Streams Replication Manager runs one flow between clusters."""
+        engine = pair.engine
+        if not isinstance(engine, ConnectEngine):
+            return {flow_name(*flow): [] for flow in flows}
+        return {flow_name(*flow): engine.others(*flow, self._params["topics"], running=True) for flow in flows}
 
     def _left_out(self, look: FlowLook) -> tuple[list[str], list[str]]:
         """By the connectors' own filters, or with the engine srm by its lists as somebody has read them."""

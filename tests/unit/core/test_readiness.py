@@ -330,7 +330,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "offsets missing": (replace(H(), misfits={"P->B": ["P->B T-0"]}), "flow_offsets", "NO", "T-0"),
     "offsets unseen": (replace(H(), misfits=None, unknown={"flows": "x"}), "flow_offsets", "UNKNOWN", "x"),
     "filled by another": (replace(H(), rivals={"P->B": ["legacy"]}), "flow_alone", "NO", '"legacy" replicates'),
-    "others unseen": (replace(H(), rivals=None, unknown={"flows": "x"}), "flow_alone", "UNKNOWN", "x"),
+    "others unseen": (replace(H(), rivals=None, unknown={"rivals": "x"}), "flow_alone", "UNKNOWN", "x"),
     "foreign records": (replace(H(), foreign={"P->B": ["P.T-0 on B"]}), "foreign", "NO", "P.T-0 on B"),
     "no way back": (with_flow(H(), "B->P", connector("source", state="STOPPED")), "back", "NO", "STOPPED"),
     "way back stuck": (with_flow(H(), "B->P", stuck), "back_moves", "NO", "nothing moved"),
