@@ -785,7 +785,7 @@ CHECKS = (
         _in_scope,
         "Add the topic to the group's topics; or stop the group from reading it and delete its committed offsets there"
         " on both clusters.",
-        ("topics", "workers_to"),
+        ("topics", "topic_ids", "workers_to"),
     ),
     Check(
         "strangers",
