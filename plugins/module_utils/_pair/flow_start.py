@@ -17,7 +17,7 @@ from typing import Any
 from .._connect.offsets import change_offsets, copied_offsets, require_gone
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
-from .._core.flow_start import Begun, Place, ReplicaStart, forgotten, require_fit, would_start
+from .._core.flow_start import Begun, Place, ReplicaStart, forgotten, misfits, require_fit, would_start
 from .._core.names import flow_name
 from .._core.stays import nested
 from .._core.topic_ids import recreated
@@ -28,6 +28,7 @@ from .._module import Result
 from .clusters import on_each
 from .connect_engine import ConnectEngine
 from .observe import ISOLATION, FlowLook, Pair, same_content
+from .srm_engine import SrmEngine
 
 __all__ = ["compared", "flow_start", "replica_starts", "with_stored"]
 
@@ -40,7 +41,7 @@ def flow_start(params: Mapping[str, Any], check: bool) -> Result:
     """Refuse offsets that do not fit; with ``forget``, forget those of the topics that are to be copied again."""
     pair = Pair(params)
     ids = on_each(pair.kafka, lambda alias: _ids(pair, alias))
-    looks = on_each(dict.fromkeys(pair.flows), lambda flow: with_stored(pair, pair.look(*flow)))
+    looks = on_each(dict.fromkeys(pair.flows), lambda flow: _look(pair, flow, params))
     starts = [one for look in looks.values() for one in replica_starts(pair, look, params)]
     starts = [one for one in starts if one.flow not in params["adopting"]]
     topics = {flow: _begun(pair, look, params["topic_ids"], ids) for flow, look in looks.items()}
@@ -55,6 +56,15 @@ def flow_start(params: Mapping[str, Any], check: bool) -> Result:
             outcomes.append(_forget(pair, (source, target), again, check))
     extra = {"unseen": sorted({one.flow for one in starts if not one.exists})}
     return Result(outcomes, extra, requests=pair.requests)
+
+
+def _look(pair: Pair, flow: Flow, known: Mapping[str, Any]) -> FlowLook:
+    """With Streams Replication Manager, whether the flow runs is asked only where its stored offsets do not fit."""
+    if isinstance(pair.engine, SrmEngine):
+        at_rest = pair.look(*flow, engine_look=pair.engine.look_at_rest(*flow))
+        if not misfits(replica_starts(pair, at_rest, known)):
+            return at_rest
+    return with_stored(pair, pair.look(*flow))
 
 
 def _others(pair: Pair, starts: Collection[ReplicaStart]) -> list[str]:

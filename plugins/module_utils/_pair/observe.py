@@ -296,15 +296,20 @@ class Pair:
         )
 
     def look(
-        self, source: str, target: str, tails: bool = False, only: Collection[Partition] | None = None
+        self,
+        source: str,
+        target: str,
+        tails: bool = False,
+        only: Collection[Partition] | None = None,
+        engine_look: EngineLook | None = None,
     ) -> FlowLook:
         """Look at one flow. ``tails``: also compare the last data record of both sides (a hint, never a proof).
 
-        ``only``: no other source partitions than these.
+        ``only``: no other source partitions than these. ``engine_look``: taken instead of asking the engine.
         """
         own, topic = self.engine.application is not None, self.naming.heartbeats(source)
         seen, beat = both(
-            lambda: self._seen(source, target),
+            lambda: self._seen(source, target) if engine_look is None else engine_look,
             lambda: None if own else heartbeat_age(self.kafka[target], topic),
         )
         beat = self._own_beat(source, seen, LastRecords(self.kafka)) if own else beat
