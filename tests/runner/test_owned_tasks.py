@@ -17,6 +17,7 @@ PING: dict[str, Any] = {"ansible.builtin.ping": {}, "delegate_to": "dead"}
 SAY: dict[str, Any] = {"ansible.builtin.debug": {"msg": "SWITCHED {{ cutover_hook_facts.KAFKA_DR_TO }}"}}
 INVENTORY = {"all": {"hosts": {"dead": {"ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_connection": "ssh"}}}}
 STATE = {
+    "kafka_dr_guard": {},  # nothing is asked: there is no pair
     "kafka_dr_pair": {"name": "B-P", "application": None},
     "cutover_when": "before",
     "cutover_moment": "start",
