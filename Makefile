@@ -192,8 +192,9 @@ modules: setup
 	$(SAY) 'modules: pytest tests/integration (modules on the lab)'
 	@pytest -m 'not soak' -n 2 --dist loadfile --durations=15 tests/integration $(LONG:%=--ignore=%)
 
-# Half of the time of the long tests. Molecule moves a pair of the policy identity too, and test_secure has a drill.
-LONGEST := $(patsubst %,tests/playbooks/test_%.py,identity rehearse)
+# Half of the time of the long tests. Molecule moves a pair of the policy identity too, test_secure has a drill, and
+# test_dr_flow_start adopts flows.
+LONGEST := $(patsubst %,tests/playbooks/test_%.py,identity rehearse adopt)
 
 # FAST is for CI, which is given 90 minutes for everything, on a machine that may be slow.
 .PHONY: playbooks
