@@ -204,7 +204,7 @@ def _reaching(specs: list[Spec], tools: Tools) -> list[Spec]:
 
 
 def _later(specs: list[Spec], tools: Tools) -> list[tuple[frozenset[int], frozenset[int]]]:
-    """Fingerprints of what sources have got behind the snapshot: it may be on the target already.
+    """Fingerprints of what sources have got after the snapshot: it may be on the target already.
 
     The second set: contents of those without a timestamp.
     """

@@ -132,7 +132,7 @@ def config_problems(part: str, config: Mapping[str, str], source: str, target: s
 
 
 def unlisted_topics(replicated: Iterable[str], listed: Iterable[str], left: Iterable[str]) -> list[str]:
-    """Topics that nobody would replicate after the adoption and that nobody has accepted."""
+    """Topics that no flow would replicate after the adoption and that the inventory does not accept."""
     known = {*listed, *left}
     return sorted({topic for topic in replicated if topic not in known and not _is_heartbeats(topic)})
 

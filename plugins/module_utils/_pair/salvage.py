@@ -236,7 +236,7 @@ class _Salvage:
         lowest: int | None = None
         timed = next((one.timestamp for one in reversed(context) if has_time(one)), None)
         if timed is not None:
-            # The copies of what follows that record lie behind its copy.
+            # The copies of what follows that record lie after its copy.
             lowest = offsets_at(kafka, {replica: timed})[replica]
         elif tail.begin == first == start == 0:
             # Nothing is noted and nothing has expired: the first record of the one is the first of the other.
