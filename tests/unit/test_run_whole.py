@@ -30,6 +30,13 @@ def test_every_play_is_guarded_where_no_tag_can_leave_the_guard_out(playbook: st
         assert "| switchback.kafka_dr.run_whole }}" in play["hosts"]
 
 
+def test_no_task_has_a_tag_that_molecule_skips() -> None:
+    files = [*(ROOT / "playbooks").glob("*.yml"), *(ROOT / "roles").glob("*/*/**/*.yml")]
+    assert files
+    for tasks in files:
+        assert "notest" not in tasks.read_text(), tasks
+
+
 def given(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
     monkeypatch.setattr(context, "CLIARGS", ImmutableDict(options))
 
@@ -43,6 +50,7 @@ def given(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
         {"tags": ["all", "start"]},
         {"subset": "controller"},
         {"subset": "all"},
+        {"tags": ["all"], "skip_tags": ["molecule-notest", "notest"]},
     ],
 )
 def test_a_whole_run_keeps_its_host(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
@@ -56,6 +64,7 @@ def test_a_whole_run_keeps_its_host(monkeypatch: pytest.MonkeyPatch, options: di
         {"tags": ["start"]},
         {"tags": ["always"]},
         {"tags": ["all"], "skip_tags": ["always"]},
+        {"tags": ["all"], "skip_tags": ["notest", "always"]},
         {"tags": ["all"], "start_at_task": "Move"},
         {"subset": "another"},
     ],
