@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .names import Naming
+from .names import Naming, flow_name
 from .topics import TopicState
 from .uncopied import Uncopied
 from .verdict import PROVEN, REFUTED, UNKNOWN, Finding
@@ -91,11 +91,11 @@ class Facts:
     ``flows``: forward, and with the policy default the one back, as ``dr_status_info`` tells them; ``unsound``: texts
     by flow; ``left_out``: by flow, what of the inventory it does not carry, and that of which nobody knows. ``names``:
     the groups that move, ``groups``: where they stand. ``uncopied``: of the forward flow, partitions that lack
-    something, and ``expiring`` since when and for how long. ``foreign``: texts by flow that was looked at. ``rows``:
-    where groups would start on ``y``. ``survey``: what ``dr_disaster`` sees. ``rights``: missing on ``y``;
-    ``undeclared``: clients of whose rights nothing can be said, where an authorizer runs. ``strangers``: by alias,
-    groups with positions on the pair's topics that the inventory does not have. ``clients``: why one cannot be
-    controlled. ``unknown``: why a part is None, by its name.
+    something, and ``expiring`` since when and for how long. ``foreign``: texts by flow. ``rows``: where groups would
+    start on ``y``. ``survey``: what ``dr_disaster`` sees. ``rights``: missing on ``y``; ``undeclared``: clients of
+    whose rights nothing can be said, where an authorizer runs. ``strangers``: by alias, groups with positions on the
+    pair's topics that the inventory does not have. ``clients``: why one cannot be controlled. ``unknown``: why a part
+    is None, by its name.
     """
 
     x: str
@@ -114,12 +114,14 @@ class Facts:
     own: Mapping[str, Mapping[str, TopicState | None] | None] = field(default_factory=dict)
     brokers: Mapping[str, int | None] = field(default_factory=dict)
     flows: Mapping[str, Mapping[str, Any]] | None = None
-    unsound: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: By flow, as are ``misfits``, ``rivals`` and ``foreign``; None or absent: this flow could not be observed.
+    unsound: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     left_out: Mapping[str, tuple[Sequence[str], Sequence[str]]] = field(default_factory=dict)
-    #: By flow: partitions whose stored offset does not fit the replica, and other connectors that fill the replicas.
-    misfits: Mapping[str, Sequence[str]] | None = None
-    rivals: Mapping[str, Sequence[str]] | None = None
-    foreign: Mapping[str, Sequence[str]] | None = None
+    #: Partitions whose stored offset does not fit the replica.
+    misfits: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
+    #: Other connectors that fill the replicas.
+    rivals: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
+    foreign: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     uncopied: Sequence[Uncopied] | None = None
     expiring: Sequence[Expiring] | None = None
     open_transactions: Sequence[OpenTransaction] | None = None
@@ -141,14 +143,20 @@ class Facts:
     limits: Limits = field(default_factory=Limits)
 
     @property
+    def flow_names(self) -> list[str]:
+        """The flows of the pair; with the policy identity there is none back while the applications live on ``x``."""
+        names = [flow_name(self.x, self.y), flow_name(self.y, self.x)]
+        return names[:1] if self.naming.policy == "identity" else names
+
+    @property
     def forward(self) -> Mapping[str, Any] | None:
         """The flow ``x`` -> ``y``."""
-        return None if self.flows is None else self.flows.get(f"{self.x}->{self.y}")
+        return None if self.flows is None else self.flows.get(flow_name(self.x, self.y))
 
     @property
     def back(self) -> Mapping[str, Any] | None:
-        """The flow ``y`` -> ``x``; with the policy identity there is none while the applications live on ``x``."""
-        return None if self.flows is None else self.flows.get(f"{self.y}->{self.x}")
+        """The flow ``y`` -> ``x``."""
+        return None if self.flows is None else self.flows.get(flow_name(self.y, self.x))
 
 
 Judge = Callable[[Facts], Finding]

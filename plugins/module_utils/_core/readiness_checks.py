@@ -281,9 +281,21 @@ def _connectors(which: str, parts: Sequence[str]) -> Judge:
     return judge
 
 
-def _sound(facts: Facts) -> Finding:
-    texts = [f"{flow}: {text}" for flow, found in facts.unsound.items() for text in found]
-    return _none_of(texts, "no setting that a proof could not rest on")
+def _in_no_flow(part: str, text: str, good: str) -> Judge:
+    """REFUTED with every ``found`` of a ``flow``, put into ``text``; UNKNOWN as soon as one flow was not observed."""
+
+    def judge(facts: Facts) -> Finding:
+        by_flow = getattr(facts, part)
+        texts = [text.format(flow=flow, found=one) for flow, found in by_flow.items() for one in found or ()]
+        unknown = [_why_not(facts, part, flow) for flow in facts.flow_names if by_flow.get(flow) is None]
+        return _none_of(texts, f"{good} ({', '.join(facts.flow_names)})", unknown)
+
+    return judge
+
+
+def _why_not(facts: Facts, part: str, flow: str) -> str:
+    known = facts.unknown
+    return known.get(part) or known.get(f"flow {flow}", f"the flow {flow} could not be observed")
 
 
 def _sizes(facts: Facts) -> Finding:
@@ -328,20 +340,6 @@ def _fits(facts: Facts) -> Finding:
     return _none_of(lost, "nothing was deleted before it was copied", open_ if rows else ["no partition was seen"])
 
 
-def _offsets_fit(facts: Facts) -> Finding:
-    if facts.misfits is None:
-        return _not_known(facts, "flows")
-    texts = [text for found in facts.misfits.values() for text in found]
-    return _none_of(texts, f"no replica would be filled twice ({', '.join(facts.misfits)})")
-
-
-def _alone(facts: Facts) -> Finding:
-    if facts.rivals is None:
-        return _not_known(facts, "rivals")
-    texts = [f'{flow}: "{name}" replicates the same topics' for flow, found in facts.rivals.items() for name in found]
-    return _none_of(texts, f"no other connector runs for the same topics ({', '.join(facts.rivals)})")
-
-
 def _moves(which: str) -> Judge:
     def judge(facts: Facts) -> Finding:
         flow = getattr(facts, which)
@@ -379,13 +377,6 @@ def _expiry(facts: Facts) -> Finding:
     # One whose age is not known is named by the check of the lag.
     open_ = [f"{one.place}: how long it is kept" for one in facts.expiring if one.left is None and _aged(one)]
     return _none_of(soon, f"what waits to be copied is kept for another {facts.limits.expiry:g} s and longer", open_)
-
-
-def _foreign(facts: Facts) -> Finding:
-    if facts.foreign is None:
-        return _not_known(facts, "foreign")
-    texts = [text for found in facts.foreign.values() for text in found]
-    return _none_of(texts, f"nobody but the flow writes there ({', '.join(facts.foreign)})")
 
 
 def _decided(facts: Facts) -> Finding:
@@ -643,15 +634,17 @@ CHECKS = (
     Check(
         "flow_offsets",
         "Do the stored offsets of the flows fit their replicas?",
-        _offsets_fit,
+        _in_no_flow("misfits", "{found}", "no replica would be filled twice"),
         "Do not start the flow: records would be replicated twice. If another connector fills the replicas, name it in"
         " kafka_dr_adopt and run enable; else delete the replicas and run enable.",
-        ("workers_to", "topics", "journal"),
+        ("workers_to", "workers_from", "topics", "journal"),
     ),
     Check(
         "flow_alone",
         "Are the flows of the pair the only ones that fill the replicas?",
-        _alone,
+        _in_no_flow(
+            "rivals", '{flow}: "{found}" replicates the same topics', "no other connector runs for the same topics"
+        ),
         "Name the other connector in kafka_dr_adopt and run enable: it takes over its offsets. Stopping or deleting one"
         " of the two without that replicates everything again.",
         ("workers_to", "workers_from", "topics", "journal"),
@@ -666,9 +659,9 @@ CHECKS = (
     Check(
         "flow_settings",
         "Is every setting of the flow one that proofs can rest on?",
-        _sound,
+        _in_no_flow("unsound", "{flow}: {found}", "no setting that a proof could not rest on"),
         "Correct the connector's settings, best by the playbook enable.",
-        ("flow",),
+        ("flow", "workers_from"),
     ),
     Check(
         "flow_sizes",
@@ -725,9 +718,9 @@ CHECKS = (
     Check(
         "foreign",
         "Does nobody but the flow write into replicas?",
-        _foreign,
+        _in_no_flow("foreign", "{found}", "nobody but the flow writes there"),
         "Stop that writer: such records are never copied back. To go on all the same: kafka_dr_accept_foreign.",
-        ("flow", "partitions"),
+        ("flow", "workers_from", "partitions"),
     ),
     Check(
         "back",

@@ -389,11 +389,12 @@ class _Look:
         groups = found["groups"] or {"rows": None, "unlisted": [], "out_of_scope": None}
         return {
             "flows": {name: one["row"] for name, one in looked.items() if one is not None},
-            "unsound": {name: one["unsound"] for name, one in looked.items() if one is not None},
+            **{
+                part: {name: None if one is None else one[part] for name, one in looked.items()}
+                for part in ("unsound", "misfits", "foreign")
+            },
             "left_out": {name: one["left_out"] for name, one in looked.items() if one is not None},
-            "misfits": None if away is None else {name: one["misfits"] for name, one in looked.items() if one},
-            "rivals": found["rivals"],
-            "foreign": None if away is None else {name: one["foreign"] for name, one in looked.items() if one},
+            "rivals": found["rivals"] or {},
             "uncopied": None if away is None else away["uncopied"],
             "expiring": None if away is None else away["expiring"],
             "open_transactions": None if away is None else away["open"],
