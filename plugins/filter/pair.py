@@ -71,7 +71,7 @@ class FilterModule:
         functions = (
             pair,
             acl.application_acls,
-            advice.cutover_advice,
+            advice.stopped_text,
             advice.failure_reason,
             at_rest.judge_at_rest,
             drill_pair,

@@ -16,7 +16,7 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 from ._core.changes import Outcome, diff_of
-from ._core.errors import DrError
+from ._core.errors import DrError, with_alias
 from ._core.security import is_secret
 
 __all__ = [
@@ -91,6 +91,7 @@ def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result]) -> None:
     try:
         result = work(module)
     except DrError as error:
+        _name_cluster(error, module.params)
         module.fail_json(msg=error.sentence(), error=error.as_dict(), changed=False, changes=[])
         return
     for text in result.warnings:
@@ -104,8 +105,16 @@ def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result]) -> None:
     if module._diff:
         answer["diff"] = diff_of(outcome.change for outcome in result.outcomes)
     if result.failure is not None:
+        _name_cluster(result.failure, module.params)
         module.fail_json(msg=result.failure.sentence(), error=result.failure.as_dict(), **answer)
     module.exit_json(**answer)
+
+
+def _name_cluster(error: DrError, params: Mapping[str, Any]) -> None:
+    """An address alone does not show which side of the pair it is."""
+    clusters = params.get("clusters")
+    if isinstance(clusters, Mapping):
+        error.message = with_alias(error.message, error.endpoint, clusters)
 
 
 def kafka_options() -> ArgumentSpec:

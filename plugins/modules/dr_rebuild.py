@@ -45,6 +45,9 @@ options:
     description: What stands between the alias and the topic in the names of replicas.
     type: str
     default: .
+  take_over:
+    description: A lease whose process has ended, as you have made sure. Any other lease that is held is refused.
+    type: str
   request_timeout:
     description: Bound of each request, in seconds.
     type: float
@@ -118,6 +121,7 @@ SPEC = ArgumentSpec(
         "principals": {"type": "list", "elements": "str", "default": []},
         "policy": {"type": "str", "choices": ["default", "identity"], "default": "default"},
         "separator": {"type": "str", "default": "."},
+        "take_over": {"type": "str"},
         "request_timeout": {"type": "float", "default": 15.0},
     }
 ).merge(journal_options(), state_options(), guard_options())

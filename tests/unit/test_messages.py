@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,12 @@ import yaml
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.http import PEER as CM
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.http import PEER as CONNECT
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.advice import cutover_advice, failure_reason
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.advice import (
+    cutover_advice,
+    failure_reason,
+    stopped_text,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, one_text, with_alias
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.groups import (
     GroupState,
     Member,
@@ -37,7 +43,7 @@ KNOWS = {
     "roles/kafka_dr/tasks/main.yml": "the first task of each playbook",
     "roles/kafka_dr/tasks/confirm.yml": "stands before every effect, see below",
 }
-CLAIM = re.compile("nothing (was|has been) changed", re.IGNORECASE)
+CLAIM = re.compile(r"nothing[\s\"]+(was|has[\s\"]+been)[\s\"]+changed", re.IGNORECASE)
 
 
 def test_only_who_knows_says_that_nothing_was_changed() -> None:
@@ -202,3 +208,125 @@ def test_members_are_named_by_client_and_host() -> None:
     assert text == "app-0 on 10.0.0.0 and app-1 on 10.0.0.1 and app-2 on 10.0.0.2 and 2 more"
     assert members_named(GroupState("g", "EMPTY")) == ""
     assert with_members({"g": "app-0 on h", "k": ""}) == "g (app-0 on h); k"
+
+
+# ---- every message as it is printed
+
+
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        (("It failed", "Start again."), "It failed. Start again."),
+        (("It failed: no such file..", "Start again."), "It failed: no such file. Start again."),
+        (("The topic is missing.", "The topic is missing. Create it."), "The topic is missing. Create it."),
+        (("1 of 3: a, ...", ""), "1 of 3: a, ..."),
+        (("", "Start again."), "Start again."),
+        (("Why?", ""), "Why?"),
+    ],
+)
+def test_a_text_has_one_full_stop_for_each_sentence_and_no_sentence_twice(texts: tuple[str, ...], shown: str) -> None:
+    assert one_text(*texts) == shown
+    assert DrError("c", *texts).sentence() == shown
+
+
+def test_an_error_has_single_full_stops_also_where_only_its_message_is_shown() -> None:
+    assert DrError("c", "It said: no..").message == "It said: no."
+
+
+def test_an_address_is_shown_with_its_alias() -> None:
+    clusters = {
+        "P": {"bootstrap_servers": P, "connect_url": "http://w1:8083"},
+        "B": {"bootstrap_servers": B, "srm": {"url": "https://cm:7183"}},
+    }
+    assert with_alias(f'Kafka at "{B}" did not answer.', B, clusters) == f'Kafka at "{B}" (B) did not answer.'
+    text = with_alias('Kafka Connect at "http://w1:8083" refused.', "http://w1:8083", clusters)
+    assert text == 'Kafka Connect at "http://w1:8083" (P) refused.'
+    assert '"https://cm:7183" (B)' in with_alias('At "https://cm:7183".', "https://cm:7183", clusters)
+    for endpoint in ("", "other:9092"):
+        assert with_alias("no", endpoint, {**clusters, "odd": "text"}) == "no"
+
+
+def test_a_stopped_cutover_shows_task_code_alias_and_advice_as_sentences() -> None:
+    failure = {"task": "Stop", "message": f'Kafka at "{B}" did not answer', **away(B)}
+    text = stopped_text(stopped(failure=failure))
+    assert text == (
+        f"Stopped in 'Stop' (kafka_unreachable): Kafka at \"{B}\" (B) did not answer."
+        " Nothing was changed by this attempt."
+    )
+    assert stopped_text(stopped(failure={"message": "no."})).startswith("Stopped in 'Look at both flows': no. Nothing")
+
+
+# Errors without a next step: a value that only a developer can correct, or a text that has the step within.
+STEP_WITHIN = {
+    "bad_option",
+    "bad_record",
+    "group_out_of_scope",
+    "journal_missing",
+    "no_connect_url",
+    "no_offsets",
+    "no_srm_site",
+    "srm_entries_invalid",
+    "unknown_alias",
+    "workers_away",
+}
+
+
+def raised() -> Iterator[tuple[str, str, str, str | None]]:
+    """Where, code, message, hint (None: there is none) of every error, ``{}`` where a value is filled in."""
+    for path in sorted(ROOT.glob("plugins/**/*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "DrError":
+                hint = node.args[2] if len(node.args) > 2 else None
+                hint = next((one.value for one in node.keywords if one.arg == "hint"), hint)
+                where = f"{path.relative_to(ROOT)}:{node.lineno}"
+                parts = (literal(node.args[0]), literal(node.args[1]), None if hint is None else literal(hint))
+                yield (where, *parts)
+
+
+def literal(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(literal(value) for value in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return literal(node.left) + literal(node.right)
+    return "{}"
+
+
+def test_every_error_is_made_of_sentences_and_has_a_next_step() -> None:
+    found = list(raised())
+    assert len(found) > 200
+    for where, code, message, hint in found:
+        for text in (message, hint or "."):
+            assert text.strip(), where
+            assert ".." not in text.replace("...", ""), where
+            assert re.search(r"[.?}]$", text.strip()), f"{where} does not end as a sentence: {text}"
+        sentences = re.split(r"(?<=[.?]) ", f"{message} {hint or ''}".strip())
+        whole = [text for text in sentences if text != "{}"]
+        assert len(whole) == len(set(whole)), f"{where} repeats a sentence"
+        assert hint or code in STEP_WITHIN | {"{}"}, f"{where} ({code}) has no next step"
+
+
+def spoken(path: Path) -> Iterator[str]:
+    """Every text with which a task fails."""
+
+    def tasks(document: Any) -> Iterator[dict[str, Any]]:
+        for task in document or []:
+            yield task
+            for part in ("block", "rescue", "always", "tasks"):
+                yield from tasks(task.get(part))
+
+    for task in tasks(yaml.safe_load(path.read_text())):
+        for module, key in (("ansible.builtin.assert", "fail_msg"), ("ansible.builtin.fail", "msg")):
+            if isinstance(task.get(module), dict) and key in task[module]:
+                yield task[module][key]
+
+
+def test_every_failing_task_says_whole_sentences() -> None:
+    files = [*ROOT.glob("roles/*/tasks/*.yml"), *ROOT.glob("playbooks/*.yml")]
+    texts = [(path, text) for path in files for text in spoken(path)]
+    assert len(texts) > 30
+    for path, text in texts:
+        shown = re.sub(r"{{.*?}}", "{}", text, flags=re.DOTALL)
+        assert re.search(r"[.?}]$", shown.strip()), f"{path}: {text}"
+        assert ".." not in shown.replace("...", ""), f"{path}: {text}"

@@ -146,7 +146,11 @@ class Runner:
                 if refused.status != 400 or "not currently available" not in refused.text:
                     raise
                 self._behind_others(verb, refused, attempt)
-        raise DrError("cm_command_unavailable", f"{verb} of {self._shown()}: other commands kept it out.")
+        raise DrError(
+            "cm_command_unavailable",
+            f"{verb} of {self._shown()}: other commands kept it out.",
+            "Start again when they have ended.",
+        )
 
     def _issue(self, verb: str) -> Command | None:
         command: Command | None = None
@@ -248,7 +252,7 @@ class Runner:
         also = "" if causes == _said(command) else f" Cause: {causes}."
         return DrError(
             "cm_command_failed",
-            f"{command.name or verb} (id {command.id}) of {self._shown()} failed: {said}.{also}".replace("..", "."),
+            f"{command.name or verb} (id {command.id}) of {self._shown()} failed: {said}.{also}",
             "Cloudera Manager has the logs of the roles named here.",
             self._service.client.url,
         )

@@ -183,14 +183,14 @@ def check_flow(spec: FlowSpec, parts: Iterable[str], configured: bool) -> None:
     if configured:
         problems += _cluster_problems(spec) + _topic_problems(spec, set(parts))
     if problems:
-        raise DrError("flow_invalid", " ".join(problems))
+        raise DrError("flow_invalid", " ".join(problems), "No connector was changed. Correct these options.")
 
 
 def check_settings(spec: FlowSpec, parts: Iterable[str]) -> None:
     """Refuse settings of the user that contradict an option or make a cutover unsound, with every reason."""
     found = {text: None for part in parts for text in unsound(spec.given(part), spec.target.brokers, given=True)}
     if found:
-        raise DrError("setting_refused", " ".join(found))
+        raise DrError("setting_refused", " ".join(found), "No connector was changed. Correct kafka_dr_flow.")
 
 
 def _alias_problems(spec: FlowSpec) -> list[str]:

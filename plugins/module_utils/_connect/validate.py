@@ -94,7 +94,8 @@ def validate(
             text = f'Nothing reads the setting "{key}".' + (f' Did you mean "{near}"?' if near else "")
             (problems if near else warnings).append(text)
     if problems:
-        raise DrError("settings_invalid", " ".join(dict.fromkeys(problems)), endpoint=rest.url)
+        hint = "No connector of this flow was changed. Correct kafka_dr_flow, or what the worker names."
+        raise DrError("settings_invalid", " ".join(dict.fromkeys(problems)), hint, rest.url)
     return list(dict.fromkeys(warnings))
 
 

@@ -11,13 +11,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .errors import one_text, with_alias
 from .journal import DISASTER
 from .report import unfinished_run
 
-__all__ = ["cutover_advice", "failure_reason"]
+__all__ = ["cutover_advice", "failure_reason", "stopped_text"]
 
 # The only task before the first phase that writes: whether its event reached the journal is unknown if it fails.
 _OPENING = "Open the run in the journal"
+
+
+def stopped_text(facts: Mapping[str, Any], run_on: str = "") -> str:
+    """Where and why a cutover stopped, and what now. ``facts``: as of :func:`cutover_advice`."""
+    failure = facts["failure"]
+    error = failure["error"]
+    code = f" ({error['code']})" if error.get("code") else ""
+    message = with_alias(failure["message"], error.get("endpoint") or "", facts["clusters"])
+    return one_text(f"Stopped in '{failure['task']}'{code}: {message}", cutover_advice(facts, run_on))
 
 
 def cutover_advice(facts: Mapping[str, Any], run_on: str = "") -> str:

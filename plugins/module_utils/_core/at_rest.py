@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from .errors import one_text
 from .preflight import written_behind
 from .scopes import scope_problems
 from .verdict import PROVEN, REFUTED, UNKNOWN
@@ -60,8 +61,8 @@ def judge_at_rest(
     verdict = REFUTED if differs else UNKNOWN if unknown else PROVEN
     found = differs or unknown
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    but = f" But: {'; '.join(found[:_SHOWN])}{more}." if found else ""
-    return {**judgement, "verdict": verdict, "text": f"{judgement['text']}{but}"}
+    but = f"But: {'; '.join(text.rstrip('.') for text in found[:_SHOWN])}{more}." if found else ""
+    return {**judgement, "verdict": verdict, "text": one_text(judgement["text"], but)}
 
 
 def _wrong_flows(status: Mapping[str, Any], verdict: str) -> list[str]:

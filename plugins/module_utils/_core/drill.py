@@ -88,6 +88,7 @@ def _require_possible(pair: Mapping[str, Any], options: Mapping[str, Any]) -> No
             "drill_impossible",
             f'A drill needs flows of its own, which kafka_dr_engine "{pair["engine"]}" cannot have: its service copies'
             " for all topics, and would be restarted beneath the applications.",
+            "Rehearse with a pair whose engine is connect.",
         )
     own = [topic["name"] for topic in (*pair["topics"], pair["journal"])] + pair["groups"] + pair["local_groups"]
     taken = sorted(name for name in own if name.startswith(CANARY))
@@ -96,12 +97,14 @@ def _require_possible(pair: Mapping[str, Any], options: Mapping[str, Any]) -> No
         raise DrError(
             "drill_impossible",
             f'"{taken[0]}" of the inventory is named as what a drill makes and deletes.',
+            "Give it another name; a drill would delete it.",
         )
     if bool(options["principal"]) != bool(options["client"]):
         raise DrError(
             "drill_impossible",
             "Of kafka_dr_drill_principal and kafka_dr_drill_client only one is given: the one says who the clients of a"
             " drill are, the other how they log in.",
+            "Give both, or neither.",
         )
 
 

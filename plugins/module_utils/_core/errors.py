@@ -8,7 +8,35 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-__all__ = ["Busy", "DrError", "LockedOut", "Transient", "Unreachable"]
+import re
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["Busy", "DrError", "LockedOut", "Transient", "Unreachable", "one_text", "with_alias"]
+
+# Two full stops, not an ellipsis: a reason of another program, which has its own, within a sentence of ours.
+_TWO_STOPS = re.compile(r"(?<!\.)\.\.(?=\s|$)")
+_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z\"'])")
+
+
+def one_text(*texts: str) -> str:
+    """Texts one after the other: each ends as a sentence does, and no sentence comes twice."""
+    sentences: dict[str, None] = {}
+    for text in texts:
+        whole = _TWO_STOPS.sub(".", text.strip())
+        closed = f"{whole}." if whole and whole[-1] not in ".!?:" else whole
+        sentences.update(dict.fromkeys(_SENTENCE.split(closed)))
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def with_alias(text: str, endpoint: str, clusters: Mapping[str, Any]) -> str:
+    """``text`` with the alias of the cluster after its address. ``clusters``: by alias, as in the inventory."""
+    for alias, cluster in clusters.items():
+        known = cluster if isinstance(cluster, Mapping) else {}
+        srm = known.get("srm") if isinstance(known.get("srm"), Mapping) else {}
+        if endpoint and endpoint in (known.get("bootstrap_servers"), known.get("connect_url"), (srm or {}).get("url")):
+            return text.replace(f'"{endpoint}"', f'"{endpoint}" ({alias})', 1)
+    return text
 
 
 class DrError(Exception):
@@ -20,7 +48,7 @@ class DrError(Exception):
     def __init__(self, code: str, message: str, hint: str = "", endpoint: str = "") -> None:
         super().__init__(message)
         self.code = code
-        self.message = message
+        self.message = _TWO_STOPS.sub(".", message)
         self.hint = hint
         self.endpoint = endpoint
 
@@ -30,7 +58,7 @@ class DrError(Exception):
 
     def sentence(self) -> str:
         """Message and hint in one text, for ``msg``."""
-        return f"{self.message} {self.hint}".strip()
+        return one_text(self.message, self.hint)
 
 
 class Unreachable(DrError):  # noqa: N818 - reads as what happened

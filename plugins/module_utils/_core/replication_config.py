@@ -83,7 +83,7 @@ def wanted_lines(given: Mapping[str, Any]) -> tuple[dict[str, str | None], list[
             raise DrError(
                 "cm_line_invalid",
                 f'"{key}" is no key of a line.',
-                "A key has no blank and none of the characters = | ;",
+                "A key has no blank and none of the characters =, | and ;.",
             )
         if value is not None and _BARE_FLOW.fullmatch(key) and f"{key}.enabled" not in lines:
             lines[f"{key}.enabled"] = value

@@ -203,14 +203,15 @@ class _Job:
                 "group_active",
                 f"These groups have members on {self.y}, where nobody should work:"
                 f" {with_members({group: evidence.y_groups[group].members for group in active})}.",
-                "Their positions were left alone; those of the other groups are written. Stop them, or give them"
-                " mode: local in the inventory.",
+                f"Their positions were left alone{'' if check else '; those of the other groups are written'}."
+                " Stop them, or give them mode: local in the inventory.",
             )
         if hidden and committed.failure is None:
             committed.failure = DrError(
                 "group_out_of_scope",
                 " ".join(scope_problems(hidden[:3])),
-                "The committed offsets of the groups' declared topics are written; those of these topics are not.",
+                "Nothing is committed on these topics; the groups' offsets on their declared topics"
+                f" {'would be' if check else 'are'} committed all the same.",
             )
         if committed.failure is not None:
             committed.extra["outcome"] = FAILED
@@ -227,8 +228,8 @@ class _Job:
         if own_clock() >= self._until:
             raise DrError(
                 "lease_over",
-                f"Finding the positions took longer than {float(self._params['wait_timeout']):g} s.",
-                "A cutover may have begun meanwhile, so nothing was committed. Raise kafka_dr_checkpoint_timeout.",
+                f"Finding and committing the positions took longer than {float(self._params['wait_timeout']):g} s.",
+                "A cutover may have begun meanwhile, so nothing more is committed. Raise kafka_dr_checkpoint_timeout.",
             )
 
 

@@ -124,7 +124,13 @@ class _Rebuild:
             )
         kafkas = {self.here: self.kafka[self.here]}
         for lease in open_leases_of(kafkas, self._params["state_topic"], self._params["pair"], self._held):
-            raise DrError("lease_held", f"The {lease.kind} {lease.run} is at work.", "Wait for it.")
+            if lease.run != self._params["take_over"]:
+                raise DrError(
+                    "lease_held",
+                    f"The {lease.kind} {lease.run} is at work on this pair.",
+                    "Start again when it has ended. If you have made sure that its process has ended, start again with"
+                    f" -e kafka_dr_take_over={lease.run}.",
+                )
 
     def require_empty(self) -> None:
         """Another cluster, or the same one without anything of before."""

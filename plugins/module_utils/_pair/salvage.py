@@ -356,6 +356,9 @@ class _Salvage:
         if into == "original":
             self._require_no_newer_keys(left)
         set_back = bool(shorter) and not self._identity
+        if set_back or (left and not self._identity and not self._flow_runs):
+            # Before a range is noted: until a noted one is brought over, enable refuses the flow.
+            self._offsets_engine()
         forgotten = self._forget(shorter) if set_back else []
         if not check and (left or forgotten):
             with contextlib.closing(
@@ -368,7 +371,7 @@ class _Salvage:
                     to.note(forgotten)
         if set_back and not check:
             # Accepted by name: the flow goes on from where P's log ends now, instead of copying it all again.
-            self._set_flow(shorter)
+            self._set_flow(shorter, "The flow must not run with its old offsets.")
         changes = [
             Change("offsets", f"{key[0]}-{key[1]}", "lower", None, {"copied": at})
             for key, at in shorter.items()
@@ -459,16 +462,20 @@ class _Salvage:
 
     def _set_flow_behind(self, ends: Mapping[Partition, int]) -> None:
         have = self.pair.engine.look(self.p, self.b).copied
-        self._set_flow({key: at for key, at in ends.items() if at > have.get(key, -1)})
+        self._set_flow({key: at for key, at in ends.items() if at > have.get(key, -1)}, "No record was brought over.")
 
-    def _set_flow(self, wanted: Mapping[Partition, int]) -> None:
+    def _offsets_engine(self) -> ConnectEngine:
         engine = self.pair.engine
         if not isinstance(engine, ConnectEngine):
             raise DrError(
                 "no_offsets",
                 "Streams Replication Manager's offsets cannot be set, so the flow would bring the tail over again.",
-                "Let the flow bring it over: enable the pair. Nothing was written.",
+                "No record was brought over. Let the flow bring the tail over: run the playbook enable.",
             )
+        return engine
+
+    def _set_flow(self, wanted: Mapping[Partition, int], so_far: str) -> None:
+        engine = self._offsets_engine()
         rest, name = engine.rest(self.p, self.b), engine.name(self.p, self.b)
         change_offsets(rest, name, self.p, wanted)
 
@@ -479,7 +486,7 @@ class _Salvage:
             raise DrError(
                 "offsets_not_set",
                 f'The connector "{name}" did not take the offsets that it was given.',
-                "Nothing was brought over. Start the same playbook again.",
+                f"{so_far} Start the same playbook again.",
                 rest.url,
             )
 
