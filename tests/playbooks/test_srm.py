@@ -12,14 +12,20 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import NewTopic
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import JOURNAL_TOPIC, STATE_TOPIC
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
+from brokers import admin
 from disasters import forgotten
 from kills import kill_in_phase
 from lab.lab import Lab
 from lagging import slow
 from managers import Site, sites
 from scenario import Scenario, totals
-from snapshot import read_inventory
+from snapshot import at_rest, read_inventory
 
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 500},
@@ -105,6 +111,33 @@ def test_prefixless_replication_is_refused(pair: Scenario) -> None:
     finally:
         manager.put(name, None)
     assert '"Enable Prefixless Replication" is on at P' in done["output"].replace('\\"', '"')
+
+
+def servers(pair: Scenario, alias: str) -> str:
+    return str(Lab(pair.folder, quiet=True).info()["clusters"][alias]["bootstrap_servers"])
+
+
+def test_replicas_that_something_else_has_filled_are_refused_without_advice_to_adopt(pair: Scenario) -> None:
+    """R33: SRM would replicate every record a second time, and its offsets cannot be set."""
+    before = {alias: site.lines() for alias, site in sites(pair).items()}
+    client = {alias: admin(Lab(pair.folder, quiet=True), alias) for alias in sites(pair)}
+    for alias, topic in (("P", "Payments"), ("B", "P.Payments")):
+        client[alias].create_topics([NewTopic(topic, 4, 1)])[topic].result(15)
+    producer = Producer({"bootstrap.servers": servers(pair, "B")})
+    producer.produce("P.Payments", value="by another connector", partition=1)
+    assert producer.flush(30) == 0
+    try:
+        done = pair.playbook("enable", {"kafka_dr_confirm": "P", "kafka_dr_adopt": {"P->B": {"source": "x"}}}, expect=2)
+        assert 'cannot be used with kafka_dr_engine "srm"' in done["output"].replace('\\"', '"')
+        done = pair.playbook("enable", {"kafka_dr_confirm": "P"}, expect=2)
+    finally:
+        client["B"].delete_topics(["P.Payments"])["P.Payments"].result(15)
+    said = " ".join(done["output"].split())
+    assert "offsets_do_not_fit" in said
+    assert "P->B Payments-1" in said
+    assert "The offsets of Streams Replication Manager cannot be set" in said
+    assert "kafka_dr_adopt" not in said
+    assert {alias: site.lines() for alias, site in sites(pair).items()} == before
 
 
 # ---- enabling
@@ -284,6 +317,34 @@ def test_a_restart_that_fails_is_told_with_its_reason_and_the_same_run_goes_on_l
     assert {one["outcome"] for one in reports} == {"completed"}
     pair.traffic(500)
     harmless(counted(pair), sum(one["rereads"] for one in reports))
+
+
+def surplus(pair: Scenario) -> dict[int, int]:
+    """Offsets by which each partition of the replica on B is longer than its original on P, once both stand still."""
+
+    def ends(alias: str, topic: str) -> dict[int, int]:
+        found = log_ranges(Kafka(servers(pair, alias), {}, 15.0), {(topic, number) for number in range(4)})
+        return {number: end for (_topic, number), (_start, end) in found.items()}
+
+    originals, replicas = at_rest(lambda: (ends("P", "Payments"), ends("B", "P.Payments")))
+    return {number: replicas[number] - originals[number] for number in originals}
+
+
+def test_a_flow_that_no_journal_knows_goes_on_where_its_replicas_end(pair: Scenario) -> None:
+    """R33: SRM's own flow from before is accepted by content; nothing comes twice, nothing is left out."""
+    pair.stop()
+    before = surplus(pair)
+    pair.playbook("disable", {"kafka_dr_confirm": "P"})
+    for alias in sites(pair):
+        client = admin(Lab(pair.folder, quiet=True), alias)
+        for deleted in client.delete_topics([JOURNAL_TOPIC, STATE_TOPIC]).values():
+            deleted.result(30)
+    pair.start()
+    pair.playbook("enable", {"kafka_dr_confirm": "P"})
+    pair.traffic(500)
+    pair.stop()
+    pair.wait(lambda: surplus(pair) == before, 120, "the replica is as much longer than its original as before")
+    pair.start()
 
 
 @pytest.mark.soak

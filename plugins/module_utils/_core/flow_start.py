@@ -27,6 +27,10 @@ __all__ = [
 _SHOWN = 5
 # The states in which a source connector does nothing until it is started; None: it does not exist.
 _AT_REST = (None, "STOPPED", "PAUSED")
+_DELETE = (
+    "The offsets of Streams Replication Manager cannot be set, so it cannot continue what another connector or"
+    " MirrorMaker 2 has replicated: stop that one, delete the replicas, and run enable again (docs/limits.md)."
+)
 
 
 @dataclass(frozen=True)
@@ -155,22 +159,28 @@ def _misfit(one: ReplicaStart) -> str | None:
     return None if one.more is False else f"{replica}, and the record at the stored offset {one.stored} is gone"
 
 
-def require_fit(starts: Collection[ReplicaStart], others: Sequence[str]) -> None:
+def require_fit(starts: Collection[ReplicaStart], others: Sequence[str], adoptable: bool) -> None:
     """Raise ``offsets_do_not_fit`` for the misfits.
 
-    ``others``: connectors of other names that have the same two ends.
+    ``others``: connectors of other names that have the same two ends. ``adoptable``: the engine's offsets can be set.
     """
     found = misfits(starts)
     if not found:
         return
-    seen = f" Found on the same workers: {', '.join(others)}." if others else ""
     raise DrError(
         "offsets_do_not_fit",
         f"{len(found)} partitions would be replicated from offsets that do not fit their replicas: {shown(found)}."
         " Wanted: a stored offset whose record equals the last record of the replica. Every record would come twice,"
         " or some never.",
-        "No source connector was started. If another connector or MirrorMaker 2 fills these replicas, name it in"
-        f" kafka_dr_adopt (docs/procedures/enable.md).{seen} Otherwise delete the replicas, and run enable again.",
+        f"No source connector was started. {_adopt_or_delete(others) if adoptable else _DELETE}",
+    )
+
+
+def _adopt_or_delete(others: Sequence[str]) -> str:
+    seen = f" Found on the same workers: {', '.join(others)}." if others else ""
+    return (
+        "If another connector or MirrorMaker 2 fills these replicas, name it in kafka_dr_adopt"
+        f" (docs/procedures/enable.md).{seen} Otherwise delete the replicas, and run enable again."
     )
 
 

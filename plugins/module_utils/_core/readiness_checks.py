@@ -636,7 +636,7 @@ CHECKS = (
         "Do the stored offsets of the flows fit their replicas?",
         _in_no_flow("misfits", "{found}", "no replica would be filled twice"),
         "Do not start the flow: records would be replicated twice. If another connector fills the replicas, name it in"
-        " kafka_dr_adopt and run enable; else delete the replicas and run enable.",
+        " kafka_dr_adopt and run enable (engine connect); else delete the replicas and run enable.",
         ("workers_to", "workers_from", "topics", "journal"),
     ),
     Check(

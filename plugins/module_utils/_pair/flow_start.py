@@ -48,7 +48,7 @@ def flow_start(params: Mapping[str, Any], check: bool) -> Result:
     gone = []
     if params["forget"]:
         gone = forgotten([one for found in topics.values() for one in found], params["copy_again"])
-    require_fit(starts, _others(pair, starts))
+    require_fit(starts, _others(pair, starts), isinstance(pair.engine, ConnectEngine))
     outcomes = []
     for (source, target), found in topics.items():
         again = {one.topic for one in found if one in gone}

@@ -154,9 +154,9 @@ def test_which_flows_are_about_to_start(state: str | None, taken: bool | None, s
 
 
 def test_the_refusal_says_what_was_not_started_and_what_to_do() -> None:
-    require_fit([start(stored=249, equal=True)], [])
+    require_fit([start(stored=249, equal=True)], [], True)
     with pytest.raises(DrError) as refused:
-        require_fit([start(partition=number) for number in range(7)], ["legacy"])
+        require_fit([start(partition=number) for number in range(7)], ["legacy"], True)
     assert refused.value.code == "offsets_do_not_fit"
     assert "7 partitions" in refused.value.message
     assert "T-4" in refused.value.message
@@ -164,3 +164,11 @@ def test_the_refusal_says_what_was_not_started_and_what_to_do() -> None:
     assert refused.value.hint.startswith("No source connector was started.")
     assert "kafka_dr_adopt" in refused.value.hint
     assert "legacy" in refused.value.hint
+
+
+def test_adoption_is_advised_only_where_the_engine_can_adopt() -> None:
+    with pytest.raises(DrError) as refused:
+        require_fit([start()], [], False)
+    assert refused.value.hint.startswith("No source connector was started.")
+    assert "kafka_dr_adopt" not in refused.value.hint
+    assert "delete the replicas" in refused.value.hint
