@@ -18,7 +18,7 @@ from scenario import Scenario
 
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 300},
-    {"name": "settlement", "role": "consumer", "group": "settlement", "limit_rate": 20},
+    {"name": "settlement", "role": "consumer", "group": "settlement", "limit_rate": 5},
     {"name": "fraud", "role": "consumer", "group": "fraud"},
 ]
 TO_B = {"kafka_dr_to": "B", "kafka_dr_confirm": "B"}
@@ -84,7 +84,12 @@ def test_readiness_names_it_before(lagging: Scenario) -> None:
 
 
 def test_accepted_by_name_it_moves_and_the_number_is_that_of_the_ledger(lagging: Scenario) -> None:
-    accepted = {"kafka_dr_group_lag": "reread", "kafka_dr_accept_skips": ["settlement"]}
+    # It goes on reading until it is stopped: it is not waited for.
+    accepted = {
+        "kafka_dr_group_lag": "reread",
+        "kafka_dr_accept_skips": ["settlement"],
+        "kafka_dr_drain_groups_timeout": 1,
+    }
     report = lagging.move("failover_cutoff", "B", **accepted)
     (check,) = (check for check in report["checks"] if check["name"] == "positions")
     assert (report["verdict"], check["verdict"]) == ("REFUTED", "REFUTED"), check
