@@ -46,10 +46,11 @@ options:
     type: dict
     default: {}
   unreachable:
-    description: Hosts of the clients that do not answer, in words.
+    description:
+      - Hosts of the clients that do not answer, in words; an empty list if all of them do.
+      - Without it, nobody has asked the hosts, and the check C(clients) is unknown.
     type: list
     elements: str
-    default: []
   lists:
     description:
       - With the engine C(srm), RV(switchback.kafka_dr.srm_allowlist_info#module:lists) of both flows. What is not among
@@ -161,7 +162,7 @@ SPEC = ArgumentSpec(
         "local_groups": NAMES,
         "clients": {"type": "list", "elements": "dict", "default": []},
         "endpoints": {"type": "dict", "default": {}},
-        "unreachable": NAMES,
+        "unreachable": {"type": "list", "elements": "str"},
         "lists": {"type": "list", "elements": "dict", "default": []},
         "lists_errors": NAMES,
         "accept": NAMES,

@@ -65,6 +65,7 @@ class Pair:
             "home": "P",
             "pair": self.name,
             "age_limit": 3600,
+            "unreachable": [],
             "request_timeout": 5,
             **more,
         }

@@ -45,17 +45,18 @@ def judge_at_rest(
         *scope_problems(status["out_of_scope"]),
         *_writers(status, state, activity),
         *_planned(planned or ()),
-        *(text for one in fences for text in _fence(one) if not one.get("failed")),
+        *(text for one in fences if not one.get("failed") for text in _fence(one)),
     ]
     unknown = [
         *([] if judgement["verdict"] == PROVEN else ["no group has members there"]),
         *_wrong_flows(status, UNKNOWN),
+        *_not_observed(status, state, activity),
         *(text for text in _other_findings(status) if "not known" in text),
         *([] if activity["grown"].get(active) else [f"no record was written on {active} while it was observed"]),
-        *(["the settings of the flows were not compared"] if planned is None else []),
-        *(f"connectors could not be compared: {one.get('msg', '')}" for one in planned or () if one.get("failed")),
+        *(["the settings of the flows were not compared"] if not planned else []),
+        *(f"connectors could not be compared: {one.get('msg', '')}" for one in planned or () if _not_compared(one)),
         *(f"the fence could not be read: {one.get('msg', '')}" for one in fences if one.get("failed")),
-        *(f"{one['item']['alias']} refuses no writes: {one['reason']}" for one in fences if _unfenced(one)),
+        *(f"{one['item']['alias']} refuses no writes: {one.get('reason', '')}" for one in fences if _unfenced(one)),
         *_failed_leases(journal.get("leases", ()), active),
     ]
     verdict = REFUTED if differs else UNKNOWN if unknown else PROVEN
@@ -70,6 +71,17 @@ def _wrong_flows(status: Mapping[str, Any], verdict: str) -> list[str]:
         f"the flow {flow['name']} is {flow['verdict']}: {flow['reason']}"
         for flow in status["flows"]
         if flow["verdict"] == verdict
+    ]
+
+
+def _not_observed(status: Mapping[str, Any], state: Mapping[str, Any], activity: Mapping[str, Any]) -> list[str]:
+    """Flows of the pair and clusters of which there is no observation."""
+    flows = status["flows"]
+    wanted = 1 if state["policy"] == "identity" else 2
+    aliases = {flow[end] for flow in flows for end in ("source", "target")} - {state["active"]}
+    return [
+        *([f"{len(flows)} of {wanted} flows were observed"] if len(flows) < wanted else []),
+        *(f"writes on {alias} were not observed" for alias in sorted(aliases - set(activity["grown"]))),
     ]
 
 
@@ -102,6 +114,10 @@ def _planned(results: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
+def _not_compared(result: Mapping[str, Any]) -> bool:
+    return bool(result.get("failed")) or "changes" not in result
+
+
 def _fence(result: Mapping[str, Any]) -> list[str]:
     alias, wanted = result["item"]["alias"], result["item"]["state"]
     if not result.get("changes"):
@@ -110,9 +126,10 @@ def _fence(result: Mapping[str, Any]) -> list[str]:
 
 
 def _unfenced(result: Mapping[str, Any]) -> bool:
-    """Nothing would be changed, and no ban is in force: no authorizer runs."""
-    wanted = result["item"]["state"] == "fenced" and not result.get("failed") and not result.get("changes")
-    return wanted and not result["fenced"]
+    """Nothing would be changed, and no ban is known to be in force: no authorizer runs."""
+    if result.get("failed") or result.get("changes"):
+        return False
+    return result["item"]["state"] == "fenced" and not result.get("fenced")
 
 
 def _failed_leases(leases: Iterable[Mapping[str, Any]], active: str) -> list[str]:

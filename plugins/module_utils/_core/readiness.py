@@ -127,7 +127,7 @@ class Facts:
     open_transactions: Sequence[OpenTransaction] | None = None
     names: Sequence[str] = ()
     groups: Sequence[Mapping[str, Any]] | None = None
-    unlisted: Sequence[Mapping[str, Any]] = ()
+    unlisted: Sequence[Mapping[str, Any]] | None = None
     #: What groups use on either side outside their scope, as ``scopes.out_of_scope`` returns it; None: not known.
     out_of_scope: Sequence[Mapping[str, Any]] | None = None
     rows: Sequence[Mapping[str, Any]] | None = None
@@ -188,7 +188,7 @@ def judge_readiness(facts: Facts, checks: Sequence[Check], accepted: Collection[
             answer, found = SKIPPED, f"rests on {', '.join(waits)}"
         else:
             finding = check.judge(facts)
-            answer, found = _WORDS[finding.verdict], finding.reason
+            answer, found = _WORDS.get(finding.verdict, UNKNOWN), finding.reason
             if answer == NO and check.name in accepted:
                 answer = ACCEPTED
         answers[check.name] = answer

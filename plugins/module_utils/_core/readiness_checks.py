@@ -10,7 +10,8 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from .readiness import CONTROLLED, DISASTER, Check, Expiring, Facts
 from .residence import unsafe_journal
@@ -101,15 +102,22 @@ def _journal(facts: Facts) -> Finding:
         return Finding(
             REFUTED, f"{len(facts.journal_gaps)} epochs are missing, the first one is {facts.journal_gaps[0]}"
         )
-    return _is(f"the applications live on {facts.x}, and both copies say so")
+    copies = " and ".join(alias for alias in (facts.x, facts.y) if facts.away.get(alias, "") is None)
+    return _is(f"the applications live on {facts.x}, by the copy on {copies}")
 
 
 def _kept(facts: Facts) -> Finding:
     """A compacted topic forgets nothing that counts; one that deletes must have no bound."""
     short, unknown = [], []
-    for alias, states in facts.own.items():
-        if states is None:
+    for alias in (facts.x, facts.y):
+        states = facts.own.get(alias) or {}
+        topic = states.get(facts.journal_topic)
+        if topic is None:
             return _not_known(facts, "own")
+        if facts.brokers.get(alias) is None:
+            unknown.append(f"the number of brokers on {alias} is not known")
+        if topic.replication_factor is None:
+            unknown.append(f'replicas of "{facts.journal_topic}" on {alias} differ by partition, or could not be read')
         for name, state in states.items():
             # One that is missing is another check's, or MirrorMaker 2 has yet to make it.
             policy = None if state is None else _value(state, "cleanup.policy")
@@ -124,16 +132,15 @@ def _kept(facts: Facts) -> Finding:
                 unknown.append(f'what "{name}" on {alias} keeps is not known')
             elif found and not journal:
                 short.append(f'"{name}" on {alias} has {policy} with {", ".join(found)}')
-    if not facts.own:
-        return _not_known(facts, "own")
     return _none_of(short, "journal, positions, checkpoints and offset-syncs are kept without a bound", unknown)
 
 
 def _no_run(facts: Facts) -> Finding:
-    journal = facts.journal or {}
-    if not journal.get("interrupted"):
+    if facts.journal is None or facts.journal["interrupted"] is None:
+        return _not_known(facts, "journal")
+    if not facts.journal["interrupted"]:
         return _is("no run is unfinished")
-    run = journal["run"]
+    run = facts.journal["run"]
     return Finding(REFUTED, f"the {run['type']} run {run['id']} to {run['to']} has not ended")
 
 
@@ -170,16 +177,20 @@ def _pairs(facts: Facts) -> list[tuple[TopicState, TopicState]]:
 
 
 def _same_ids(facts: Facts) -> Finding:
-    journaled = (facts.journal or {}).get("topic_ids", {})
-    other = [
-        f'"{name}" on {alias} is not the topic of before ({state.topic_id}, journaled {journaled[alias][name]})'
-        for alias in (facts.x, facts.y)
-        for name, state in (_there(facts, alias) or {}).items()
-        if journaled.get(alias, {}).get(name, state.topic_id) != state.topic_id
-    ]
+    journaled = (facts.journal or {}).get("topic_ids") or {}
     if not journaled:
         return Finding(UNKNOWN, "the journal has no topic ids")
-    return _none_of(other, "all topics are those that were enabled")
+    other, unknown = [], []
+    for alias in (facts.x, facts.y):
+        known = journaled.get(alias) or {}
+        for name, state in (_there(facts, alias) or {}).items():
+            if known.get(name) is None:
+                unknown.append(f'the journal has no id of "{name}" on {alias}: the playbook enable writes it')
+            elif known[name] != state.topic_id:
+                other.append(
+                    f'"{name}" on {alias} is not the topic of before ({state.topic_id}, journaled {known[name]})'
+                )
+    return _none_of(other, "all topics are those that were enabled", unknown)
 
 
 def _partitions(facts: Facts) -> Finding:
@@ -266,17 +277,20 @@ def _connectors(which: str, parts: Sequence[str]) -> Judge:
         flow = getattr(facts, which)
         if flow is None:
             return _not_known(facts, "flows")
-        found = {one["part"]: one for one in flow["connectors"]}
-        wrong = []
+        wrong, unknown = [], []
         for part in parts:
-            one = found.get(part)
+            one = next((found for found in flow["connectors"] if found["part"] == part), None)
+            tasks = () if one is None else one["tasks"] or ()
             if one is None or one["state"] is None:
                 wrong.append(f"{flow['name']} has no {part} connector")
-            elif "FAILED" in (one["state"], *one["tasks"]):
+            elif "FAILED" in (one["state"], *tasks):
                 wrong.append(failed_text(one["name"], one["failures"]).rstrip("."))
             elif one["state"] != "RUNNING":
                 wrong.append(f'"{one["name"]}" is {one["state"]}')
-        return _none_of(wrong, f"{', '.join(parts)} run; whether they do anything is another check")
+            elif set(tasks) != {"RUNNING"}:
+                states = ", ".join(map(str, tasks)) or "none"
+                unknown.append(f'"{one["name"]}" is RUNNING, and its tasks are not: {states}')
+        return _none_of(wrong, f"{', '.join(parts)} run; whether they do anything is another check", unknown)
 
     return judge
 
@@ -302,7 +316,10 @@ def _sizes(facts: Facts) -> Finding:
     """Whether the flow's producer sends what the source accepts; replicas are compared by ``settings``."""
     if facts.forward is None:
         return _not_known(facts, "flows")
-    largest = next(one["largest_record"] for one in facts.forward["connectors"] if one["part"] == "source")
+    known = (one["largest_record"] for one in facts.forward["connectors"] if one["part"] == "source")
+    largest = next(known, None)
+    if largest is None:
+        return Finding(UNKNOWN, f"max.request.size of the producer of {facts.forward['name']} is not known")
     other, unread = [], []
     for left, _right in _pairs(facts):
         accepted = _value(left, "max.message.bytes")
@@ -325,7 +342,10 @@ def _carries(which: str) -> Judge:
         flow = getattr(facts, which)
         if flow is None:
             return _not_known(facts, "flows")
-        missing, unknown = facts.left_out[flow["name"]]
+        seen = facts.left_out.get(flow["name"])
+        if seen is None:
+            return _not_known(facts, "left_out")
+        missing, unknown = seen
         return _none_of(list(missing), "every topic, and every group that moves", list(unknown))
 
     return judge
@@ -334,10 +354,34 @@ def _carries(which: str) -> Judge:
 def _fits(facts: Facts) -> Finding:
     if facts.forward is None:
         return _not_known(facts, "flows")
-    rows = facts.forward["partitions"]
-    lost = [f"{row['topic']}-{row['partition']}: {row['fits_reason']}" for row in rows if row["fits"] == REFUTED]
-    open_ = [f"{row['topic']}-{row['partition']}: {row['fits_reason']}" for row in rows if row["fits"] == UNKNOWN]
-    return _none_of(lost, "nothing was deleted before it was copied", open_ if rows else ["no partition was seen"])
+    found = {(row["topic"], row["partition"]): row for row in facts.forward["partitions"]}
+    lost = [f"{topic}-{index}: {row['fits_reason']}" for (topic, index), row in found.items() if row["fits"] == REFUTED]
+    open_ = [
+        f"{topic}-{index}: {found[topic, index]['fits_reason'] if (topic, index) in found else 'not observed'}"
+        for topic, index in _partitions_of(facts, facts.x, facts.originals)
+        if (topic, index) not in found or found[topic, index]["fits"] != PROVEN
+    ]
+    return _none_of(lost, "nothing was deleted before it was copied", open_)
+
+
+def _partitions_of(facts: Facts, alias: str, topics: Iterable[str]) -> list[tuple[str, int]]:
+    """Those that a side has; without the topic, its first one, which no observation shows."""
+    there = _there(facts, alias) or {}
+    return [(name, index) for name in topics for index in range(there[name].partitions if name in there else 1)]
+
+
+def _not_observed(facts: Facts, alias: str, rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Groups that move without a row, and partitions of ``alias`` that a group's rows leave out."""
+    found: dict[str, dict[str, set[int]]] = {name: {} for name in facts.names}
+    for row in rows:
+        found.setdefault(row["group"], {}).setdefault(row["topic"], set()).add(row["partition"])
+    texts = [f'"{group}": nothing was observed on {alias}' for group, topics in found.items() if not topics]
+    return texts + [
+        f'"{group}" on {topic}-{index}: not observed'
+        for group, topics in found.items()
+        for topic, index in _partitions_of(facts, alias, topics)
+        if index not in topics[topic]
+    ]
 
 
 def _moves(which: str) -> Judge:
@@ -403,12 +447,16 @@ def _have_positions(facts: Facts) -> Finding:
         for row in facts.groups
         if row["alias"] == facts.x and row["commit"] is None and row["read_to_end"] is None
     ]
-    seen = {row["group"] for row in facts.groups}
+    rows = [row for row in facts.groups if row["alias"] == facts.x]
+    seen = {row["group"] for row in rows}
     none += [f'"{name}" on no partition of these topics' for name in facts.names if name not in seen]
-    return _none_of(none, f"every group has one wherever there are records on {facts.x}")
+    good = f"every group has one wherever there are records on {facts.x}"
+    return _none_of(none, good, _not_observed(facts, facts.x, rows))
 
 
 def _listed(facts: Facts) -> Finding:
+    if facts.unlisted is None:
+        return _not_known(facts, "groups")
     texts = [
         f'"{row["group"]}" also reads {", ".join(row["topics"])} on {row["alias"]}'
         for row in facts.unlisted
@@ -419,7 +467,7 @@ def _listed(facts: Facts) -> Finding:
 
 def _in_scope(facts: Facts) -> Finding:
     """On the side being left by its groups, on the other one by what a disaster would find there."""
-    sides = {"groups": facts.out_of_scope, "survey": None if facts.survey is None else facts.survey["out_of_scope"]}
+    sides = {"groups": facts.out_of_scope, "survey": _of_survey(facts, "out_of_scope")}
     texts = [
         f'"{row["group"]}" uses "{row["topic"]}" on {row["alias"]}: {row["evidence"]}'
         for rows in sides.values()
@@ -429,10 +477,15 @@ def _in_scope(facts: Facts) -> Finding:
     return _none_of(texts, "no group has a committed offset or an assigned member on another topic", unknown)
 
 
+def _of_survey(facts: Facts, part: str) -> Any:
+    """A part of what a disaster would find; None: not known."""
+    return None if facts.survey is None else facts.survey[part]
+
+
 def _nobody_there(facts: Facts) -> Finding:
-    if facts.survey is None:
+    active = _of_survey(facts, "active_groups")
+    if active is None:
         return _not_known(facts, "survey")
-    active = facts.survey["active_groups"]
     return _none_of([f'"{group}" has members on {facts.y}' for group in active], f"none has members on {facts.y}")
 
 
@@ -444,7 +497,8 @@ def _found(facts: Facts) -> Finding:
         for row in facts.rows
         if row["offset"] is None
     ]
-    return _none_of(texts, f"{len(facts.rows)} positions can be found on {facts.y}")
+    good = f"{len(facts.rows)} positions can be found on {facts.y}"
+    return _none_of(texts, good, _not_observed(facts, facts.y, facts.rows))
 
 
 def _movable(facts: Facts) -> Finding:
@@ -462,6 +516,7 @@ def _still_held(facts: Facts) -> Finding:
     ]
     gone = [text for text, skips in found if skips.at_least]
     unsure = [text for text, skips in found if skips.possible]
+    unsure += _not_observed(facts, facts.y, facts.rows)
     return _none_of(gone, f"{facts.y} holds every record that a group has not read", unsure)
 
 
@@ -477,11 +532,11 @@ def _not_ahead(facts: Facts) -> Finding:
         # What was not known to be copied in that moment makes a position low, not the other one high.
         and row["quality"] == "exact"
     ]
-    return _none_of(texts, f"no position on {facts.y} would skip anything")
+    return _none_of(texts, f"no position on {facts.y} would skip anything", _not_observed(facts, facts.y, facts.rows))
 
 
 def _no_strangers(facts: Facts) -> Finding:
-    if facts.strangers is None:
+    if facts.strangers is None or facts.strangers.get(facts.x) is None:
         return _not_known(facts, "strangers")
     texts = [f'"{group}" on {alias}' for alias, groups in facts.strangers.items() for group in groups]
     return _none_of(texts, "every group that reads these topics is in the inventory")
@@ -496,15 +551,17 @@ def _rights(facts: Facts) -> Finding:
 
 
 def _prepared(facts: Facts) -> Finding:
-    if facts.survey is None:
+    ages, details, limit = _of_survey(facts, "ages"), _of_survey(facts, "details"), facts.limits.age
+    if ages is None or details is None:
         return _not_known(facts, "survey")
-    ages, limit = facts.survey["ages"], facts.limits.age
     old = [
         f'"{group}": {"nothing is known" if age is None else f"{age:.0f} s old"}'
         for group, age in ages.items()
         if age is None or age > limit
     ]
-    return _none_of(old, f"what {facts.y} knows of positions is no older than {limit:g} s")
+    # A group without an age would read nothing again: its rows show it.
+    good = f"what {facts.y} knows of positions is no older than {limit:g} s"
+    return _none_of(old, good, _not_observed(facts, facts.y, details))
 
 
 def _controlled(facts: Facts) -> Finding:
@@ -563,7 +620,7 @@ CHECKS = (
         _kept,
         "Journal: correct the setting (kafka-configs --alter). Checkpoints: set cleanup.policy=compact. Other topics:"
         " run the playbook enable. What they forget cannot be found again.",
-        ("journal",),
+        ("journal", "cluster_from"),
     ),
     Check(
         "run",

@@ -179,7 +179,7 @@ def _positions(facts: Mapping[str, Any]) -> dict[str, Any]:
     rereads, lost = facts["rereads"], _never_processed(facts)
     if lost is not None:
         return lost
-    if rereads is None:
+    if rereads is None or facts["barrier"].get("skips") is None:
         return check_row("positions", UNKNOWN, _TAKEN_OVER)
     if facts["kept"]:
         return check_row("positions", UNKNOWN, _kept(facts["kept"]))
@@ -213,12 +213,14 @@ def _survived(facts: Mapping[str, Any]) -> dict[str, Any]:
     rows, survey, lost = facts["details"], facts["survey"], _never_processed(facts)
     if lost is not None:
         return lost
-    if not rows or survey is None:
+    if not rows or survey is None or facts["barrier"].get("skips") is None:
         return check_row("positions", UNKNOWN, _TAKEN_OVER)
     if facts["kept"]:
         return check_row("positions", UNKNOWN, _kept(facts["kept"]))
     known = [age for age in survey["ages"].values() if age is not None]
     age = f"; the oldest was true {max(known):.0f} s before" if known else ""
+    if len(known) < len(survey["ages"]):
+        age += f"; how old those of {len(survey['ages']) - len(known)} groups were is not known"
     lowered = f"; {facts['lowered']} higher ones that were found were lowered" if facts["lowered"] else ""
     unproven = sum(row["quality"] == "unproven" for row in rows)
     starts = sum(bool(row["method"] == "start" and row["rereads"]) for row in rows)

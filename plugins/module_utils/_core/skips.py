@@ -81,9 +81,9 @@ NO_SKIPS = Skips()
 
 
 def skipped_in(row: Mapping[str, Any]) -> Skips:
-    """Of a row of found positions; rows of reports that an older release wrote have none."""
+    """Of a row of found positions; one without the number is unknown."""
     found = row.get("skips")
-    return NO_SKIPS if found is None else Skips(found["at_least"], found["at_most"])
+    return Skips(0, None) if found is None else Skips(found["at_least"], found["at_most"])
 
 
 def total(rows: Iterable[Mapping[str, Any]]) -> Skips:

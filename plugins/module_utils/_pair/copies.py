@@ -70,11 +70,11 @@ class FlowCopies:
         return self.read + (self._syncs.read if "_syncs" in self.__dict__ else 0)
 
     def forward(self, wanted: Mapping[Partition, Iterable[int]]) -> dict[tuple[Partition, int], Translated]:
-        """Positions on the replica by (source partition, position on it)."""
+        """Positions on the replica by (source partition, position on it); none where either partition is missing."""
         return self._translate(wanted, span_forward, forward)
 
     def reverse(self, wanted: Mapping[Partition, Iterable[int]]) -> dict[tuple[Partition, int], Translated]:
-        """Positions on the source by (source partition, position on its replica)."""
+        """Positions on the source by (source partition, position on its replica); as for ``forward``."""
         return self._translate(wanted, span_reverse, reverse)
 
     def checkpoint(self, key: Partition, commit: int) -> int | None:
@@ -125,9 +125,10 @@ class FlowCopies:
         return (self.source, topic), (self.target, self.replica((topic, 0))[0])
 
     def compacted(self, alias: str, topic: str) -> bool:
-        """Is the topic (source) or its replica (target) compacted?"""
-        state = self._states[alias][dict(self._names(topic))[alias]]
-        return "compact" in (_setting(state, "cleanup.policy") or "delete")
+        """Is the topic (source) or its replica (target) compacted, or not known not to be?"""
+        state = self._states[alias].get(dict(self._names(topic))[alias])
+        policy = None if state is None else _setting(state, "cleanup.policy")
+        return policy is None or "compact" in policy
 
     def _limits(self, topic: str) -> Limits:
         compacted = [self.compacted(alias, topic) for alias in (self.source, self.target)]
@@ -179,6 +180,7 @@ class FlowCopies:
         if left:
             self._syncs.reach(lambda of: all(_covers(of.get(key, ()), at[0], rule) for key, at in left.items()))
         ends = self._ends({topic for topic, _index in left})
+        left = {key: at for key, at in left.items() if key in ends[0] and self.replica(key) in ends[1]}
         bounds = {key: self._bounds(key, ends, rule) for key in left}
         for width in _WIDTHS:
             spans = {

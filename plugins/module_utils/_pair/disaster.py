@@ -256,7 +256,7 @@ class _Search:
         position = survived(tail, seen, claims)
         if not is_replica or position.method == "empty":
             return position
-        if "compact" in (self._survivor.setting(key[0], "cleanup.policy") or "delete"):
+        if "compact" in (self._survivor.setting(key[0], "cleanup.policy") or "compact"):
             return compacted(position, tail)
         if position.method == "start":
             return position

@@ -86,10 +86,14 @@ class FourTopics:
         if not behind:
             return {}
         starts = pair.ranges(x, {topic for topic, _index in behind})
-        spans = {one: (max(commits.get(one, 0), starts[one][0]), floors[one]) for one in behind}
+        known = [one for one in behind if one in starts]
+        spans = {one: (max(commits.get(one, 0), starts[one][0]), floors[one]) for one in known}
         spans = {one: span for one, span in spans.items() if span[0] < span[1]}
         data = has_data(pair.kafka[x], spans, ISOLATION) if spans else {}
-        found = {}
+        found = {
+            mirrors[one]: Position(None, "none", "none", None, f"{one[0]}-{one[1]} does not exist on {x}")
+            for one in set(behind) - set(known)
+        }
         for (topic, index), (begin, floor) in spans.items():
             if data.get((topic, index)) is not False:
                 reason = (

@@ -240,7 +240,9 @@ class _Look:
             return work()
         except DrError as error:
             self._unknown[name] = error.message
-            return None
+        except Exception as error:
+            self._unknown[name] = f"{name} could not be observed: {type(error).__name__}: {error}"
+        return None
 
     # ---- one side
 
@@ -386,7 +388,7 @@ class _Look:
         for name in looked:
             if looked[name] is None:
                 self._unknown.setdefault("flows", self._unknown[f"flow {name}"])
-        groups = found["groups"] or {"rows": None, "unlisted": [], "out_of_scope": None}
+        groups = found["groups"] or dict.fromkeys(("rows", "unlisted", "out_of_scope"))
         return {
             "flows": {name: one["row"] for name, one in looked.items() if one is not None},
             **{
@@ -536,8 +538,10 @@ def _kept_seconds(state: TopicState | None) -> float | None:
     return math.inf if int(kept) < 0 else int(kept) / 1000.0
 
 
-def _left_open(pair: Pair, look: FlowLook) -> list[OpenTransaction]:
-    """Transactions that are not decided, and since when."""
+def _left_open(pair: Pair, look: FlowLook) -> list[OpenTransaction] | None:
+    """Transactions that are not decided, and since when; None where an end of a log is not known."""
+    if any(facts.high is None or facts.end is None for facts in look.facts.values()):
+        return None
     spans = {key: (facts.end or 0, facts.high or 0) for key, facts in look.facts.items() if open_transaction(facts)}
     firsts = first_data_records(pair.kafka[look.source], spans, "read_uncommitted") if spans else {}
     found = []

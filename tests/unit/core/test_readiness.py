@@ -61,13 +61,25 @@ def flow(name: str) -> dict[str, Any]:
             for part in ("source", "checkpoint", "heartbeat")
         ],
         "partitions": [
-            {"topic": "T", "partition": 0, "fits": "PROVEN", "fits_reason": "the flow's position lies inside the log"}
+            {
+                "topic": "T",
+                "partition": index,
+                "fits": "PROVEN",
+                "fits_reason": "the flow's position lies inside the log",
+            }
+            for index in range(3)
         ],
     }
 
 
 def healthy() -> Facts:
-    position = {"group": "g", "topic": "P.T", "partition": 0, "offset": 7, "existing": 7, "quality": "exact"}
+    known = {"offset": 7, "existing": 7, "quality": "exact", "reason": "", "rereads": 0}
+    skips = {"at_least": 0, "at_most": 0}
+    rows = [
+        {"group": "g", "topic": name, "partition": index, **known, "skips": skips}
+        for name in ("P.T", "T")
+        for index in range(3)
+    ]
     return Facts(
         x="P",
         y="B",
@@ -81,10 +93,16 @@ def healthy() -> Facts:
             "active": "P",
             "interrupted": False,
             "run": None,
-            "topic_ids": {"P": {"T": "id-T"}, "B": {"T": "id-T", "P.T": "id-P.T"}},
+            "topic_ids": {"P": {"T": "id-T", "B.T": "id-B.T"}, "B": {"T": "id-T", "P.T": "id-P.T"}},
         },
         topics={"P": {name: topic(name) for name in ("T", "B.T")}, "B": {name: topic(name) for name in ("T", "P.T")}},
-        own={alias: {"syncs": settings(topic("syncs"), cleanup_policy="compact")} for alias in ("P", "B")},
+        own={
+            alias: {
+                "journal": settings(topic("journal"), retention_ms="-1"),
+                "syncs": settings(topic("syncs"), cleanup_policy="compact"),
+            }
+            for alias in ("P", "B")
+        },
         journal_topic="journal",
         brokers={"P": 3, "B": 3},
         flows={"P->B": flow("P->B"), "B->P": flow("B->P")},
@@ -96,10 +114,14 @@ def healthy() -> Facts:
         expiring=[Expiring("T", 0, 0.5, 600_000.0)],
         open_transactions=[],
         names=["g"],
-        groups=[{"group": "g", "alias": "P", "topic": "T", "partition": 0, "commit": 7, "read_to_end": True}],
-        rows=[{**position, "reason": "", "rereads": 0}],
+        groups=[
+            {"group": "g", "alias": "P", "topic": "T", "partition": index, "commit": 7, "read_to_end": True}
+            for index in range(3)
+        ],
+        rows=rows,
         refused=[],
-        survey={"active_groups": [], "out_of_scope": [], "ages": {"g": 12.0}},
+        unlisted=[],
+        survey={"active_groups": [], "out_of_scope": [], "ages": {"g": 12.0}, "details": rows},
         out_of_scope=[],
         rights=[],
         strangers={"P": []},
@@ -123,7 +145,7 @@ def large_records(facts: Facts) -> Facts:
 
 
 def with_own(facts: Facts, state: TopicState) -> Facts:
-    return replace(facts, own={**facts.own, "B": {state.name: state}})
+    return replace(facts, own={**facts.own, "B": {**(facts.own["B"] or {}), state.name: state}})
 
 
 def with_flow(facts: Facts, name: str, change: Callable[[dict[str, Any]], None]) -> Facts:
@@ -161,7 +183,7 @@ def silent(one: dict[str, Any]) -> None:
 
 def row(facts: Facts, **values: Any) -> Facts:
     assert facts.rows is not None
-    return replace(facts, rows=[{**facts.rows[0], **values}])
+    return replace(facts, rows=[{**facts.rows[0], **values}, *facts.rows[1:]])
 
 
 def journal(facts: Facts, **values: Any) -> Facts:
@@ -170,10 +192,10 @@ def journal(facts: Facts, **values: Any) -> Facts:
 
 
 RUN = {"type": "cutoff", "id": "r1", "to": "B"}
-SURVEY: dict[str, Any] = {"active_groups": [], "out_of_scope": [], "ages": {}}
 EXPIRED = 'group "g" on P T-0: its committed offset 5 lies before the log start 30'
 HIDDEN = {"group": "g", "alias": "P", "topic": "U", "evidence": "committed offset 9 on partition 0"}
 H = healthy
+SURVEY: dict[str, Any] = {**(H().survey or {}), "ages": {}}
 FINE: tuple[list[str], list[str]] = ([], [])
 LACKS = {"P->B": (['the topic "T" is left out'], []), "B->P": FINE}
 UNREAD = {"P->B": ([], ["srm-control did not show the list topics of P->B"]), "B->P": FINE}
@@ -273,7 +295,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "NO",
         "min.insync.replicas 4",
     ),
-    "brokers unknown": (replace(H(), brokers={"P": 3}), "replicas", "UNKNOWN", "brokers"),
+    "brokers here unknown": (replace(H(), brokers={"B": 3}), "kept", "UNKNOWN", "brokers on P"),
     "leaderless here": (with_topic(H(), "P", topic("T", leaderless=(1,))), "leaders_from", "NO", '"T" has 1'),
     "leaderless there": (with_topic(H(), "B", topic("P.T", leaderless=(0, 2))), "leaders_to", "NO", '"P.T" has 2'),
     "flow unseen": (replace(H(), flows={"B->P": flow("B->P")}, unknown={"flows": "503"}), "flow", "UNKNOWN", "503"),
@@ -327,6 +349,20 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "UNKNOWN",
         "since when",
     ),
+    "RUNNING without a task": (
+        with_flow(H(), "P->B", connector("checkpoint", tasks=[])),
+        "checkpoints",
+        "UNKNOWN",
+        "its tasks are not: none",
+    ),
+    "a topic without a journaled id": (
+        journal(H(), topic_ids={"P": {"T": "id-T"}, "B": {"T": "id-T", "P.T": "id-P.T"}}),
+        "topic_ids",
+        "UNKNOWN",
+        'no id of "B.T" on P',
+    ),
+    "nobody asked what else groups read": (replace(H(), unlisted=None), "group_topics", "UNKNOWN", "groups"),
+    "nobody asked the hosts": (replace(H(), clients=None), "clients", "UNKNOWN", "clients"),
     "offsets missing": (replace(H(), misfits={"P->B": ["P->B T-0"]}), "flow_offsets", "NO", "T-0"),
     "offsets unseen": (replace(H(), misfits={}, unknown={"flow P->B": "x"}), "flow_offsets", "UNKNOWN", "x"),
     "offsets of one flow unseen": (
@@ -359,7 +395,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "STOPPED",
     ),
     "no position": (
-        replace(H(), groups=[{**(H().groups or [{}])[0], "commit": None, "read_to_end": None}]),
+        replace(H(), groups=[{**row, "commit": None, "read_to_end": None} for row in H().groups or ()]),
         "group_positions",
         "NO",
         '"g" on T-0',
@@ -438,6 +474,12 @@ def test_one_broken_thing_is_named_once_with_what_to_do(case: str) -> None:
             skipped = [row for row in found["checks"] if row["answer"] == "SKIPPED" and way in row["counts"]]
             assert found[way] == ("UNKNOWN" if skipped else "YES")
     assert any(name in line and answer in line for line in readiness_lines(found))
+
+
+def test_without_the_number_of_brokers_neither_the_journal_nor_replicas_are_known_to_be_safe() -> None:
+    found = judge_readiness(replace(H(), brokers={"P": 3}), CHECKS)
+    unknown = {row["name"]: row["found"] for row in found["checks"] if row["answer"] != "YES"}
+    assert unknown == dict.fromkeys(("kept", "replicas"), "the number of brokers on B is not known")
 
 
 def test_every_check_has_a_broken_thing_of_its_own() -> None:

@@ -66,7 +66,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "rescue": None,
         "fence": None,
         "unstopped": [],
-        "barrier": {"cut": {}},
+        "barrier": {"cut": {}, "skips": []},
         "arrival": ARRIVED,
         "rogue": [],
         "settled": settled("PROVEN", "PROVEN"),
