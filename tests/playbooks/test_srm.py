@@ -136,7 +136,7 @@ def test_replicas_that_something_else_has_filled_are_refused_without_advice_to_a
     assert "offsets_do_not_fit" in said
     assert "P->B Payments-1" in said
     assert "The offsets of Streams Replication Manager cannot be set" in said
-    assert "kafka_dr_adopt" not in said
+    assert "name it in kafka_dr_adopt" not in said
     assert {alias: site.lines() for alias, site in sites(pair).items()} == before
 
 
