@@ -146,6 +146,15 @@ def test_records_that_are_never_processed_are_a_number_in_the_report() -> None:
     assert cutover_report(facts(barrier={}))["skips"] is None
 
 
+@pytest.mark.parametrize("kind", ["cutoff", "disaster"])
+def test_positions_are_not_proven_where_the_number_of_skipped_records_is_not_known(kind: str) -> None:
+    survey = {"loss": None, "loss_lines": [], "ages": {}}
+    found = [{"group": "g", "offset": 9, "quality": "exact", "method": "prepared", "rereads": 0}]
+    parts = {"type": kind, "survey": survey, "details": found}
+    assert checks(cutover_report(facts(**parts)))["positions"] == "PROVEN"
+    assert checks(cutover_report(facts(**parts, barrier={"cut": {}})))["positions"] == "UNKNOWN"
+
+
 def test_a_disaster_does_not_call_positions_proven_where_records_may_be_gone() -> None:
     survey = {"loss": None, "loss_lines": [], "ages": {}}
     found = [{"group": "g", "offset": 9, "quality": "exact", "method": "prepared", "rereads": 0}]
