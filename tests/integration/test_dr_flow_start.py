@@ -61,7 +61,8 @@ class Pair:
             lambda: self.rest.connectors()[self.legacy].stopped, lambda found: found, Bounds(30, 0.2, 30)
         )
         assert stopped.done
-        return copied_offsets(self.rest, self.legacy, P)
+        # It replicates heartbeats too, wherever another test of the same lab has left some.
+        return {key: at for key, at in copied_offsets(self.rest, self.legacy, P).items() if key[0] == self.topic}
 
     def config(self) -> dict[str, str]:
         """Of the other connector."""

@@ -50,7 +50,7 @@ def given(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
         {"tags": ["all", "start"]},
         {"subset": "controller"},
         {"subset": "all"},
-        {"tags": ["all"], "skip_tags": ["molecule-notest", "notest"]},
+        {"tags": ["all"], "skip_tags": ["molecule-notest", "notest", "molecule-idempotence-notest"]},
     ],
 )
 def test_a_whole_run_keeps_its_host(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
