@@ -140,6 +140,12 @@ leases:
   returned: for O(event=read) and O(event=started)
   type: list
   elements: dict
+durations:
+  description:
+    - By type of cutover, C(last) and C(median) seconds of the C(runs) that were completed without an interruption, and
+      C(phases), the median of each phase. A type without such a run is missing.
+  returned: for O(event=read)
+  type: dict
 unfinished_replays:
   description: Partitions whose tail M(switchback.kafka_dr.dr_salvage) has begun to bring over, and not ended.
   returned: for O(event=read)

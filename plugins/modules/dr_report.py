@@ -12,8 +12,8 @@ short_description: Write a report as JSON and as a page, whole or not at all
 version_added: 1.0.0
 description:
   - Makes the folder and writes the same report under each name.
-  - The reports of a cutover, of a drill and of readiness are also written as one HTML page each, which needs neither
-    scripts nor a network. A file that holds the same already is left alone.
+  - The reports of a cutover, of a drill, of readiness and the plan of a check run are also written as one HTML page
+    each, which needs neither scripts nor a network. A file that holds the same already is left alone.
   - A report never counts as a change. In check mode its names begin with C(check-), so that the report of the last real
     run stays.
 extends_documentation_fragment:

@@ -112,6 +112,11 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     into = {"kafka_dr_salvage": "replay", "kafka_dr_salvage_into": "original", "kafka_dr_confirm": "B"}
     assert "keys of the tail were written" in pair.playbook("salvage", into, expect=2)["output"]
     into["kafka_dr_accept_newer_keys"] = ["Payments"]  # type: ignore[assignment]
+    pair.playbook("salvage", into, ("--check",))
+    plan = pair.plan("salvage-replay")
+    replayed = [int(one["after"]) for row in plan["tail"] for one in row["settings"] if one["name"] == "records"]
+    assert sum(replayed) == tail["records"]
+    assert ("offsets" in plan) == (pair.policy == "default")
     pair.playbook("salvage", into)
     assert pair.playbook("salvage", into)["changed"] == 0
     counted = _harm(pair)

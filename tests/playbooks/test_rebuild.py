@@ -61,6 +61,11 @@ def test_an_empty_cluster_takes_the_place_of_a_lost_one(pair: Scenario) -> None:
     before = snapshot(pair.folder, groups)
     shown = pair.playbook("rebuild", CONFIRM, options=("--check",))
     assert "lost for good: at least" in shown["output"]
+    plan = pair.plan("rebuild-P")
+    assert {(row["on"], row["name"], row["action"]) for row in plan["topic"]} >= {("P", "Payments", "create")}
+    assert [row["action"] for row in plan["journal"]] == ["replaced"]
+    if pair.engine == "connect":
+        assert {row["action"] for row in plan["offsets"]} == {"delete"}
     after = snapshot(pair.folder, groups)
     assert after["P"] == before["P"]
     # The applications work on B.

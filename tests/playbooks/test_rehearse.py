@@ -72,6 +72,12 @@ def test_it_is_refused_without_the_confirmation_and_shown_in_check_mode(enabled:
     done = enabled.playbook("rehearse", CONFIRM, ("--check",))
     assert "would move kafka-dr-drill-producer" in " ".join(done["output"].split())
     assert structure(enabled) == before
+    plan = enabled.plan("drill")
+    assert [row["action"] for row in plan["application"]] == ["run"] * 3
+    for kind in ("topic", "group", "connector"):
+        made, gone = ([row["name"] for row in plan[kind] if row["action"] == each] for each in ("create", "delete"))
+        assert sorted(made) == sorted(gone)
+        assert made
 
 
 def test_a_drill_there_and_back_beside_the_applications(enabled: Scenario) -> None:
@@ -108,6 +114,10 @@ def test_a_drill_there_and_back_beside_the_applications(enabled: Scenario) -> No
     assert drill["predicted"]["drills"] == 0
     again = report(enabled)["predicted"]
     assert (again["drills"], again["cutover_s"]) == (1, drill["actual"]["cutover_s"])
+    enabled.playbook("rehearse", {**QUICK, "kafka_dr_drill_back": True}, ("--check",))
+    predicted = json.loads((enabled.reports / "check-drill.json").read_text())["predicted"]
+    assert predicted["runs"] == 2
+    assert predicted["seconds"] > drill["actual"]["cutover_s"]
     assert "last rehearsed: 20" in enabled.playbook("readiness")["output"]
 
 

@@ -55,6 +55,13 @@ def test_enable_checks_then_applies_then_changes_nothing(scenario: Scenario) -> 
     checked = scenario.playbook("enable", {"kafka_dr_confirm": "P"}, ("--check", "--diff"))
     assert checked["changed"] > 0
     assert seen(scenario) == before
+    plan = scenario.plan("enable")
+    assert {("P", "Payments"), ("B", "Payments")} <= {(row["on"], row["name"]) for row in plan["topic"]}
+    made = {row["name"]: {one["name"]: one["after"] for one in row["settings"]} for row in plan["connector"]}
+    assert made["P->B.MirrorSourceConnector"]["topics"] == "Payments,heartbeats"
+    assert made["P->B.MirrorCheckpointConnector"]["state"] == "RUNNING"
+    assert [row["action"] for row in plan["journal"]] == ["enabled"]
+    assert "would create connector P->B.MirrorSourceConnector" in " ".join(checked["output"].split())
 
     applied = scenario.playbook("enable", {"kafka_dr_confirm": "P"})
     assert applied["changed"] > 0
@@ -144,6 +151,7 @@ def test_check_mode_of_every_playbook_changes_nothing(enabled: Scenario) -> None
     after = seen(enabled)
     enabled.start()
     assert after == before
+    assert enabled.plan("enable") == {}
     # Only taking down what is up would change something, and positions that MirrorMaker 2 has not brought that far.
     assert {name for name, changed in would.items() if changed} - {"reverse_checkpoint"} == {"disable"}
 

@@ -92,15 +92,33 @@ class Scenario:
         # The audit takes as long as a cutover: it has tests of its own.
         own = {"kafka_dr_report_dir": str(self.reports), "kafka_dr_audit": False}
         command += ["-e", json.dumps({**own, **(variables or {})})]
+        real = self._real_reports()
         began = time.monotonic()
         with log.open("w") as output:
             rc = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, env=self.environment(), check=False)
         seconds = time.monotonic() - began
         Scenario.inspect(self.reports, time.time() - seconds)
         text = log.read_text()
+        if "--check" in options and self._real_reports() != real:
+            raise ScenarioError(f"{name} --check has changed the report of a real run; see {log}")
         if expect is not None and rc.returncode != expect:
             raise ScenarioError(f"{name} ended with {rc.returncode}, wanted {expect}; see {log}\n{_tail(text)}")
         return {"rc": rc.returncode, "seconds": seconds, "changed": _changed(text), "log": str(log), "output": text}
+
+    def _real_reports(self) -> dict[str, bytes]:
+        """Reports of real runs and their pages, by name."""
+        files = [path for ext in ("json", "html") for path in self.reports.glob(f"*.{ext}")]
+        return {path.name: path.read_bytes() for path in files if not path.name.startswith("check-")}
+
+    def plan(self, name: str) -> dict[str, list[dict[str, Any]]]:
+        """The changes that the last check run showed, by kind; its page has to be there as well."""
+        planned = json.loads((self.reports / f"check-{name}.json").read_text())
+        if not (self.reports / f"check-{name}.html").read_text().startswith("<!DOCTYPE html>"):
+            raise ScenarioError(f"check-{name}.html is no page")
+        found: dict[str, list[dict[str, Any]]] = {}
+        for row in planned["changes"]:
+            found.setdefault(row["kind"], []).append(row)
+        return found
 
     def lab_up(self) -> None:
         """Start two clusters and two Connect workers, and write the inventory."""

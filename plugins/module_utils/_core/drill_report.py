@@ -187,7 +187,7 @@ def _actual(ledger: Facts | None, moves: Sequence[Facts]) -> dict[str, Any]:
 
 def drill_note(report: Facts) -> dict[str, Any]:
     """What is kept of a drill, for later predictions and for readiness."""
-    kept = {key: report[key] for key in ("type", "back", "from", "to", "outcome", "verdict")}
+    kept = {key: report[key] for key in ("type", "back", "from", "to", "outcome", "verdict", "seconds")}
     return {**kept, **report["actual"]}
 
 

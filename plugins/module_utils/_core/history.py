@@ -41,12 +41,14 @@ KEPT = 400
 
 
 def durations(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
-    """By type, ``{last, median, runs}`` in seconds, of runs that were completed without an interruption.
+    """By type, ``{last, median, runs, phases}`` in seconds, of runs that were completed without an interruption.
 
+    ``phases``: median by phase, in order, of the runs whose end was journaled with its phases.
     What an interrupted run took says when somebody started it again, not how long a cutover is.
     """
     begun: dict[str, Event] = {}
     took: dict[str, list[float]] = {}
+    phases: dict[str, dict[str, list[float]]] = {}
     for event in events:
         if event.kind == "started":
             begun[event.run] = event
@@ -56,8 +58,16 @@ def durations(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
             start = begun.pop(event.run)
             if event.data.get("result") == "completed":
                 took.setdefault(start.data["type"], []).append(event.time - start.time)
+                known = phases.setdefault(start.data["type"], {})
+                for phase in event.data.get("times") or []:
+                    known.setdefault(phase["phase"], []).append(phase["ended"] - phase["began"])
     return {
-        kind: {"last": round(found[-1], 1), "median": round(median(found), 1), "runs": len(found)}
+        kind: {
+            "last": round(found[-1], 1),
+            "median": round(median(found), 1),
+            "runs": len(found),
+            "phases": {name: round(median(each), 1) for name, each in phases[kind].items()},
+        }
         for kind, found in sorted(took.items())
     }
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .change_plan import SCHEMA as PLAN
 from .drill_report import SCHEMA as DRILL
 from .page_cutover import cutover_page
 from .page_drill import drill_page
+from .page_plan import plan_page
 from .page_readiness import readiness_page
 
 __all__ = ["page"]
@@ -22,6 +24,7 @@ _PAGES = {
     ("switchback.kafka_dr/report/1", "cutover"): cutover_page,
     ("switchback.kafka_dr/readiness/1", ""): readiness_page,
     (DRILL, "drill"): drill_page,
+    **{(PLAN, kind): plan_page for kind in ("enable", "salvage", "rebuild", "rehearse")},
 }
 
 

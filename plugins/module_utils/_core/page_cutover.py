@@ -39,7 +39,7 @@ from .verdict import REFUTED, UNKNOWN
 __all__ = ["cutover_page"]
 
 _SHOWN = 200
-_PLAN = ("clients", "connectors", "positions", "rereads", "loss_lines", "last_run")
+_PLAN = ("clients", "connectors", "positions", "rereads", "loss_lines", "predicted")
 _OUTCOMES = {
     "completed": "The applications live on {to}.",
     "already_there": "The applications lived on {to} already. Nothing was changed.",

@@ -8,7 +8,6 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -33,7 +32,7 @@ def cutover_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
 
     ``facts``: ``pair`` (laid out), ``hosts`` (inventory groups), ``type``, ``from``, ``to``; ``status`` of the flows,
     ``forecast`` (details and rereads of all groups as of now) and ``survey`` (of a disaster), each empty if unknown;
-    ``last``: the text of the last report of a real run of this kind, or empty. None in the result: unknown.
+    ``durations``: of earlier runs by type, as the journal has them. None in the result: unknown.
     """
     known = facts["survey"] if facts["type"] == DISASTER else facts["forecast"]
     rows = known.get("details")
@@ -44,7 +43,7 @@ def cutover_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
         "rereads": known.get("rereads"),
         "loss": facts["survey"].get("loss"),
         "loss_lines": list(facts["survey"].get("loss_lines") or []),
-        "last_run": _last_run(facts["last"]),
+        "predicted": facts["durations"].get(facts["type"]),
     }
 
 
@@ -111,17 +110,6 @@ def _position(row: Mapping[str, Any]) -> dict[str, Any]:
     return {key: row.get(key) for key in keys}
 
 
-def _last_run(text: str) -> dict[str, Any] | None:
-    """What the last completed run of this kind took: the only evidence for how long this one will take."""
-    try:
-        report = json.loads(text or "{}")
-    except ValueError:
-        return None
-    if not isinstance(report, dict) or report.get("outcome") != "completed":
-        return None
-    return {key: report[key] for key in ("run", "ended", "seconds", "phases")}
-
-
 def plan_lines(plan: Mapping[str, Any], kind: str) -> list[str]:
     """The plan for a person. ``kind``: the type of the cutover."""
     lines = [
@@ -135,7 +123,7 @@ def plan_lines(plan: Mapping[str, Any], kind: str) -> list[str]:
     lines.append("records read again: " + ("unknown" if again is None else f"at most {again}, as of now"))
     if kind == DISASTER:
         lines += [f"loss: {text}" for text in plan["loss_lines"]] or ["loss: unknown"]
-    return [*lines, _duration(plan["last_run"])]
+    return [*lines, _duration(plan["predicted"])]
 
 
 def _connector_lines(rows: Iterable[Mapping[str, Any]] | None) -> list[str]:
@@ -159,8 +147,9 @@ def _offset(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-def _duration(last: Mapping[str, Any] | None) -> str:
-    if last is None:
-        return "duration: unknown, no completed run of this kind is in the folder of the reports"
-    phases = ", ".join(f"{phase['phase']} {phase['seconds']:.1f} s" for phase in last["phases"])
-    return f"duration: the last completed run took {last['seconds']:.1f} s ({phases}), ended {last['ended']}"
+def _duration(predicted: Mapping[str, Any] | None) -> str:
+    if predicted is None:
+        return "duration: unknown, the journal has no completed run of this type"
+    phases = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in predicted["phases"].items())
+    runs = f"the median of {predicted['runs']} completed runs"
+    return f"duration: {predicted['median']:.1f} s, {runs} ({phases or 'phases unknown'})"

@@ -15,6 +15,7 @@ from typing import Any
 
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
+from .._core.history import durations
 from .._core.holders import Holder, require_over
 from .._core.journal import DISASTER, OF_THE_PAIR, Event, State, begin, is_same, missing_facts, require_turn
 from .._core.waiting import Bounds, wait_until
@@ -52,6 +53,7 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
     if params["event"] in ("read", "started"):
         extra["leases"] = [lease.as_dict() for lease in leases_of(kafkas, state_topic, pair)]
     if params["event"] == "read":
+        extra["durations"] = durations(book.events)
         extra["unfinished_replays"] = unfinished_replays(kafkas, state_topic, pair)
     if (params["event"] in ("enabled", "disabled") or params.get("give_back")) and not check:
         give_back(kafkas, state_topic, pair, held)

@@ -352,7 +352,7 @@ class _Salvage:
         """Note the ranges, set the flow behind them, then bring the records over: in this order, once."""
         left = [tail for tail in tails if tail.records or tail.resumes]
         shorter = {tail.key: tail.truncated[0] - 1 for tail in tails if tail.truncated}
-        into = self._params["into"]
+        into, raised = self._params["into"], self._raised(left)
         if into == "original":
             self._require_no_newer_keys(left)
         set_back = bool(shorter) and not self._identity
@@ -377,6 +377,7 @@ class _Salvage:
             for key, at in shorter.items()
             if set_back
         ]
+        changes += raised
         changes += [
             Change(
                 "tail",
@@ -388,6 +389,17 @@ class _Salvage:
             for tail in left
         ]
         return [Outcome(change, "planned" if check else "done") for change in changes]
+
+    def _raised(self, tails: list[_Tail]) -> list[Change]:
+        """The flow's stored offsets that are set after these tails, before a record is brought over."""
+        if self._identity or self._flow_runs:
+            return []
+        ends = {tail.key: tail.end - 1 for tail in tails}
+        return [
+            Change("offsets", f"{key[0]}-{key[1]}", "raise", {"copied": self._copied.get(key)}, {"copied": at})
+            for key, at in ends.items()
+            if at > self._copied.get(key, -1)
+        ]
 
     def _target(self, topic: str) -> str:
         return topic if self._params["into"] == "original" else f"{topic}.salvage"

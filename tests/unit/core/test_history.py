@@ -20,22 +20,39 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.history 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import Event
 
 
-def run(number: int, kind: str, seconds: float, result: str | None = "completed", resumed: bool = False) -> list[Event]:
+def run(
+    number: int, kind: str, seconds: float, result: str | None = "completed", resumed: bool = False, times: Any = None
+) -> list[Event]:
     name, start = f"r{number}", number * 1000.0
     events = [Event(number, 0, name, "started", start, {"type": kind, "from": "P", "to": "B"})]
     if resumed:
         events.append(Event(number, 1, name, "resumed", start + 1, {}))
     if result is not None:
-        events.append(Event(number, 2, name, "ended", start + seconds, {"result": result}))
+        events.append(
+            Event(number, 2, name, "ended", start + seconds, {"result": result, **({"times": times} if times else {})})
+        )
     return events
 
 
 def test_a_duration_is_that_of_whole_runs_by_type() -> None:
     events = [*run(1, "cutoff", 20.0), *run(2, "disaster", 9.0), *run(3, "cutoff", 40.0), *run(4, "cutoff", 33.0)]
     assert durations(events) == {
-        "cutoff": {"last": 33.0, "median": 33.0, "runs": 3},
-        "disaster": {"last": 9.0, "median": 9.0, "runs": 1},
+        "cutoff": {"last": 33.0, "median": 33.0, "runs": 3, "phases": {}},
+        "disaster": {"last": 9.0, "median": 9.0, "runs": 1, "phases": {}},
     }
+
+
+def test_phases_are_predicted_by_the_runs_that_journaled_them() -> None:
+    def times(**seconds: float) -> list[dict[str, Any]]:
+        return [{"phase": name, "began": 5.0, "ended": 5.0 + took} for name, took in seconds.items()]
+
+    events = [
+        *run(1, "cutoff", 20.0, times=times(drain=2.0, barrier=4.0)),
+        *run(2, "cutoff", 30.0),
+        *run(3, "cutoff", 40.0, times=times(drain=4.0, barrier=8.0)),
+        *run(4, "cutoff", 90.0, resumed=True, times=times(drain=80.0)),
+    ]
+    assert durations(events)["cutoff"]["phases"] == {"drain": 3.0, "barrier": 6.0}
 
 
 def test_what_was_interrupted_undone_or_is_under_way_predicts_nothing() -> None:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.page_cutover import cutover_page
@@ -62,7 +61,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "status": status(),
         "forecast": {"details": [ROW], "rereads": 0},
         "survey": {},
-        "last": "",
+        "durations": {},
     }
     return {**base, **parts}
 
@@ -134,20 +133,20 @@ def test_a_disaster_touches_what_runs_beside_the_surviving_side_only() -> None:
 
 def test_what_was_not_observed_is_unknown_and_never_a_number() -> None:
     found = cutover_plan(facts(forecast={}, status={}))
-    assert (found["positions"], found["rereads"], found["loss"], found["last_run"]) == (None, None, None, None)
+    assert (found["positions"], found["rereads"], found["loss"], found["predicted"]) == (None, None, None, None)
     lines = plan_lines(found, "cutoff")
     assert "committed offsets: unknown" in lines
     assert "records read again: unknown" in lines
     assert lines[-1].startswith("duration: unknown")
 
 
-def test_the_duration_is_that_of_the_last_completed_run_and_of_no_other() -> None:
-    phases = [{"phase": "drain", "result": "ok", "began": "x", "seconds": 2.5}]
-    last = {"outcome": "completed", "run": "r1", "ended": "2026-01-01", "seconds": 9.25, "phases": phases}
-    lines = plan_lines(cutover_plan(facts(last=json.dumps(last))), "cutoff")
-    assert lines[-1] == "duration: the last completed run took 9.2 s (drain 2.5 s), ended 2026-01-01"
-    for text in (json.dumps({**last, "outcome": "undone"}), "no JSON", "[]"):
-        assert cutover_plan(facts(last=text))["last_run"] is None
+def test_the_duration_is_that_of_earlier_runs_of_the_type_and_of_no_other() -> None:
+    took = {"last": 9.0, "median": 9.2, "runs": 2, "phases": {"drain": 2.5, "barrier": 1.0}}
+    lines = plan_lines(cutover_plan(facts(durations={"cutoff": took})), "cutoff")
+    assert lines[-1] == "duration: 9.2 s, the median of 2 completed runs (drain 2.5 s, barrier 1.0 s)"
+    lines = plan_lines(cutover_plan(facts(durations={"cutoff": {**took, "phases": {}}})), "cutoff")
+    assert lines[-1].endswith("(phases unknown)")
+    assert cutover_plan(facts(durations={"disaster": took}))["predicted"] is None
 
 
 def test_lines_name_clients_connectors_and_offsets() -> None:
