@@ -352,13 +352,14 @@ class _Salvage:
         """Note the ranges, set the flow behind them, then bring the records over: in this order, once."""
         left = [tail for tail in tails if tail.records or tail.resumes]
         shorter = {tail.key: tail.truncated[0] - 1 for tail in tails if tail.truncated}
-        into, raised = self._params["into"], self._raised(left)
+        into = self._params["into"]
         if into == "original":
             self._require_no_newer_keys(left)
         set_back = bool(shorter) and not self._identity
         if set_back or (left and not self._identity and not self._flow_runs):
             # Before a range is noted: until a noted one is brought over, enable refuses the flow.
             self._offsets_engine()
+        raised = self._raised(left)
         forgotten = self._forget(shorter) if set_back else []
         if not check and (left or forgotten):
             with contextlib.closing(
