@@ -18,10 +18,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.gates im
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.groups import GroupState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import TopicState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import PROVEN, REFUTED, UNKNOWN
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import FlowState, PartState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import Record
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair import observe, status
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.clusters import Opened
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.engine import ConnectorLook, EngineLook
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.intruders import foreign_records
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observe import (
     FlowLook,
@@ -32,7 +32,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observe 
 
 ROLES = Path(__file__).parents[2] / "roles"
 A, B, C = ("T", 0), ("T", 1), ("T", 2)
-RUNS = {"source": ConnectorLook("source", "P->B.source", "RUNNING", ("RUNNING",))}
+RUNS = {"source": PartState("source", "P->B.source", "RUNNING", ("RUNNING",))}
 
 
 def look(**facts: PartitionFacts) -> FlowLook:
@@ -196,7 +196,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> tuple[Pair, Sight]:
         "P": {A: (0, 10), B: (0, 5), C: (0, 0)},
         "B": {("P.T", 0): (0, 9), ("P.T", 1): (0, 4), ("P.T", 2): (0, 0), ("P.heartbeats", 0): (0, 0)},
     }
-    looks = {("P", "B"): EngineLook(dict(RUNS), {A: 8, B: 4})}
+    looks = {("P", "B"): FlowState(dict(RUNS), {A: 8, B: 4})}
     state = {"g": GroupState("g", "EMPTY")}
     sight = Sight(looks, {"P": (state, {"g": {A: 9, B: 4}})}, logs, {}, kafka, LastRecords(kafka))
     return pair, sight

@@ -134,7 +134,8 @@ class Facts:
     #: Committed offsets that a cutoff would refuse whatever the applications do, in words; None: not known.
     refused: Sequence[str] | None = None
     survey: Mapping[str, Any] | None = None
-    engine: str = "connect"
+    #: What keeps the workers' versions equal, where no worker reports one.
+    versions_kept_by: str = ""
     rights: Sequence[str] | None = None
     undeclared: Sequence[str] = ()
     strangers: Mapping[str, Sequence[str]] | None = None

@@ -80,8 +80,8 @@ def _works(side: str) -> Judge:
 
 
 def _versions(facts: Facts) -> Finding:
-    if facts.engine == "srm":
-        return _is("Cloudera Manager distributes it with its parcel")
+    if facts.versions_kept_by:
+        return _is(facts.versions_kept_by)
     known = {alias: version for alias, version in facts.versions.items() if version}
     if len(known) < 2:
         return Finding(UNKNOWN, "a version is not known")

@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from .._connect.offsets import change_offsets, copied_offsets, read_back
+from .._connect.offsets import copied_offsets
 from .._connect.rest import ConnectClient, Connector
 from .._core.adoption import config_problems, unlisted_topics
 from .._core.changes import Change, Outcome
@@ -29,7 +29,6 @@ from .._kafka import groups as kafka_groups
 from .._kafka.connect_offsets import ConnectOffsets
 from .._kafka.topics import describe
 from .._module import Result
-from .connect_engine import ConnectEngine
 from .flow_start import compared, replica_starts, with_stored
 from .observe import Pair, Partition
 
@@ -61,16 +60,14 @@ class _Adoption:
     """One flow whose replicas others have filled. ``spec``: as ``adopted_flow`` completes it."""
 
     def __init__(self, pair: Pair, flow: tuple[str, str], params: Mapping[str, Any]) -> None:
-        if not isinstance(pair.engine, ConnectEngine):
-            raise DrError("no_offsets", f"The offsets of {flow_name(*flow)} cannot be set: only Kafka Connect lets us.")
         self.name, self._flow, self._pair, self._params = flow_name(*flow), flow, pair, params
         self._spec: Mapping[str, Any] = params["adopt"][self.name]
         self._dedicated: str | None = self._spec["offsets_topic"]
-        self._mine, self._own = pair.engine.rest(*flow), pair.engine.name(*flow)
+        self._own = pair.engine.offsets(*flow)
         self._bounds = Bounds(float(params["wait_timeout"]))
         timeout = float(params["request_timeout"])
         self._rest = ConnectClient(self._spec["connect_url"], self._spec["connect_client"] or {}, timeout)
-        self._others = pair.engine.others(*flow, pair.topics, running=True)
+        self._others = pair.engine.competing_flows(*flow, pair.topics, running=True)
 
     @property
     def requests(self) -> list[dict[str, Any]]:
@@ -213,7 +210,7 @@ class _Adoption:
         self._await_stopped(self._rest, [one.name for one in self._connectors.values()])
         if not self.pending:
             return outcomes
-        self._require_own_stopped()
+        self._own.require_stopped("Its offsets can be set only then. Start the same playbook again.")
         stored = self._stored()
         wrong = self._misfits(stored)
         if wrong:
@@ -227,33 +224,9 @@ class _Adoption:
                 " see who else writes into the replicas.",
             )
         wanted = self._wanted(stored)
-        have = {key: at for key, at in copied_offsets(self._mine, self._own, self._flow[0]).items() if key in wanted}
-        change_offsets(self._mine, self._own, self._flow[0], wanted)
-        found = read_back(
-            self._mine, self._own, self._flow[0], lambda read: all(read.get(key) == at for key, at in wanted.items())
-        )
-        differ = sorted(key for key, at in wanted.items() if found.get(key) != at)
-        if differ:
-            raise DrError(
-                "offsets_not_set",
-                f'The connector "{self._own}" has other offsets than it was given for {len(differ)} partitions;'
-                f" {differ[0][0]}-{differ[0][1]}: wanted {wanted[differ[0]]}, found {found.get(differ[0])}.",
-                "It is stopped and copies nothing. Start the same playbook again.",
-                self._mine.url,
-            )
+        have = {key: at for key, at in self._own.read().items() if key in wanted}
+        self._own.update(wanted, "It is stopped and replicates nothing. Start the same playbook again.")
         return [*outcomes, Outcome(self._offsets_change(have, wanted), "done")]
-
-    def _require_own_stopped(self) -> None:
-        """Offsets of ours can be set only then."""
-        own = self._mine.connectors().get(self._own)
-        if own is None or not own.stopped:
-            state = "missing" if own is None else own.state
-            raise DrError(
-                "not_stopped",
-                f'The connector "{self._own}" is {state}, wanted STOPPED without tasks.',
-                "Its offsets can be set only then. Start the same playbook again.",
-                self._mine.url,
-            )
 
     def _await_stopped(self, rest: ConnectClient, names: list[str]) -> None:
         def left() -> list[str]:
@@ -276,7 +249,7 @@ class _Adoption:
         return Change("connector", one.name, "stop", {"state": one.state}, {"state": "STOPPED"})
 
     def _offsets_change(self, have: Mapping[Partition, int], wanted: Mapping[Partition, int]) -> Change:
-        return Change("offsets", self._own, "update", nested(have), nested(wanted))
+        return Change("offsets", self._own.name, "update", nested(have), nested(wanted))
 
     def facts(self) -> dict[str, Any]:
         """For the journal: what was adopted, and what it had stored."""

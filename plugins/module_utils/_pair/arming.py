@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from .._connect.offsets import copied_offsets, set_offsets
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.names import flow_name
@@ -24,7 +23,6 @@ from .._kafka.records import Record, data_records, has_data, last_data_records
 from .._kafka.topics import describe
 from .._module import Result
 from .clusters import on_each
-from .connect_engine import ConnectEngine
 from .journal import note
 from .observe import ISOLATION, Pair, Partition, same_content
 
@@ -80,10 +78,7 @@ class _Arming:
         self.flow = flow_name(self.source, self.target)
         self._params = params
         self.pair = Pair({**params, "flows": [{"source": self.source, "target": self.target}]})
-        if not isinstance(self.pair.engine, ConnectEngine):
-            raise DrError("no_offsets", f"The offsets of {self.flow} cannot be set: only Kafka Connect lets us.")
-        self._rest = self.pair.engine.rest(self.source, self.target)
-        self._name = self.pair.engine.name(self.source, self.target)
+        self._offsets = self.pair.engine.offsets(self.source, self.target)
         on_each(self.pair.kafka, self.pair.partitions)
         self._logs = {
             alias: self.pair.ranges(alias, self.pair.topics, "read_uncommitted") for alias in (self.source, self.target)
@@ -96,21 +91,12 @@ class _Arming:
 
     @property
     def running(self) -> bool:
-        """The connector works already."""
-        found = self._rest.connectors().get(self._name)
-        return found is not None and found.state == "RUNNING"
+        """The source part works already."""
+        return self.pair.engine.observe(self.source, self.target).connectors["source"].state == "RUNNING"
 
     def require_still(self) -> None:
         """No record moves in either direction, and the topics are the journaled ones."""
-        connector = self._rest.connectors().get(self._name)
-        if connector is None or not connector.stopped:
-            state = "missing" if connector is None else f"{connector.state} with {len(connector.tasks)} tasks"
-            raise DrError(
-                "not_stopped",
-                f'The connector "{self._name}" is {state}, wanted STOPPED with none.',
-                "Offsets can be set only then.",
-                self._rest.url,
-            )
+        self._offsets.require_stopped("Offsets can be set only then.")
         running = self.pair.against(self.source, self.target)
         if running:
             raise DrError(
@@ -203,7 +189,7 @@ class _Arming:
 
     def by_content(self) -> Beginning:
         """From what the connector knows, or behind the copy of the target's last record."""
-        known = copied_offsets(self._rest, self._name, self.source)
+        known = self._offsets.read()
         here, there = self._logs[self.source], self._logs[self.target]
         last = last_data_records(self.pair.kafka[self.target], there, ISOLATION)
         begin = Beginning({})
@@ -259,14 +245,14 @@ class _Arming:
 
     def set(self, begin: Beginning) -> Change | None:
         """Write the offsets and read them back; None: they were so already."""
-        have = copied_offsets(self._rest, self._name, self.source)
+        have = self._offsets.read()
         wanted = {key: at - 1 for key, at in begin.cut.items() if at > 0}
         # Heartbeats keep their place: copied again they would only be old ones.
         wanted |= {key: at for key, at in have.items() if key[0] == "heartbeats"}
         if have == wanted:
             return None
-        set_offsets(self._rest, self._name, self.source, wanted)
-        return Change("offsets", self._name, "update", nested(have), nested(wanted))
+        self._offsets.replace(wanted)
+        return Change("offsets", self._offsets.name, "update", nested(have), nested(wanted))
 
     def ends(self, alias: str) -> dict[str, dict[str, int]]:
         """Log ends, as the journal takes them."""

@@ -15,10 +15,9 @@ from typing import Any, TypeVar
 
 from .._core.errors import DrError, Unreachable
 from .._core.names import Naming
+from .._engines.base import Engine
+from .._engines.opening import open_engine
 from .._kafka.client import Kafka, connect
-from .connect_engine import ConnectEngine
-from .engine import Engine
-from .srm_engine import SrmEngine
 
 __all__ = [
     "Opened",
@@ -27,7 +26,6 @@ __all__ = [
     "connect_one",
     "connect_pair",
     "on_each",
-    "open_engine",
     "open_pair",
     "refuse_same_cluster",
 ]
@@ -97,15 +95,6 @@ def refuse_same_cluster(opened: Mapping[str, Kafka]) -> None:
                 "Correct bootstrap_servers: replicating a cluster onto itself never ends.",
             )
         ids[kafka.cluster_id] = alias
-
-
-def open_engine(
-    clusters: Mapping[str, Mapping[str, Any]], naming: Naming, kafka: Mapping[str, Kafka], timeout: float
-) -> Engine:
-    """Whatever the clusters name: ``connect_url``, or ``srm`` for Streams Replication Manager."""
-    if any(cluster.get("srm") for cluster in clusters.values()):
-        return SrmEngine(clusters, naming, kafka, timeout)
-    return ConnectEngine(clusters, naming, timeout)
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def _probes(params: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _stop(survivor: Survivor, params: Mapping[str, Any], check: bool) -> Result:
     identity = survivor.naming.policy == "identity"
     # Streams Replication Manager has no stop for one flow: its group sync ends; a dead source gives nothing to copy.
-    final = identity or not survivor.engine.syncs_on_source
+    final = identity or not survivor.engine.capabilities.offset_syncs_on_source
     bounds = Bounds(float(params["stop_timeout"]), float(params["wait_sleep"]))
     # What still arrives lies behind every position that is found meanwhile, and the source connector has no source.
     stopped = survivor.engine.stop(survivor.x, survivor.y, final, bounds, check, awaited=identity)

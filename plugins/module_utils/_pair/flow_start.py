@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from .._connect.offsets import change_offsets, copied_offsets, require_gone
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.flow_start import Begun, Place, ReplicaStart, forgotten, misfits, require_fit, would_start
@@ -26,9 +25,7 @@ from .._kafka.records import last_data_records
 from .._kafka.topics import describe, names
 from .._module import Result
 from .clusters import on_each
-from .connect_engine import ConnectEngine
 from .observe import ISOLATION, FlowLook, Pair, same_content
-from .srm_engine import SrmEngine
 
 __all__ = ["compared", "flow_start", "replica_starts", "with_stored"]
 
@@ -59,21 +56,20 @@ def flow_start(params: Mapping[str, Any], check: bool) -> Result:
 
 
 def _look(pair: Pair, flow: Flow, known: Mapping[str, Any]) -> FlowLook:
-    """With Streams Replication Manager, whether the flow runs is asked only where its stored offsets do not fit."""
-    if isinstance(pair.engine, SrmEngine):
-        at_rest = pair.look(*flow, engine_look=pair.engine.look_at_rest(*flow))
+    """Where an engine reads stored offsets alone, it is asked for the flow's state only if they do not fit."""
+    stored = pair.engine.observe_offsets(*flow)
+    if stored is not None:
+        at_rest = pair.look(*flow, engine_look=stored)
         if not misfits(replica_starts(pair, at_rest, known)):
             return at_rest
     return with_stored(pair, pair.look(*flow))
 
 
 def _others(pair: Pair, starts: Collection[ReplicaStart]) -> list[str]:
-    """Connectors of other names between the same ends, running or not, where a flow is about to start."""
-    if not isinstance(pair.engine, ConnectEngine):
-        return []
+    """Other flows between the same ends, running or not, where a flow is about to start."""
     flows = {one.flow for one in starts}
     wanted = [flow for flow in pair.flows if flow_name(*flow) in flows]
-    return [name for flow in wanted for name in pair.engine.others(*flow, pair.topics)]
+    return [name for flow in wanted for name in pair.engine.competing_flows(*flow, pair.topics)]
 
 
 def with_stored(pair: Pair, look: FlowLook) -> FlowLook:
@@ -117,8 +113,8 @@ def replica_starts(pair: Pair, look: FlowLook, known: Mapping[str, Any]) -> list
             replica,
             facts.replica_end,
             facts.copied,
-            # A stored offset shows that it existed. Streams Replication Manager has no connectors.
-            source.state is not None or facts.copied is not None or not isinstance(pair.engine, ConnectEngine),
+            # A stored offset shows that it existed.
+            source.state is not None or facts.copied is not None or pair.engine.capabilities.offsets_outlive_flow,
             mine is not None and mine == ids.get(replica),
             facts.end,
             more=facts.data_after,
@@ -173,24 +169,11 @@ def _begun(
 
 def _forget(pair: Pair, flow: Flow, topics: set[str], check: bool) -> Outcome:
     """The flow has copied nothing of ``topics``; read back."""
-    if not isinstance(pair.engine, ConnectEngine):
-        raise DrError(
-            "no_offsets", f"The offsets of {flow_name(*flow)} cannot be forgotten: only Kafka Connect lets us."
-        )
-    rest, name = pair.engine.rest(*flow), pair.engine.name(*flow)
-    have = {key: at for key, at in copied_offsets(rest, name, flow[0]).items() if key[0] in topics}
-    change = Change("offsets", name, "delete", nested(have), None)
+    offsets = pair.engine.offsets(*flow)
+    have = {key: at for key, at in offsets.read().items() if key[0] in topics}
+    change = Change("offsets", offsets.name, "delete", nested(have), None)
     if check:
         return Outcome(change, "planned")
-    connector = rest.connectors().get(name)
-    if connector is None or not connector.stopped:
-        state = "missing" if connector is None else connector.state
-        raise DrError(
-            "not_stopped",
-            f'The connector "{name}" is {state}, wanted STOPPED without tasks.',
-            "Its offsets can be forgotten only then. Run the playbook disable and start again.",
-            rest.url,
-        )
-    change_offsets(rest, name, flow[0], dict.fromkeys(have, -1))
-    require_gone(rest, name, flow[0], topics)
+    offsets.require_stopped("Its offsets can be forgotten only then. Run the playbook disable and start again.")
+    offsets.forget(topics)
     return Outcome(change, "done")

@@ -24,12 +24,12 @@ from .._core.groups import GroupState, members_named
 from .._core.names import CONNECTORS, Naming, connector_name, flow_name
 from .._core.scopes import out_of_scope
 from .._core.verdict import UNKNOWN
+from .._engines.base import FlowState, PartState
 from .._kafka import groups as kafka_groups
 from .._kafka.client import Kafka
 from .._kafka.records import Record, data_behind, has_data, last_data_records
 from .._kafka.topics import describe, log_ranges, require_told, told_ranges
 from .clusters import Opened, both, on_each, open_pair
-from .engine import ConnectorLook, EngineLook
 
 __all__ = [
     "FlowLook",
@@ -59,7 +59,7 @@ class FlowLook:
 
     source: str
     target: str
-    connectors: dict[str, ConnectorLook]
+    connectors: dict[str, PartState]
     facts: dict[Partition, PartitionFacts]
     heartbeat_age: float | None
     problems: tuple[str, ...] = ()
@@ -114,7 +114,7 @@ class Sight:
     What could not be seen is kept as its error, and raised where somebody needs it. ``high``: of originals.
     """
 
-    engines: Mapping[tuple[str, str], EngineLook | DrError]
+    engines: Mapping[tuple[str, str], FlowState | DrError]
     groups: Mapping[str, Groups | DrError]
     logs: Mapping[str, Mapping[Partition, Range | str] | DrError]
     high: Mapping[str, Mapping[Partition, Range | str] | DrError]
@@ -227,11 +227,11 @@ class Pair:
         beats = [self.naming.heartbeats(other) for other in self.kafka if other != alias]
         return {(name, 0) for name, state in describe(self.kafka[alias], beats).items() if state is not None}
 
-    def _engine_look(self, source: str, target: str, away: Mapping[str, str | None]) -> EngineLook:
+    def _engine_look(self, source: str, target: str, away: Mapping[str, str | None]) -> FlowState:
         reason = away.get(target)
         if reason:
             raise DrError("workers_away", reason)
-        return self.engine.look(source, target)
+        return self.engine.observe(source, target)
 
     def _groups(self, alias: str) -> Groups:
         kafka = self.kafka[alias]
@@ -301,7 +301,7 @@ class Pair:
         target: str,
         tails: bool = False,
         only: Collection[Partition] | None = None,
-        engine_look: EngineLook | None = None,
+        engine_look: FlowState | None = None,
     ) -> FlowLook:
         """Look at one flow. ``tails``: also compare the last data record of both sides (a hint, never a proof).
 
@@ -324,16 +324,16 @@ class Pair:
         last = LastRecords(self.kafka) if tails else None
         return self._flow_look((source, target), seen, beat, source_log, replica_log, high, last)
 
-    def _seen(self, source: str, target: str) -> EngineLook:
+    def _seen(self, source: str, target: str) -> FlowState:
         """As its engine shows it; ``partial``: what does not answer hides nothing else."""
         try:
-            return self.engine.look(source, target)
+            return self.engine.observe(source, target)
         except DrError as error:
             if not self._partial:
                 raise
             names = {part: connector_name(source, target, part, self.engine.application) for part in CONNECTORS}
-            return EngineLook(
-                {part: ConnectorLook(part, name, UNKNOWN, ()) for part, name in names.items()}, {}, error.message
+            return FlowState(
+                {part: PartState(part, name, UNKNOWN, ()) for part, name in names.items()}, {}, error.message
             )
 
     def _replicas(self, source: str) -> list[str]:
@@ -342,7 +342,7 @@ class Pair:
     def _flow_look(
         self,
         flow: tuple[str, str],
-        seen: EngineLook,
+        seen: FlowState,
         beat: float | None,
         source_log: Ranges,
         replica_log: Ranges,
@@ -387,7 +387,7 @@ class Pair:
             source, target, seen.connectors, facts, beat, problems, source_log, replica_log, seen.away, **limit
         )
 
-    def _own_beat(self, source: str, seen: EngineLook, last: LastRecords) -> float | None:
+    def _own_beat(self, source: str, seen: FlowState, last: LastRecords) -> float | None:
         """Seconds since the newest heartbeat that this flow itself has brought, by its stored offset; None: not known.
 
         The flows of all applications copy heartbeats into the same topic: what lies there tells nothing of this one.
@@ -403,7 +403,7 @@ class Pair:
 
     def against(self, source: str, target: str) -> list[str]:
         """What copies ``target`` -> ``source`` and runs, whatever it is called."""
-        return self.engine.against(source, target, self.topics)
+        return self.engine.reverse_flows(source, target, self.topics)
 
     def unless_away(self, work: Callable[[], list[str]], doubt: str) -> list[str]:
         """What ``work`` finds; ``partial``: where it cannot be asked, that ``doubt`` is not known."""

@@ -39,6 +39,8 @@ from .._core.readiness_checks import CHECKS, SETTINGS
 from .._core.residence import missing_epochs
 from .._core.topics import TopicState
 from .._core.uncopied import Uncopied
+from .._engines.base import Engine
+from .._engines.opening import open_engine
 from .._kafka import acls
 from .._kafka import groups as kafka_groups
 from .._kafka.client import Kafka
@@ -46,10 +48,8 @@ from .._kafka.records import first_data_records
 from .._kafka.topics import describe, remember
 from .._kafka.topics import names as topic_names
 from .._module import Result
-from .clusters import Opened, connect_one, on_each, open_engine, refuse_same_cluster
-from .connect_engine import ConnectEngine
+from .clusters import Opened, connect_one, on_each, refuse_same_cluster
 from .disaster import survey
-from .engine import Engine
 from .evidence import of_sight
 from .flow_start import replica_starts
 from .forecast import lasting
@@ -214,7 +214,7 @@ class _Look:
             away=away,
             workers=workers,
             versions=versions,
-            engine="srm" if self._clusters[self.y].get("srm") else "connect",
+            versions_kept_by=self._opened.engine.capabilities.versions_kept_by,
             journal=state,
             journal_missing=missing,
             journal_gaps=missing_epochs(self.events),
@@ -296,12 +296,8 @@ class _Look:
         return reasons, versions
 
     def _worker(self, engine: Engine, alias: str) -> tuple[str | None, str | None]:
-        source = self._other(alias)
-        if not isinstance(engine, ConnectEngine):
-            engine.look(source, alias)
-            return None, None
-        served, version = engine.rest(source, alias).about()
-        known = self.kafka[alias].cluster_id if alias in self.kafka else served
+        served, version = engine.about(self._other(alias), alias)
+        known = self.kafka[alias].cluster_id if alias in self.kafka and served is not None else served
         wrong = f'they belong to the cluster "{served}", not to "{known}"'
         return None if served == known else wrong, version
 
@@ -428,7 +424,7 @@ class _Look:
         return {
             "row": flow_row(look, finding),
             "unsound": look.connectors["source"].unsound,
-            "left_out": self._left_out(look),
+            "left_out": self._left_out(pair, look),
             "misfits": [] if self._naming.policy == "identity" else misfits(replica_starts(pair, look, state)),
             "foreign": foreign,
             "uncopied": lacking,
@@ -437,19 +433,17 @@ class _Look:
         }
 
     def _rivals(self, pair: Pair, flows: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-        """Other connectors that run for the same topics. Streams Replication Manager runs one flow between clusters."""
-        engine = pair.engine
-        if not isinstance(engine, ConnectEngine):
-            return {flow_name(*flow): [] for flow in flows}
-        return {flow_name(*flow): engine.others(*flow, self._params["topics"], running=True) for flow in flows}
+        """Other flows that run for the same topics."""
+        topics = self._params["topics"]
+        return {flow_name(*flow): pair.engine.competing_flows(*flow, topics, running=True) for flow in flows}
 
-    def _left_out(self, look: FlowLook) -> tuple[list[str], list[str]]:
+    def _left_out(self, pair: Pair, look: FlowLook) -> tuple[list[str], list[str]]:
         """By the connectors' own filters, or with the engine srm by its lists as somebody has read them."""
         names = {"topics": self._params["topics"], "groups": self._params["groups"]}
         missing = [text for part in look.connectors.values() for text in part.amiss]
         unknown: list[str] = []
         filters: dict[str, Sequence[Filter]] = {part.name: part.filters for part in look.connectors.values()}
-        if self._clusters[look.target].get("srm"):
+        if pair.engine.capabilities.separate_lists:
             listed, unknown = self._lists(look)
             filters = {"Streams Replication Manager": listed}
         for who, takes in filters.items():

@@ -19,11 +19,12 @@ from .._core.disaster import loss_lines
 from .._core.errors import DrError
 from .._core.names import Naming
 from .._core.stays import nested
+from .._engines.opening import open_engine
 from .._kafka import acls as kafka_acls
 from .._kafka.latest import read_latest, write_latest
 from .._kafka.topics import describe, log_ranges
 from .._module import Result
-from .clusters import connect_pair, open_engine
+from .clusters import connect_pair
 from .journal import note
 from .journal_copies import read_copy
 from .leases import open_leases_of, unfinished_replays

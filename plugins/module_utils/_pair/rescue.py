@@ -56,7 +56,7 @@ def rescue(params: Mapping[str, Any]) -> Result:
     def observe() -> _Look:
         spans = known_ranges(pair.kafka[leave], keys)
         ends = {key: None if span is None else span[1] for key, span in spans.items()}
-        return _Look(ends, pair.engine.look(leave, enter).copied)
+        return _Look(ends, pair.engine.observe(leave, enter).copied)
 
     bounds = Bounds(float(params["wait_timeout"]), float(params["wait_sleep"]), float(params["stall_timeout"]))
     waited = wait_until(observe, lambda look: look.done, bounds, lambda look: sorted(look.copied.items()))

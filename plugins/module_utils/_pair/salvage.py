@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._connect.offsets import change_offsets, read_back
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.fingerprints import fingerprints, has_time
@@ -31,7 +30,6 @@ from .._kafka.salvage import Replayer
 from .._kafka.topics import describe, offsets_at
 from .._module import Result
 from .clusters import both, on_each
-from .connect_engine import ConnectEngine
 from .observe import ISOLATION, Pair, Partition
 
 __all__ = ["salvage"]
@@ -194,7 +192,7 @@ class _Salvage:
 
         A replay that has not ended goes on while the flow runs: its offsets were set behind that range.
         """
-        look = self.pair.engine.look(self.p, self.b)
+        look = self.pair.engine.observe(self.p, self.b)
         source = look.connectors["source"]
         behind = [look.copied.get((one.topic, one.partition), -1) >= one.end - 1 for one in unfinished]
         if not source.final and not (unfinished and all(behind)):
@@ -358,7 +356,7 @@ class _Salvage:
         set_back = bool(shorter) and not self._identity
         if set_back or (left and not self._identity and not self._flow_runs):
             # Before a range is noted: until a noted one is brought over, enable refuses the flow.
-            self._offsets_engine()
+            self.pair.engine.offsets(self.p, self.b)
         raised = self._raised(left)
         forgotten = self._forget(shorter) if set_back else []
         if not check and (left or forgotten):
@@ -474,34 +472,11 @@ class _Salvage:
         ]
 
     def _set_flow_behind(self, ends: Mapping[Partition, int]) -> None:
-        have = self.pair.engine.look(self.p, self.b).copied
+        have = self.pair.engine.observe(self.p, self.b).copied
         self._set_flow({key: at for key, at in ends.items() if at > have.get(key, -1)}, "No record was brought over.")
 
-    def _offsets_engine(self) -> ConnectEngine:
-        engine = self.pair.engine
-        if not isinstance(engine, ConnectEngine):
-            raise DrError(
-                "no_offsets",
-                "Streams Replication Manager's offsets cannot be set, so the flow would bring the tail over again.",
-                "No record was brought over. Let the flow bring the tail over: run the playbook enable.",
-            )
-        return engine
-
     def _set_flow(self, wanted: Mapping[Partition, int], so_far: str) -> None:
-        engine = self._offsets_engine()
-        rest, name = engine.rest(self.p, self.b), engine.name(self.p, self.b)
-        change_offsets(rest, name, self.p, wanted)
-
-        def taken(shown: Mapping[Partition, int]) -> bool:
-            return all(shown.get(key, -1) == at for key, at in wanted.items())
-
-        if not taken(read_back(rest, name, self.p, taken)):
-            raise DrError(
-                "offsets_not_set",
-                f'The connector "{name}" did not take the offsets that it was given.',
-                f"{so_far} Start the same playbook again.",
-                rest.url,
-            )
+        self.pair.engine.offsets(self.p, self.b).update(wanted, f"{so_far} Start the same playbook again.")
 
     def _require_no_newer_keys(self, tails: list[_Tail]) -> None:
         """A record that comes late would look like the newest of its key."""

@@ -22,11 +22,11 @@ from .._core.stays import Place, locate, stays
 from .._core.topic_ids import require_same
 from .._core.topics import TopicState
 from .._core.translation import after_last_rewind, checkpoint
+from .._engines.base import FlowState
 from .._kafka import groups as kafka_groups
 from .._kafka.records import Record, data_records, first_data_record
 from .._kafka.topics import describe, log_ranges
 from .clusters import Opened, open_pair
-from .engine import EngineLook
 from .observe import ISOLATION, LastRecords, Partition, Sight, given, heartbeat_age
 from .syncs import Syncs
 
@@ -113,11 +113,13 @@ class Survivor:
 
     # ---- the flow
 
-    def look(self) -> EngineLook:
+    def look(self) -> FlowState:
         """The flow X->Y as its engine on Y reports it."""
-        return self.engine.look(self.x, self.y) if self._sight is None else given(self._sight.engines[self.x, self.y])
+        if self._sight is None:
+            return self.engine.observe(self.x, self.y)
+        return given(self._sight.engines[self.x, self.y])
 
-    def tails(self, look: EngineLook) -> dict[Partition, Tail]:
+    def tails(self, look: FlowState) -> dict[Partition, Tail]:
         """Every partition on Y; of the replicas, how far they were copied."""
         copied = {self.replica(key): at for key, at in look.copied.items()}
         return {key: Tail(start, end, copied.get(key), self._floor(key)) for key, (start, end) in self.ranges().items()}
@@ -169,7 +171,7 @@ class Survivor:
     @cached_property
     def _syncs(self) -> Syncs | None:
         """Of the flow X->Y, where they lie on Y."""
-        if self.engine.syncs_on_source:
+        if self.engine.capabilities.offset_syncs_on_source:
             return None
         topic = self.naming.offset_syncs(self.x)
         return Syncs(self.kafka, topic, flow_name(self.x, self.y), self.topics, self._since)
@@ -180,7 +182,7 @@ class Survivor:
         topic, moments = self.naming.offset_syncs(self.x), {}
         for name, since in self._since.items():
             moments[name] = 0.0 if since == 0 else float("inf")
-            if since and not self.engine.syncs_on_source:
+            if since and not self.engine.capabilities.offset_syncs_on_source:
                 start, end = log_ranges(self.kafka, {(topic, 0)}, ISOLATION)[topic, 0]
                 first = first_data_record(self.kafka, (topic, 0), max(start, since), end) if since < end else None
                 if first is not None:

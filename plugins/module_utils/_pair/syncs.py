@@ -80,6 +80,6 @@ class Syncs:
 
 def syncs_of(pair: Pair, source: str, target: str, since: Mapping[str, int]) -> Syncs:
     """Where the engine has them, and nowhere else: on the other side a topic of that form is the opposite flow's."""
-    alias, other = (source, target) if pair.engine.syncs_on_source else (target, source)
+    alias, other = (source, target) if pair.engine.capabilities.offset_syncs_on_source else (target, source)
     topic = pair.naming.offset_syncs(other)
     return Syncs(pair.kafka[alias], topic, flow_name(source, target), pair.topics, since)

@@ -30,9 +30,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair import copies
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.evidence import Evidence
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observe import (
-    ConnectorLook,
     FlowLook,
     GroupLook,
+    PartState,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.one_topic import OneTopic
 from ansible_collections.switchback.kafka_dr.tests.unit.core.stay_worlds import (
@@ -128,7 +128,7 @@ def evidence(made: StayWorld, commits: Mapping[str, int], final: bool) -> Eviden
     waiting = any(one.offset > (-1 if copied is None else copied) for one in log)
     facts = PartitionFacts(start, end, copied, waiting, made.ends[made.idle])
     state, tasks = ("STOPPED", ()) if final else ("RUNNING", ("RUNNING",))
-    connectors = {"source": ConnectorLook("source", "name", state, tasks)}
+    connectors = {"source": PartState("source", "name", state, tasks)}
     left = {name: GroupLook("EMPTY", {KEY: at}, {KEY: not made.unread(at)}) for name, at in commits.items()}
     pair: Any = TwoSides(made, commits)
     return Evidence(

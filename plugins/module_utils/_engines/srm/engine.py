@@ -17,26 +17,26 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from .._cm.commands import Reader
-from .._cm.config import Declared, reconcile_config
-from .._cm.control import Wish, reconcile_service
-from .._cm.service import CmService, open_service
-from .._cm.shapes import Service
-from .._connect.soundness import reads_uncommitted, unsound
-from .._core.changes import Change, Outcome
-from .._core.errors import DrError
-from .._core.names import CONNECTORS, Naming, connector_name, flow_name, offsets_topic
-from .._core.replication_config import parse
-from .._core.srm import REPLICATION_CONFIGS, REVERSE, foreign_policy, is_on, of_flow, sync_key
-from .._core.stays import nested
-from .._core.waiting import Bounds
-from .._kafka.client import Kafka
-from .._kafka.connect_offsets import ConnectOffsets
-from .._kafka.topics import delete
-from .._module import Result
-from .engine import ConnectorLook, EngineLook
+from ..._cm.commands import Reader
+from ..._cm.config import Declared, reconcile_config
+from ..._cm.control import Wish, reconcile_service
+from ..._cm.service import CmService, open_service
+from ..._cm.shapes import Service
+from ..._connect.soundness import reads_uncommitted, unsound
+from ..._core.changes import Change, Outcome
+from ..._core.errors import DrError
+from ..._core.names import CONNECTORS, Naming, connector_name, flow_name, offsets_topic
+from ..._core.replication_config import parse
+from ..._core.srm import REPLICATION_CONFIGS, REVERSE, foreign_policy, is_on, of_flow, sync_key
+from ..._core.stays import nested
+from ..._core.waiting import Bounds
+from ..._kafka.client import Kafka
+from ..._kafka.connect_offsets import ConnectOffsets
+from ..._kafka.topics import delete
+from ..._module import Result
+from ..base import Capabilities, FlowState, PartState, StoredOffsets, no_offsets
 
-__all__ = ["SrmEngine"]
+__all__ = ["SrmEngine", "open_engine"]
 
 _LOOK_SECONDS = 5.0
 _Seen = tuple[float, Service]
@@ -45,7 +45,12 @@ _Seen = tuple[float, Service]
 class SrmEngine:
     """``clusters``: alias -> {srm: {url, client, api_version, cluster, service}}; ``kafka``: the same aliases."""
 
-    syncs_on_source = True
+    capabilities = Capabilities(
+        offset_syncs_on_source=True,
+        offsets_outlive_flow=True,
+        separate_lists=True,
+        versions_kept_by="Cloudera Manager distributes it with its parcel",
+    )
     application: str | None = None
 
     def __init__(
@@ -70,7 +75,7 @@ class SrmEngine:
         """Every request sent so far, without secrets."""
         return [request for site in self._sites.values() for request in site.client.requests]
 
-    def look(self, source: str, target: str) -> EngineLook:
+    def observe(self, source: str, target: str) -> FlowState:
         """The service of the target's site, the lines of the flow, and what the offsets topic says."""
         flow, service = flow_name(source, target), self._service_of(target)
         lines = self._lines_of(target)
@@ -90,17 +95,30 @@ class SrmEngine:
             part: _look(part, connector_name(source, target, part), states[part], tuple(wrong)) for part in CONNECTORS
         }
         looks["checkpoint"] = replace(looks["checkpoint"], amiss=self._amiss(target))
-        return EngineLook(looks, self._copied(source, target))
+        return FlowState(looks, self._copied(source, target))
 
-    def look_at_rest(self, source: str, target: str) -> EngineLook:
-        """The offsets that the flow has stored, as if it stood still. Asks no Cloudera Manager."""
+    def observe_offsets(self, source: str, target: str) -> FlowState:
+        """From the offsets topic alone: Cloudera Manager is not asked."""
         names = {part: connector_name(source, target, part) for part in CONNECTORS}
         looks = {part: _look(part, name, "STOPPED", ()) for part, name in names.items()}
-        return EngineLook(looks, self._copied(source, target))
+        return FlowState(looks, self._copied(source, target))
 
-    def against(self, source: str, target: str, topics: Iterable[str]) -> list[str]:
+    def about(self, source: str, target: str) -> tuple[None, None]:
+        """Cloudera Manager reports neither; what is asked is whether it answers."""
+        self.observe(source, target)
+        return None, None
+
+    def offsets(self, source: str, target: str) -> StoredOffsets:
+        """Its Driver has no interface to change them."""
+        raise no_offsets(source, target, "Streams Replication Manager")
+
+    def competing_flows(self, source: str, target: str, topics: Iterable[str], running: bool = False) -> list[str]:
+        """None: one service runs one flow between two clusters."""
+        return []
+
+    def reverse_flows(self, source: str, target: str, topics: Iterable[str]) -> list[str]:
         """The opposite flow, if it is enabled and its site runs."""
-        back = self.look(source=target, target=source).connectors["source"]
+        back = self.observe(source=target, target=source).connectors["source"]
         return [back.name] if back.state not in (None, "STOPPED") else []
 
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
@@ -211,9 +229,14 @@ def _unsound(config: Mapping[str, str]) -> list[str]:
     return [*unsound(config, ()), *reads_uncommitted(config), *foreign_policy(config)]
 
 
-def _look(part: str, name: str, state: str | None, wrong: tuple[str, ...]) -> ConnectorLook:
+def _look(part: str, name: str, state: str | None, wrong: tuple[str, ...]) -> PartState:
     """In the words of Kafka Connect, which gates and reports use; STARTED is RUNNING with one task."""
     shown = "RUNNING" if state == "STARTED" else state or None
-    return ConnectorLook(
-        part, name, shown, ("RUNNING",) if shown == "RUNNING" else (), wrong if part == "source" else ()
-    )
+    return PartState(part, name, shown, ("RUNNING",) if shown == "RUNNING" else (), wrong if part == "source" else ())
+
+
+def open_engine(
+    clusters: Mapping[str, Mapping[str, Any]], naming: Naming, kafka: Mapping[str, Kafka], timeout: float
+) -> SrmEngine:
+    """See :class:`SrmEngine`."""
+    return SrmEngine(clusters, naming, kafka, timeout)

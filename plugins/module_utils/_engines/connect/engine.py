@@ -11,21 +11,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .._connect.flow import reconcile_flow
-from .._connect.mirror import Cluster, FlowSpec
-from .._connect.offsets import copied_offsets, reset_offsets
-from .._connect.rest import ConnectClient
-from .._connect.soundness import left_open, unsound
-from .._core.changes import Change, Outcome
-from .._core.errors import DrError
-from .._core.filters import filters_of, takes_any
-from .._core.names import CONNECTORS, Naming, connector_name, flow_name
-from .._core.stays import nested
-from .._core.waiting import Bounds
-from .._module import Result
-from .engine import DEFAULT_LARGEST_RECORD, ConnectorLook, EngineLook
+from ..._connect.flow import reconcile_flow
+from ..._connect.mirror import Cluster, FlowSpec
+from ..._connect.offsets import copied_offsets, reset_offsets
+from ..._connect.rest import ConnectClient
+from ..._connect.soundness import left_open, unsound
+from ..._core.changes import Change, Outcome
+from ..._core.errors import DrError
+from ..._core.filters import filters_of, takes_any
+from ..._core.names import CONNECTORS, Naming, connector_name
+from ..._core.stays import nested
+from ..._core.waiting import Bounds
+from ..._kafka.client import Kafka
+from ..._module import Result
+from ..base import DEFAULT_LARGEST_RECORD, Capabilities, FlowState, PartState
+from .offsets import ConnectStoredOffsets
 
-__all__ = ["ConnectEngine"]
+__all__ = ["ConnectEngine", "open_engine"]
 
 _FILTERS = {"source": ("topics",), "checkpoint": ("topics", "groups"), "heartbeat": ()}
 
@@ -33,7 +35,7 @@ _FILTERS = {"source": ("topics",), "checkpoint": ("topics", "groups"), "heartbea
 class ConnectEngine:
     """MirrorMaker 2 connectors on Kafka Connect: the workers of a flow stand beside its target."""
 
-    syncs_on_source = False
+    capabilities = Capabilities(offset_syncs_on_source=False, offsets_outlive_flow=False, separate_lists=False)
 
     def __init__(self, clusters: Mapping[str, Mapping[str, Any]], naming: Naming, timeout: float) -> None:
         self._naming = naming
@@ -62,7 +64,7 @@ class ConnectEngine:
         """Name of a connector of a flow."""
         return connector_name(source, target, part, self.application)
 
-    def look(self, source: str, target: str) -> EngineLook:
+    def observe(self, source: str, target: str) -> FlowState:
         """The three connectors as the worker lists them, and the source connector's stored offsets."""
         rest = self.rest(source, target)
         looks = {}
@@ -78,12 +80,21 @@ class ConnectEngine:
             filters = () if status is None else filters_of(config, _FILTERS[part])
             failures = () if status is None else status.failures
             largest = _largest_record(config)
-            looks[part] = ConnectorLook(
-                part, name, state, tasks, wrong, filters, failures=failures, largest_record=largest
-            )
-        return EngineLook(looks, copied_offsets(rest, looks["source"].name, source))
+            looks[part] = PartState(part, name, state, tasks, wrong, filters, failures=failures, largest_record=largest)
+        return FlowState(looks, copied_offsets(rest, looks["source"].name, source))
 
-    def against(self, source: str, target: str, topics: Iterable[str]) -> list[str]:
+    def observe_offsets(self, source: str, target: str) -> None:
+        """One request reads both."""
+
+    def about(self, source: str, target: str) -> tuple[str | None, str | None]:
+        """As the workers report them at their root path."""
+        return self.rest(source, target).about()
+
+    def offsets(self, source: str, target: str) -> ConnectStoredOffsets:
+        """Those of the source connector."""
+        return ConnectStoredOffsets(self.rest(source, target), self.name(source, target), source)
+
+    def reverse_flows(self, source: str, target: str, topics: Iterable[str]) -> list[str]:
         """Connectors of whatever name, on either side's workers, that copy back and run.
 
         Of one application only those that may take its ``topics``: others live on the other side.
@@ -99,7 +110,7 @@ class ConnectEngine:
             and takes_any(connector.config, topics if self.application else ())
         )
 
-    def others(self, source: str, target: str, topics: Iterable[str], running: bool = False) -> list[str]:
+    def competing_flows(self, source: str, target: str, topics: Iterable[str], running: bool = False) -> list[str]:
         """Source connectors of other names that replicate one of ``topics`` into the replicas of this flow.
 
         ``running``: only those that are not stopped.
@@ -132,16 +143,9 @@ class ConnectEngine:
         outcomes = []
         for source, target in ((gone, here), (here, gone)):
             rest, name = self.rest(source, target), self.name(source, target)
-            connector = rest.connectors().get(name)
-            if connector is None and check:
-                continue
-            if not check and (connector is None or not connector.stopped):
-                state = "missing" if connector is None else f"{connector.state} with {len(connector.tasks)} tasks"
-                raise DrError(
-                    "not_stopped",
-                    f'The connector "{name}" of {flow_name(source, target)} is {state}, wanted STOPPED with none.',
-                    "Its offsets can be reset only then. Start the same playbook again.",
-                    rest.url,
+            if not check:
+                self.offsets(source, target).require_stopped(
+                    "Its offsets can be reset only then. Start the same playbook again."
                 )
             have = copied_offsets(rest, name)
             if have:
@@ -161,3 +165,11 @@ def _largest_record(config: Mapping[str, str]) -> int:
 def _brokers(config: Mapping[str, str]) -> set[str]:
     """Where a connector says that its target is."""
     return {address.strip().lower() for address in config.get("target.cluster.bootstrap.servers", "").split(",")}
+
+
+def open_engine(
+    clusters: Mapping[str, Mapping[str, Any]], naming: Naming, kafka: Mapping[str, Kafka], timeout: float
+) -> ConnectEngine:
+    """``clusters``: alias -> {connect_url, connect_client}. Kafka itself is not asked."""
+    del kafka
+    return ConnectEngine(clusters, naming, timeout)
