@@ -84,7 +84,7 @@ def test_the_page_of_a_filter_names_its_arguments_in_their_order(name: str) -> N
 
 
 def test_the_filters_work_in_a_playbook_by_their_full_names() -> None:
-    text = "{{ (given | switchback.kafka_dr.pair).flow_steps.P | to_json }} {{ [] | switchback.kafka_dr.topic_ids }}"
+    text = "{{ (given | switchback.kafka_dr.pair).live_flows.P | to_json }} {{ [] | switchback.kafka_dr.topic_ids }}"
     ansible = Path(sys.executable).with_name("ansible")
     command = [ansible, "localhost", "-o", "-m", "ansible.builtin.debug", "-a", f"msg={text}"]
     environment = {
@@ -103,5 +103,5 @@ def test_the_filters_work_in_a_playbook_by_their_full_names() -> None:
         check=False,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "checkpoint" in ran.stdout
-    assert "stopped" in ran.stdout
+    assert "source" in ran.stdout
+    assert "target" in ran.stdout

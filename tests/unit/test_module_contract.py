@@ -113,7 +113,11 @@ def test_what_a_module_returns_is_documented(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("dr_")])
 def test_an_unknown_option_is_refused_by_name(name: str) -> None:
     texts = {"list": [], "dict": {}}
-    needed = {key: texts.get(one["type"], "x") for key, one in spec(name).items() if one.get("required")}
+    needed = {
+        key: one.get("choices", [texts.get(one["type"], "x")])[0]
+        for key, one in spec(name).items()
+        if one.get("required")
+    }
     result = run_module(module(name), {**needed, "topcis": []})
     assert (result["failed"], result["rc"]) == (True, 1)
     assert "topcis" in result["msg"]

@@ -14,9 +14,10 @@ from typing import Any
 
 from .._core.changes import Outcome
 from .._core.names import CONNECTORS, Naming
+from .._core.pair_spec import ClusterSpec
 from .._core.waiting import Bounds
 from .._module import Result
-from .mirror import Cluster, FlowSpec, check_flow, check_settings, wanted_config
+from .mirror import FlowSpec, check_flow, check_settings, wanted_config
 from .planning import Wish, kept_settings, plan
 from .reconcile import Reconciler, Report
 from .rest import ConnectClient, Connector
@@ -118,8 +119,8 @@ def reconcile_flow(
     return Result(report.outcomes, extra, rest.requests, found, report.failure)
 
 
-def _cluster(given: Mapping[str, Any]) -> Cluster:
-    return Cluster(given["alias"], given["bootstrap_servers"], given["client"] or {}, given["cluster_id"])
+def _cluster(given: Mapping[str, Any]) -> ClusterSpec:
+    return ClusterSpec(given["alias"], given["bootstrap_servers"], given["client"] or {}, given["cluster_id"])
 
 
 def _look(rest: ConnectClient, wishes: Sequence[Wish]) -> dict[str, Connector]:

@@ -18,46 +18,33 @@ from typing import Any
 
 from .._core.errors import DrError
 from .._core.names import CONNECTORS, HEARTBEATS, Naming, connector_name
+from .._core.pair_spec import ClusterSpec
 from .._core.security import java_properties
 from .rest import PACKAGE
 from .soundness import unsound
 
-__all__ = ["Cluster", "FlowSpec", "check_flow", "check_settings", "literal", "wanted_config"]
+__all__ = ["DEFAULT_TASKS", "FlowSpec", "check_flow", "check_settings", "literal", "wanted_config"]
 
 _POLICIES = {
     "default": PACKAGE + "DefaultReplicationPolicy",
     "identity": PACKAGE + "IdentityReplicationPolicy",
 }
+DEFAULT_TASKS = 4
 _BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """One side of a flow as the worker reaches it. ``client`` has librdkafka's names."""
-
-    alias: str
-    bootstrap_servers: str = ""
-    client: Mapping[str, Any] = field(default_factory=dict)
-    cluster_id: str | None = None
-
-    @property
-    def brokers(self) -> set[str]:
-        """The bootstrap addresses, one by one."""
-        return {address.strip().lower() for address in self.bootstrap_servers.split(",") if address.strip()}
 
 
 @dataclass(frozen=True)
 class FlowSpec:
     """What a user declares about one flow. ``settings``: by part, and ``common`` for all three; None removes a key."""
 
-    source: Cluster
-    target: Cluster
+    source: ClusterSpec
+    target: ClusterSpec
     topics: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     naming: Naming = field(default_factory=Naming)
     replication_factor: int | None = None
     offset_syncs_location: str = "target"
-    tasks_max: int = 4
+    tasks_max: int = DEFAULT_TASKS
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     application: str | None = None
 

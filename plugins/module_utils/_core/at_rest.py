@@ -34,7 +34,7 @@ def judge_at_rest(
     """``judgement`` with the verdict that all evidence gives, and a text that names what differs or is not known.
 
     ``journal``: the result of ``dr_journal``. ``activity``: of ``dr_active_info`` with ``observe``. ``planned``: of
-    ``connect_mirror`` in check mode; None: not compared. ``fences``: of ``dr_fence`` in check mode.
+    ``dr_flows`` in check mode; None: not compared. ``fences``: of ``dr_fence`` in check mode.
     """
     state = journal["state"]
     active = state["active"]
@@ -54,7 +54,7 @@ def judge_at_rest(
         *(text for text in _other_findings(status) if "not known" in text),
         *([] if activity["grown"].get(active) else [f"no record was written on {active} while it was observed"]),
         *(["the settings of the flows were not compared"] if not planned else []),
-        *(f"connectors could not be compared: {one.get('msg', '')}" for one in planned or () if _not_compared(one)),
+        *(f"the flows could not be compared: {one.get('msg', '')}" for one in planned or () if _not_compared(one)),
         *(f"the fence could not be read: {one.get('msg', '')}" for one in fences if one.get("failed")),
         *(f"{one['item']['alias']} refuses no writes: {one.get('reason', '')}" for one in fences if _unfenced(one)),
         *_failed_leases(journal.get("leases", ()), active),
@@ -108,7 +108,7 @@ def _writers(status: Mapping[str, Any], state: Mapping[str, Any], activity: Mapp
 
 def _planned(results: Iterable[Mapping[str, Any]]) -> list[str]:
     return [
-        f"the connector {change['name']} is not as it should be ({change['action']})"
+        f"the {change['kind']} {change['name']} is not as it should be ({change['action']})"
         for result in results
         for change in result.get("changes", ())
     ]

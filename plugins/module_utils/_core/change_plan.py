@@ -21,7 +21,7 @@ __all__ = ["SCHEMA", "change_plan", "change_plan_lines", "rehearsal_changes"]
 SCHEMA = "switchback.kafka_dr/plan/1"
 _SHOWN = 60
 #: Variables of the loops over clusters and flows in the roles: each names where a change happens.
-_PLACES = ("topics_alias", "replication_alias", "replication_site", "flow_item")
+_PLACES = ("topics_alias", "replication_alias", "replication_site")
 _HIDDEN = "********"
 
 

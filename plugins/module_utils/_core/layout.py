@@ -1,11 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What runs where, and what a client is told, in each state of the pair.
-
-The connector tables are those in docs/architecture.md: MirrorMaker 2's own group sync must not write on the side
-where applications live (SOUNDNESS 10), so the checkpoint connector toward the active side is stopped. With the policy
-identity records flow in one direction only, away from the applications: two would copy each record round and round.
+"""What a client is told in each state of the pair, and what roles need ready-made.
 
 Private to this collection: may change in any release.
 """
@@ -20,108 +16,17 @@ from typing import Any
 from .acl import bans, client_acls
 from .names import Naming
 from .security import librdkafka_properties
-from .srm import list_rows, site_lines, sync_key
+from .srm import list_rows
 
 __all__ = [
     "client_batches",
     "client_call",
-    "connector_states",
     "endpoint",
-    "flow_steps",
     "laid_out",
     "larger_replicas",
     "salvage_topics",
     "unequal_partitions",
 ]
-
-
-def connector_states(pair: Mapping[str, Any], active: str) -> dict[str, dict[str, str]]:
-    """Per flow, the wanted state of its three connectors while applications live on ``active``."""
-    toward = "stopped" if pair["policy"] == "identity" else "running"
-    table = {
-        name: {
-            "source": toward if flow["target"] == active else "running",
-            "checkpoint": "stopped" if flow["target"] == active else "running",
-            "heartbeat": "running",
-        }
-        for name, flow in pair["flows"].items()
-    }
-    return {name: {part: states[part] for part in pair["parts"]} for name, states in table.items()}
-
-
-def flow_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
-    """The table as steps ``[flow, {parts, state}]``, one for each flow and state; what stops comes first.
-
-    Engine ``srm``: ``[alias, {lines, service}]`` for each site, which is where a flow ends.
-    """
-    if pair["engine"] == "srm":
-        return [[alias, {"lines": site_lines(pair, active), "service": "started"}] for alias in pair["clusters"]]
-    table = connector_states(pair, active)
-    wanted = [
-        (name, {"parts": [part for part, one in states.items() if one == state], "state": state})
-        for state in ("stopped", "running")
-        for name, states in table.items()
-    ]
-    return [[name, step] for name, step in wanted if step["parts"]]
-
-
-def _arm_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
-    """Before the flow away from ``active`` is told where to begin: no record moves, and its connector exists."""
-    away, toward = _away_and_toward(pair, active)
-    return [[toward, {"parts": ["source", "checkpoint"], "state": "stopped"}], [away, _PRESENT]]
-
-
-def _hold_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
-    """The flow away from ``active`` stands still, as offsets can be set only then."""
-    return [[_away_and_toward(pair, active)[0], {"parts": ["source"], "state": "stopped"}]]
-
-
-_PRESENT = {"parts": ["source"], "state": "present"}
-
-
-def _rebuild_steps(pair: Mapping[str, Any], active: str) -> list[list[Any]]:
-    """Both flows stand still and have a source connector: only of one that exists offsets can be seen and reset."""
-    if pair["engine"] == "srm":
-        return [[alias, {"lines": {}, "service": "stopped"}] for alias in pair["clusters"]]
-    still = {"parts": ["source", "checkpoint"], "state": "stopped"}
-    return [[name, step] for name in _away_and_toward(pair, active)[::-1] for step in (still, _PRESENT)]
-
-
-def _survive_steps(pair: Mapping[str, Any], alias: str) -> list[list[Any]]:
-    """On what runs flows beside ``alias`` alone: nothing comes from the other side until somebody has looked at it."""
-    toward = _away_and_toward(pair, alias)[1]
-    if pair["engine"] == "srm":
-        lines = {sync_key(toward): "false", f"{toward}.enabled": "false"}
-        return [[alias, {"lines": lines, "service": "started"}]]
-    return [[toward, {"parts": ["source", "checkpoint"], "state": "stopped"}]]
-
-
-def _undo_steps(pair: Mapping[str, Any], alias: str, active: str) -> list[list[Any]]:
-    """``flow_steps``, as far as what runs flows beside ``alias`` can carry them out."""
-    here = [name for name, flow in pair["flows"].items() if flow["target"] == alias]
-    return [step for step in flow_steps(pair, active) if step[0] == alias or step[0] in here]
-
-
-def _absent_steps(pair: Mapping[str, Any]) -> list[list[Any]]:
-    """Nothing copies any more."""
-    if pair["engine"] == "srm":
-        return [[alias, {"lines": site_lines(pair, None), "service": "present"}] for alias in pair["clusters"]]
-    # Heartbeats are those of all applications.
-    parts = [part for part in pair["parts"] if part != "heartbeat" or not pair["application"]]
-    return [[name, {"parts": parts, "state": "absent"}] for name in pair["flows"]]
-
-
-def _copy_steps(pair: Mapping[str, Any], flow: str) -> list[list[Any]]:
-    """The flow copies records, and writes no positions."""
-    if pair["engine"] == "srm":
-        target = pair["flows"][flow]["target"]
-        return [[target, {"lines": {sync_key(flow): "false"}, "service": "started"}]]
-    return [[flow, {"parts": ["source"], "state": "running"}]]
-
-
-def _away_and_toward(pair: Mapping[str, Any], active: str) -> tuple[str, str]:
-    away = next(name for name, flow in pair["flows"].items() if flow["source"] == active)
-    return away, next(name for name in pair["flows"] if name != away)
 
 
 def _live_flows(pair: Mapping[str, Any], active: str) -> list[dict[str, str]]:
@@ -134,18 +39,11 @@ def _live_flows(pair: Mapping[str, Any], active: str) -> list[dict[str, str]]:
 def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     """The pair with what roles need ready-made, so that no playbook computes.
 
-    ``live_flows``: by active alias, source and target of each flow that copies then. ``flow_clusters``: by alias, one
-    end of a flow as ``connect_mirror`` takes it. ``flow_steps``: by active alias, and under ``absent`` the steps
-    that take everything down. ``copy_steps``: by flow; ``present_steps``: of both, with what they have copied to be
-    seen; ``adopt_steps``: what comes before those where a flow takes over the offsets of another connector.
-    ``arm_steps``: by active alias, what comes before the flow away from it is armed; ``hold_steps``: what comes before
-    that where the flow may run already; ``rebuild_steps``: what comes before the other side is made again.
-    ``survive_steps``: by the alias that is left in a disaster; ``undo_steps``: what takes them back. ``lists``: of
+    ``live_flows``: by active alias, source and target of each flow that replicates then. ``lists``: of
     srm-control. ``rights``: by alias, what declared clients need, as ``kafka_acl`` takes it, and what it is to
     ``keep``: the fence. ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by alias,
     originals and replicas. ``syncs``: by alias, the offset-syncs topics that lie there.
     """
-    ends = ("alias", "bootstrap_servers", "client", "cluster_id")
     endpoints = {
         alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}
         for alias in pair["clusters"]
@@ -153,25 +51,6 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **pair,
         "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
-        "arm_steps": {alias: _arm_steps(pair, alias) for alias in pair["clusters"]},
-        "rebuild_steps": {alias: _rebuild_steps(pair, alias) for alias in pair["clusters"]},
-        "hold_steps": {alias: _hold_steps(pair, alias) for alias in pair["clusters"]},
-        "survive_steps": {alias: _survive_steps(pair, alias) for alias in pair["clusters"]},
-        "undo_steps": {
-            alias: _undo_steps(pair, alias, next(other for other in pair["clusters"] if other != alias))
-            for alias in pair["clusters"]
-        },
-        "flow_clusters": {
-            alias: {key: cluster[key] for key in ends if cluster[key] is not None}
-            for alias, cluster in pair["clusters"].items()
-        },
-        "flow_steps": {
-            **{alias: flow_steps(pair, alias) for alias in pair["clusters"]},
-            "absent": _absent_steps(pair),
-        },
-        "present_steps": [[name, _PRESENT] for name in pair["flows"]],
-        "adopt_steps": [[name, {"parts": ["source"], "state": "stopped"}] for name in pair["adopt"]],
-        "copy_steps": {flow: _copy_steps(pair, flow) for flow in pair["flows"]},
         "lists": list_rows(pair),
         "syncs": {flow["syncs"]["on"]: [flow["syncs"]["topic"]] for flow in pair["flows"].values()},
         "names": {alias: _names(pair, alias) for alias in pair["clusters"]},

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from .flow_goals import flow_goals
 from .journal import DISASTER
-from .layout import client_batches, connector_states
+from .layout import client_batches
 from .names import connector_name
+from .pair_spec import PairSpec
 
 __all__ = ["cutover_plan", "plan_lines"]
 
@@ -87,13 +89,13 @@ def _connectors(facts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if pair["engine"] == "srm":
         return None
     rows = []
-    for name, parts in connector_states(pair, facts["to"]).items():
-        flow = pair["flows"][name]
+    for goal in flow_goals(PairSpec.of(pair, {}), "live", facts["to"]):
+        flow, parts = pair["flows"][goal.flow], goal.parts
         # A disaster changes only what runs beside the side that is left.
         if facts["type"] == DISASTER and flow["target"] != facts["to"]:
             continue
         for part, state in parts.items():
-            now = seen.get((name, part))
+            now = seen.get((goal.flow, part))
             then = "RUNNING" if state == "running" else "STOPPED"
             if facts["type"] == DISASTER:
                 if part == "heartbeat":

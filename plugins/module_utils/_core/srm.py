@@ -11,23 +11,25 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from .flow_goals import ABSENT, RUNNING, STOPPED, FlowGoal
 from .names import Naming
+from .pair_spec import PairSpec
 
 __all__ = [
     "PREFIXLESS",
     "REPLICATION_CONFIGS",
     "REVERSE",
     "enabled_key",
+    "flow_lines",
     "foreign_policy",
     "is_on",
     "list_rows",
     "of_flow",
     "own_settings",
     "reverse_supported",
-    "site_lines",
     "srm_addressed",
     "srm_preflight",
     "sync_key",
@@ -53,25 +55,36 @@ def enabled_key(flow: str) -> str:
     return f"{flow}.enabled"
 
 
-def site_lines(pair: Mapping[str, Any], active: str | None) -> dict[str, str]:
-    """Lines of the Replication Configs while applications live on ``active``; None: no flow is to run.
+def flow_lines(pair: PairSpec, goals: Iterable[FlowGoal]) -> dict[str, str]:
+    """Lines of the Replication Configs for ``goals``.
 
-    Both sites get the same: reverse checkpointing needs to know both flows. Positions are written only where
-    applications do not live (SOUNDNESS 10), and aborted records are never copied (SOUNDNESS 5).
+    Each site gets those of all goals: reverse checkpointing needs to know both flows. Group offsets are written only
+    where applications do not live (R10), and aborted records are never replicated (R5). A goal that leaves group sync
+    as it is switches it off: one restart carries both, and a sync that a move is about to end anyway is not needed.
     """
-    if active is None:
-        return {enabled_key(name): "false" for name in pair["flows"]}
     lines: dict[str, str] = {}
-    given = {key: value for part in _SETTINGS for key, value in (pair["flow"].get(part) or {}).items()}
-    for name, flow in pair["flows"].items():
-        for key, name_of in (("replication_factor", "replication.factor"), ("tasks_max", "tasks.max")):
-            if pair["flow"].get(key):
-                lines[f"{name}.{name_of}"] = str(pair["flow"][key])
-        lines |= {f"{name}.{key}": _text(value) for key, value in given.items()}
-        # Last: nothing may override what the proof and the state of the pair rest on.
-        lines[enabled_key(name)] = "true"
-        lines[sync_key(name)] = "false" if flow["target"] == active else "true"
-        lines[f"{name}.source.consumer.isolation.level"] = "read_committed"
+    for goal in goals:
+        if goal.replication == ABSENT:
+            lines[enabled_key(goal.flow)] = "false"
+        elif goal.replication == STOPPED:
+            lines |= {sync_key(goal.flow): "false", enabled_key(goal.flow): "false"}
+        elif goal.group_sync is None:
+            lines[sync_key(goal.flow)] = "false"
+        else:
+            lines |= _whole(pair, goal)
+    return lines
+
+
+def _whole(pair: PairSpec, goal: FlowGoal) -> dict[str, str]:
+    name = goal.flow
+    factors = {"replication.factor": pair.replication_factor, "tasks.max": pair.tasks_max}
+    lines = {f"{name}.{key}": str(value) for key, value in factors.items() if value}
+    given = {key: value for part in pair.settings.values() for key, value in part.items()}
+    lines |= {f"{name}.{key}": _text(value) for key, value in given.items()}
+    # Last: nothing may override what the proof and the state of the pair rest on.
+    lines[enabled_key(name)] = "true"
+    lines[sync_key(name)] = "true" if goal.group_sync == RUNNING else "false"
+    lines[f"{name}.source.consumer.isolation.level"] = "read_committed"
     return lines
 
 

@@ -11,18 +11,31 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from .._core.changes import Outcome
 from .._core.errors import DrError
 from .._core.filters import Filter
+from .._core.flow_goals import FlowGoal
 from .._core.names import flow_name
+from .._core.pair_spec import PairSpec
 from .._core.waiting import Bounds
 from .._module import Result
 
-__all__ = ["Capabilities", "Engine", "FlowState", "PartState", "Partition", "StoredOffsets", "no_offsets"]
+__all__ = [
+    "Capabilities",
+    "Engine",
+    "FlowState",
+    "PartState",
+    "Partition",
+    "SiteSettings",
+    "StoredOffsets",
+    "attempt",
+    "joined",
+    "no_offsets",
+]
 
 Partition = tuple[str, int]
 #: max.request.size of a Kafka producer that sets none.
@@ -39,6 +52,8 @@ class Capabilities:
     offsets_outlive_flow: bool
     #: Which topics and groups a flow takes is kept in lists apart from it, which only an account of the site may read.
     separate_lists: bool
+    #: A change of a flow restarts whatever runs the flows of a site: waits need its bounds.
+    changes_restart: bool
     #: What keeps the versions of both sides equal, where :meth:`Engine.about` reports none.
     versions_kept_by: str = ""
 
@@ -84,6 +99,35 @@ class FlowState:
     copied: dict[Partition, int]
     #: Why the engine could not be asked; then nothing else of this is known.
     away: str = ""
+
+
+@dataclass(frozen=True)
+class SiteSettings:
+    """What an engine that is configured through a management system needs besides the goals."""
+
+    #: Further properties by alias.
+    properties: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: Reason for the change, for the history of that system.
+    reason: str = ""
+
+
+def attempt(work: Callable[[], Result]) -> Result:
+    """The result of ``work``; an error of it as the failure of a result."""
+    try:
+        return work()
+    except DrError as error:
+        return Result(failure=error)
+
+
+def joined(results: Iterable[Result]) -> Result:
+    """One result of several calls. ``connectors``: theirs, in order; the first failure is that of the whole."""
+    whole = Result(extra={"connectors": []})
+    for one in results:
+        whole.outcomes += one.outcomes
+        whole.warnings += [text for text in one.warnings if text not in whole.warnings]
+        whole.failure = whole.failure or one.failure
+        whole.extra["connectors"] += one.extra.get("connectors", [])
+    return whole
 
 
 class StoredOffsets(Protocol):
@@ -147,6 +191,16 @@ class Engine(Protocol):
         """What replicates one of ``topics`` ``target`` -> ``source`` and is not stopped, whatever its name."""
 
     # ---- effects
+
+    def apply(
+        self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool
+    ) -> Result:
+        """Bring flows to their goals; what stops does so before anything starts.
+
+        When it returns without failure, each part of a goal was observed in its state. A goal that fails keeps no other
+        one from being reached; the result names the first failure. In check mode nothing is sent, and the outcomes are
+        what would be changed.
+        """
 
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
         """Stop the flow's group sync, and with ``final`` its replication.

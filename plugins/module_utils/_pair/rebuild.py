@@ -35,7 +35,7 @@ __all__ = ["rebuild"]
 def rebuild(params: Mapping[str, Any], check: bool) -> Result:
     """Refuse whatever is not an empty cluster; then flows, scheduled job and journal begin anew with it.
 
-    The flows stand still, as :func:`.layout.laid_out` has it under ``rebuild_steps``. The journal comes last: until
+    The flows stand still, in the state ``rebuild`` of :mod:`._core.flow_goals`. The journal comes last: until
     then the same call does it all again, afterwards it changes nothing and the pair waits to be enabled.
     """
     work = _Rebuild(params)

@@ -42,7 +42,6 @@ def test_a_connector_is_looked_for_on_the_workers_of_its_flow() -> None:
             "leave_topics": [],
         }
     }
-    assert pair["adopt_steps"] == [["P->B", {"parts": ["source"], "state": "stopped"}]]
     assert derive_pair(copy.deepcopy(INVENTORY))["adopt"] == {}
 
 

@@ -76,13 +76,6 @@ def test_an_application_is_a_pair_of_its_own() -> None:
     assert pair["flows"]["P->B"]["replicas"] == {"Payments": "P.Payments", "Refunds": "P.Refunds"}
 
 
-def test_heartbeats_stay_when_an_application_is_taken_down() -> None:
-    assert laid_out(derive_pair(many()))["flow_steps"]["absent"] == [
-        ["P->B", {"parts": ["source", "checkpoint"], "state": "absent"}],
-        ["B->P", {"parts": ["source", "checkpoint"], "state": "absent"}],
-    ]
-
-
 def test_connectors_of_applications_have_names_of_their_own_but_for_heartbeats() -> None:
     assert connector_name("P", "B", "source", "payments") == "P->B.payments.MirrorSourceConnector"
     assert connector_name("P", "B", "checkpoint", "payments") == "P->B.payments.MirrorCheckpointConnector"

@@ -58,7 +58,7 @@ def flow(world: World, **values: Any) -> None:
     world["status"]["missing"].append(f"B->P: {world['status']['flows'][0]['reason']}")
 
 
-PLAN = {"changes": [{"name": "B->P.MirrorSourceConnector", "action": "update"}]}
+PLAN = {"changes": [{"kind": "connector", "name": "B->P.MirrorSourceConnector", "action": "update"}]}
 HIDDEN = {"group": "g", "alias": "B", "topic": "U", "evidence": "committed offset 3 on partition 0"}
 REFUTES: dict[str, tuple[Callable[[World], Any], str]] = {
     "a producer writes on P": (
@@ -94,7 +94,7 @@ UNSEEN: dict[str, tuple[Callable[[World], Any], str]] = {
     "a fence without an answer": (lambda w: w["fences"][0].pop("fenced"), "P refuses no writes"),
     "a worker does not answer": (
         lambda w: w.update(planned=[{"failed": True, "msg": "no answer"}]),
-        "connectors could not be compared: no answer",
+        "the flows could not be compared: no answer",
     ),
     "the fence is not readable": (lambda w: w["fences"][0].update(failed=True, msg="no answer"), "could not be read"),
     "no authorizer runs": (

@@ -17,9 +17,11 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.drill_re
     drill_report,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flow_goals import flow_goals
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.layout import laid_out
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import PairSpec
 
 CLUSTER = {"client": {"security.protocol": "SASL_SSL", "java.sasl.jaas.config": "x"}}
 VARIABLES: dict[str, Any] = {
@@ -94,8 +96,9 @@ def test_it_leaves_the_side_where_the_applications_live() -> None:
 
 def test_it_runs_no_heartbeats_of_its_own_and_takes_away_all_of_its_connectors() -> None:
     found = of(real())
-    steps = [step for steps in found["flow_steps"].values() for _flow, step in steps]
-    assert not [step for step in steps if "heartbeat" in step["parts"]]
+    spec = PairSpec.of(found, {})
+    wanted = [goal for state in ("live", "absent") for goal in flow_goals(spec, state, "drill-B")]
+    assert {goal.heartbeats for goal in wanted} == {None}
     assert found["drill"]["belongings"]["drill-B"]["connectors"] == [
         f"drill-P->drill-B.Mirror{part}Connector" for part in ("Source", "Checkpoint", "Heartbeat")
     ]
@@ -120,7 +123,7 @@ def test_clients_log_in_as_this_collection_or_as_the_principal_and_connectors_ne
     assert own["drill"]["fence_logins"] == {"User:drill": own["drill"]["logins"]["drill-P"]}
     assert {client["principal"] for client in own["clients"]} == {"User:drill"}
     assert {acl["principal"] for acl in own["rights"]["drill-B"]["acls"]} == {"User:drill"}
-    assert "secret" not in str(own["flow_clusters"])
+    assert "secret" not in str(PairSpec.of(own, {}))
 
 
 def test_what_cannot_be_practised() -> None:

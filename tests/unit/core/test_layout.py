@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which connector runs when, where a client points, and whether both sides have the same shape."""
+"""Where a client points, and whether both sides have the same shape."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import layout
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import PairSpec
 
 
 def pair() -> dict[str, Any]:
@@ -26,28 +27,6 @@ def pair() -> dict[str, Any]:
     return derive_pair(given)
 
 
-@pytest.mark.parametrize(("active", "toward_p", "toward_b"), [("P", "stopped", "running"), ("B", "running", "stopped")])
-def test_checkpoints_never_flow_toward_the_side_where_applications_live(
-    active: str, toward_p: str, toward_b: str
-) -> None:
-    """SOUNDNESS 10: MirrorMaker 2's group sync must not write under living groups. Records flow both ways."""
-    assert layout.connector_states(pair(), active) == {
-        "P->B": {"source": "running", "checkpoint": toward_b, "heartbeat": "running"},
-        "B->P": {"source": "running", "checkpoint": toward_p, "heartbeat": "running"},
-    }
-
-
-@pytest.mark.parametrize("active", ["P", "B"])
-def test_the_steps_say_the_same_as_the_table_and_stop_before_they_start(active: str) -> None:
-    steps = layout.flow_steps(pair(), active)
-    said = {(flow, part): step["state"] for flow, step in steps for part in step["parts"]}
-    table = layout.connector_states(pair(), active)
-    assert said == {(flow, part): state for flow, parts in table.items() for part, state in parts.items()}
-    for name in table:
-        states = [step["state"] for flow, step in steps if flow == name]
-        assert states == sorted(states, reverse=True)  # "stopped" before "running"
-
-
 def test_the_pair_carries_what_roles_need_ready_made() -> None:
     derived = pair()
     laid = layout.laid_out(derived)
@@ -55,19 +34,9 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
     both = [{"source": "P", "target": "B"}, {"source": "B", "target": "P"}]
     assert laid["live_flows"] == {"P": both, "B": both}
     assert [topic["name"] for topic in laid["syncs"]["B"]] == ["mm2-offset-syncs.P.internal"]
-    end = {"alias": "P", "bootstrap_servers": "P:9092", "client": {"client.id": "P"}}
-    assert laid["flow_clusters"]["P"] == end
-    derived["clusters"]["P"]["cluster_id"] = "id-of-P"
-    assert layout.laid_out(derived)["flow_clusters"]["P"] == {**end, "cluster_id": "id-of-P"}
-    assert {alias: laid["flow_steps"][alias] for alias in "PB"} == {
-        alias: layout.flow_steps(derived, alias) for alias in "PB"
-    }
     assert {alias: list(laid["endpoints"][alias]) for alias in laid["endpoints"]} == {"P": ["settle"], "B": ["settle"]}
     assert laid["endpoints"]["B"]["settle"] == layout.endpoint(derived, derived["clients"][0], "B")
-    new = {"live_flows", "arm_steps", "hold_steps", "copy_steps", "flow_clusters", "flow_steps", "endpoints", "names"}
-    new |= {"adopt_steps", "present_steps", "syncs", "lists", "survive_steps", "undo_steps", "rebuild_steps", "rights"}
-    assert set(laid) - set(derived) == new
-    assert laid["copy_steps"]["P->B"] == [["P->B", {"parts": ["source"], "state": "running"}]]
+    assert set(laid) - set(derived) == {"live_flows", "endpoints", "names", "syncs", "lists", "rights"}
 
 
 def test_the_pair_carries_what_its_clients_need_on_each_side_and_the_fence_that_stays() -> None:
@@ -88,11 +57,6 @@ def test_laying_out_changes_nothing_of_the_pair_that_it_is_given() -> None:
     derived = pair()
     layout.laid_out(derived)
     assert derived == pair()
-
-
-def test_taking_everything_down_deletes_all_three_connectors_of_both_flows() -> None:
-    parts = {"parts": ["source", "checkpoint", "heartbeat"], "state": "absent"}
-    assert layout.laid_out(pair())["flow_steps"]["absent"] == [["P->B", parts], ["B->P", parts]]
 
 
 def test_the_names_of_a_side_are_its_originals_and_the_replicas_on_it() -> None:
@@ -180,7 +144,7 @@ def test_a_client_is_told_librdkafka_properties_and_none_that_are_for_the_java_c
     told = layout.laid_out(derived)["endpoints"]["B"]["settle"]["client"]
     assert told == {"sasl.mechanisms": "SCRAM-SHA-512", "sasl.username": "u"}
     # The connectors translate for themselves, so they get everything.
-    assert layout.laid_out(derived)["flow_clusters"]["B"]["client"] == derived["clusters"]["B"]["client"]
+    assert PairSpec.of(derived, {}).clusters["B"].client == derived["clusters"]["B"]["client"]
 
 
 def test_under_identity_there_is_one_name_and_it_is_subscribed_once() -> None:
@@ -198,52 +162,10 @@ def identity() -> dict[str, Any]:
     return derive_pair(given)
 
 
-@pytest.mark.parametrize(("active", "away", "toward"), [("P", "P->B", "B->P"), ("B", "B->P", "P->B")])
-def test_under_identity_records_flow_away_from_the_applications_and_nowhere_else(
-    active: str, away: str, toward: str
-) -> None:
-    """Two flows would copy each record round and round. Heartbeats are prefixed under this policy too."""
-    table = layout.connector_states(identity(), active)
-    assert table == {
-        away: {"source": "running", "checkpoint": "running", "heartbeat": "running"},
-        toward: {"source": "stopped", "checkpoint": "stopped", "heartbeat": "running"},
-    }
-    assert layout.laid_out(identity())["live_flows"][active] == [{"source": active, "target": away[-1]}]
-
-
-@pytest.mark.parametrize("active", ["P", "B"])
-def test_under_identity_the_old_direction_stops_before_the_new_one_starts(active: str) -> None:
-    steps = layout.flow_steps(identity(), active)
-    states = [step["state"] for _flow, step in steps]
-    # Over both flows: never, not even for a moment, do both sources run.
-    assert states == sorted(states, reverse=True)
-    said = {(flow, part): step["state"] for flow, step in steps for part in step["parts"]}
-    table = layout.connector_states(identity(), active)
-    assert said == {(flow, part): state for flow, parts in table.items() for part, state in parts.items()}
-    assert [flow for (flow, part), state in said.items() if (part, state) == ("source", "running")] == [
-        next(name for name, flow in identity()["flows"].items() if flow["source"] == active)
-    ]
-
-
-@pytest.mark.parametrize(("active", "away", "toward"), [("P", "P->B", "B->P"), ("B", "B->P", "P->B")])
-@pytest.mark.parametrize("policy", ["default", "identity"])
-def test_before_a_flow_is_armed_the_other_direction_stops_and_its_connector_exists(
-    policy: str, active: str, away: str, toward: str
-) -> None:
-    """SOUNDNESS 22: offsets can be set only on a connector that is there and stopped."""
-    assert layout.laid_out({**identity(), "policy": policy})["arm_steps"][active] == [
-        [toward, {"parts": ["source", "checkpoint"], "state": "stopped"}],
-        [away, {"parts": ["source"], "state": "present"}],
-    ]
-    assert layout.laid_out({**identity(), "policy": policy})["hold_steps"][active] == [
-        [away, {"parts": ["source"], "state": "stopped"}]
-    ]
-
-
-def test_under_identity_everything_is_taken_down_alike_and_each_side_has_one_name() -> None:
+@pytest.mark.parametrize(("active", "away"), [("P", "P->B"), ("B", "B->P")])
+def test_under_identity_records_flow_away_from_the_applications_and_nowhere_else(active: str, away: str) -> None:
     laid = layout.laid_out(identity())
-    parts = {"parts": ["source", "checkpoint", "heartbeat"], "state": "absent"}
-    assert laid["flow_steps"]["absent"] == [["P->B", parts], ["B->P", parts]]
+    assert laid["live_flows"][active] == [{"source": active, "target": away[-1]}]
     assert laid["names"] == {"P": ["T"], "B": ["T"]}
 
 

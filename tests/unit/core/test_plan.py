@@ -31,7 +31,12 @@ def client(name: str, role: str, **parts: Any) -> dict[str, Any]:
 
 PAIR: dict[str, Any] = {
     "policy": "default",
+    "separator": ".",
     "engine": "connect",
+    "clusters": {alias: {"bootstrap_servers": f"{alias}:9092", "client": {}, "cluster_id": None} for alias in "PB"},
+    "topics": [{"name": "T"}],
+    "groups": ["g"],
+    "flow": {},
     "application": None,
     "parts": ["source", "checkpoint", "heartbeat"],
     "flows": {"P->B": {"source": "P", "target": "B"}, "B->P": {"source": "B", "target": "P"}},

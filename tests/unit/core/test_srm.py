@@ -11,7 +11,10 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import layout, srm
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flow_goals import flow_goals
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import PairSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm.applying import service_state
 
 
 def pair(**more: Any) -> dict[str, Any]:
@@ -27,10 +30,20 @@ def pair(**more: Any) -> dict[str, Any]:
     return derive_pair({**given, **more})
 
 
+def spec(**more: Any) -> PairSpec:
+    return PairSpec.of(pair(**more), {})
+
+
+def lines_of(state: str, at: str = "", **more: Any) -> dict[str, str]:
+    return srm.flow_lines(spec(**more), flow_goals(spec(**more), state, at))
+
+
 @pytest.mark.parametrize(("active", "toward", "away"), [("P", "B->P", "P->B"), ("B", "P->B", "B->P")])
-def test_both_flows_copy_and_positions_are_written_only_where_nobody_lives(active: str, toward: str, away: str) -> None:
-    """SOUNDNESS 5 and 10."""
-    lines = srm.site_lines(pair(), active)
+def test_both_flows_replicate_and_group_offsets_are_written_only_where_no_application_lives(
+    active: str, toward: str, away: str
+) -> None:
+    """R5 and R10."""
+    lines = lines_of("live", active)
     assert {lines[f"{flow}.enabled"] for flow in (toward, away)} == {"true"}
     assert lines[f"{toward}.sync.group.offsets.enabled"] == "false"
     assert lines[f"{away}.sync.group.offsets.enabled"] == "true"
@@ -43,23 +56,31 @@ def test_the_users_settings_are_lines_of_each_flow_and_numbers_and_booleans_text
         "settings": {"offset.lag.max": 10},
         "source_settings": {"sync.topic.acls.enabled": False},
     }
-    lines = srm.site_lines(pair(flow=flow), "P")
+    lines = lines_of("live", "P", flow=flow)
     for name in ("P->B", "B->P"):
         assert lines[f"{name}.replication.factor"] == "1"
         assert lines[f"{name}.offset.lag.max"] == "10"
         assert lines[f"{name}.sync.topic.acls.enabled"] == "false"
 
 
-def test_steps_are_sites_and_each_gets_the_same_lines() -> None:
-    laid = layout.laid_out(pair())
-    lines = srm.site_lines(pair(), "B")
-    assert laid["flow_steps"]["B"] == [[alias, {"lines": lines, "service": "started"}] for alias in ("P", "B")]
-    off = {"P->B.enabled": "false", "B->P.enabled": "false"}
-    # A service that its owner has stopped stays so.
-    assert laid["flow_steps"]["absent"] == [[alias, {"lines": off, "service": "present"}] for alias in ("P", "B")]
-    # The flow copies, and does not yet write positions where applications are about to live.
-    step = {"lines": {"P->B.sync.group.offsets.enabled": "false"}, "service": "started"}
-    assert laid["copy_steps"]["P->B"] == [["B", step]]
+@pytest.mark.parametrize(
+    ("state", "at", "lines", "service"),
+    [
+        # A service that its owner has stopped stays so.
+        ("absent", "", {"P->B.enabled": "false", "B->P.enabled": "false"}, "present"),
+        # The flow replicates, and does not yet write offsets where applications are about to live.
+        ("replicate", "P->B", {"P->B.sync.group.offsets.enabled": "false"}, "started"),
+        ("survive", "B", {"P->B.sync.group.offsets.enabled": "false", "P->B.enabled": "false"}, "started"),
+    ],
+)
+def test_lines_and_service_of_a_state(state: str, at: str, lines: dict[str, str], service: str) -> None:
+    assert lines_of(state, at) == lines
+    assert service_state(flow_goals(spec(), state, at)) == service
+
+
+def test_stored_offsets_can_be_removed_only_while_the_service_is_stopped() -> None:
+    assert service_state(flow_goals(spec(), "rebuild", "P")) == "stopped"
+    assert service_state(flow_goals(spec(), "live", "P")) == "started"
 
 
 def test_the_lists_make_the_four_topics_each_kept_beside_the_flows_target() -> None:
@@ -89,8 +110,8 @@ def test_no_setting_overrides_what_the_proof_rests_on(key: str) -> None:
     """SOUNDNESS 5 and 10."""
     with pytest.raises(DrError, match=f'kafka_dr_flow sets "{key}"'):
         pair(flow={"checkpoint_settings": {key: "true"}})
-    given = {**pair(), "flow": {"settings": {key: "x"}}}
-    assert srm.site_lines(given, "P") == srm.site_lines(pair(), "P")
+    given = PairSpec.of({**pair(), "flow": {"settings": {key: "x"}}}, {})
+    assert srm.flow_lines(given, flow_goals(given, "live", "P")) == lines_of("live", "P")
 
 
 def test_a_group_name_that_srm_control_cannot_take_is_refused_before_anything_is_written() -> None:

@@ -8,23 +8,26 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..._connect.flow import reconcile_flow
-from ..._connect.mirror import Cluster, FlowSpec
+from ..._connect.mirror import FlowSpec
 from ..._connect.offsets import copied_offsets, reset_offsets
 from ..._connect.rest import ConnectClient
 from ..._connect.soundness import left_open, unsound
 from ..._core.changes import Change, Outcome
 from ..._core.errors import DrError
 from ..._core.filters import filters_of, takes_any
+from ..._core.flow_goals import FlowGoal
 from ..._core.names import CONNECTORS, Naming, connector_name
+from ..._core.pair_spec import ClusterSpec, PairSpec
 from ..._core.stays import nested
 from ..._core.waiting import Bounds
 from ..._kafka.client import Kafka
 from ..._module import Result
-from ..base import DEFAULT_LARGEST_RECORD, Capabilities, FlowState, PartState
+from ..base import DEFAULT_LARGEST_RECORD, Capabilities, FlowState, PartState, SiteSettings
+from .applying import apply_goals
 from .offsets import ConnectStoredOffsets
 
 __all__ = ["ConnectEngine", "open_engine"]
@@ -35,7 +38,9 @@ _FILTERS = {"source": ("topics",), "checkpoint": ("topics", "groups"), "heartbea
 class ConnectEngine:
     """MirrorMaker 2 connectors on Kafka Connect: the workers of a flow stand beside its target."""
 
-    capabilities = Capabilities(offset_syncs_on_source=False, offsets_outlive_flow=False, separate_lists=False)
+    capabilities = Capabilities(
+        offset_syncs_on_source=False, offsets_outlive_flow=False, separate_lists=False, changes_restart=False
+    )
 
     def __init__(self, clusters: Mapping[str, Mapping[str, Any]], naming: Naming, timeout: float) -> None:
         self._naming = naming
@@ -126,13 +131,19 @@ class ConnectEngine:
             and takes_any(connector.config, topics)
         )
 
+    def apply(
+        self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool
+    ) -> Result:
+        """One call for each flow and state."""
+        return apply_goals(self.rest, pair, goals, bounds, check)
+
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
         """Stop the checkpoint connector; ``final``: the source connector too. Waits until they have no tasks.
 
         Not ``awaited``: until the checkpoint connector has none. The other one's stop takes seconds on a dead source.
         """
         # Stopping needs the names of the connectors, not their settings.
-        ends = Cluster(source, "", {}, None), Cluster(target, "", {}, None)
+        ends = ClusterSpec(source, "", {}, None), ClusterSpec(target, "", {}, None)
         spec = FlowSpec(*ends, naming=self._naming, application=self.application)
         parts = ("source", "checkpoint") if final else ("checkpoint",)
         awaits = parts if awaited else ("checkpoint",)

@@ -13,7 +13,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,9 @@ from ..._cm.shapes import Service
 from ..._connect.soundness import reads_uncommitted, unsound
 from ..._core.changes import Change, Outcome
 from ..._core.errors import DrError
+from ..._core.flow_goals import FlowGoal
 from ..._core.names import CONNECTORS, Naming, connector_name, flow_name, offsets_topic
+from ..._core.pair_spec import PairSpec
 from ..._core.replication_config import parse
 from ..._core.srm import REPLICATION_CONFIGS, REVERSE, foreign_policy, is_on, of_flow, sync_key
 from ..._core.stays import nested
@@ -34,7 +36,8 @@ from ..._kafka.client import Kafka
 from ..._kafka.connect_offsets import ConnectOffsets
 from ..._kafka.topics import delete
 from ..._module import Result
-from ..base import Capabilities, FlowState, PartState, StoredOffsets, no_offsets
+from ..base import Capabilities, FlowState, PartState, SiteSettings, StoredOffsets, no_offsets
+from .applying import apply_goals
 
 __all__ = ["SrmEngine", "open_engine"]
 
@@ -49,6 +52,7 @@ class SrmEngine:
         offset_syncs_on_source=True,
         offsets_outlive_flow=True,
         separate_lists=True,
+        changes_restart=True,
         versions_kept_by="Cloudera Manager distributes it with its parcel",
     )
     application: str | None = None
@@ -120,6 +124,12 @@ class SrmEngine:
         """The opposite flow, if it is enabled and its site runs."""
         back = self.observe(source=target, target=source).connectors["source"]
         return [back.name] if back.state not in (None, "STOPPED") else []
+
+    def apply(
+        self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool
+    ) -> Result:
+        """Lines of each site, then its service."""
+        return apply_goals(self._site, pair, goals, settings, bounds, check)
 
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
         """No group positions toward ``target`` any more; ``final``: its service stops, else it restarts without them.

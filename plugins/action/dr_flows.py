@@ -1,0 +1,10 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the module dr_flows; see plugin_utils/local_run.py."""
+
+from __future__ import annotations
+
+from ansible_collections.switchback.kafka_dr.plugins.plugin_utils.local_run import ActionModule
+
+__all__ = ["ActionModule"]

@@ -1,0 +1,66 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Goals of flows as states of MirrorMaker 2 connectors.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from ..._connect.flow import reconcile_flow
+from ..._connect.mirror import DEFAULT_TASKS, FlowSpec
+from ..._connect.rest import ConnectClient
+from ..._core.flow_goals import ABSENT, RUNNING, STOPPED, FlowGoal
+from ..._core.pair_spec import PairSpec
+from ..._core.waiting import Bounds
+from ..._module import Result
+from ..base import attempt, joined
+
+__all__ = ["apply_goals", "steps"]
+
+# A connector that is created so is STOPPED; one that exists keeps its state.
+PRESENT = "present"
+
+
+def steps(goals: Iterable[FlowGoal]) -> list[tuple[str, list[str], str]]:
+    """Flow, parts and their state, in the order of the calls: everything that stops comes before what starts."""
+    wanted = [(goal, goal.parts) for goal in goals]
+    found = [
+        (goal.flow, [part for part, one in parts.items() if one == state], state)
+        for state in (STOPPED, RUNNING, ABSENT)
+        for goal, parts in wanted
+    ]
+    seen = [(goal.flow, ["source"], PRESENT) for goal, _parts in wanted if goal.offsets is not None]
+    stops = [step for step in found if step[2] == STOPPED]
+    return [step for step in [*stops, *seen, *found[len(stops) :]] if step[1]]
+
+
+def apply_goals(
+    rest: Callable[[str, str], ConnectClient], pair: PairSpec, goals: Sequence[FlowGoal], bounds: Bounds, check: bool
+) -> Result:
+    """Carry out :func:`steps` in their order; one that fails keeps none of the others from its state."""
+
+    def carry_out(flow: str, parts: list[str], state: str) -> Result:
+        workers, adopted = rest(*pair.flows[flow]), pair.adopted.get(flow, ())
+        return reconcile_flow(workers, _flow_spec(pair, flow), parts, state, bounds, check, adopted=adopted)
+
+    return joined([attempt(partial(carry_out, *step)) for step in steps(goals)])
+
+
+def _flow_spec(pair: PairSpec, flow: str) -> FlowSpec:
+    source, target = (pair.clusters[alias] for alias in pair.flows[flow])
+    return FlowSpec(
+        source,
+        target,
+        pair.topics,
+        pair.groups,
+        pair.naming,
+        pair.replication_factor,
+        tasks_max=pair.tasks_max or DEFAULT_TASKS,
+        settings=pair.settings,
+        application=pair.application,
+    )

@@ -1,0 +1,68 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Goals of flows as lines of Replication Configs and states of the services that run them.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from ..._cm.config import Declared, reconcile_config
+from ..._cm.control import Wish, reconcile_service
+from ..._cm.service import CmService
+from ..._core.flow_goals import ABSENT, WRITABLE, FlowGoal
+from ..._core.pair_spec import PairSpec
+from ..._core.srm import REPLICATION_CONFIGS, flow_lines
+from ..._core.waiting import Bounds
+from ..._module import Result
+from ..base import SiteSettings, attempt, joined
+
+__all__ = ["apply_goals", "service_state"]
+
+
+def service_state(goals: Sequence[FlowGoal]) -> str:
+    """The state of the service beside the target of ``goals``.
+
+    Stored offsets can be removed only while it is stopped. A site without flows runs on with what else it does.
+    """
+    if any(goal.offsets == WRITABLE for goal in goals):
+        return "stopped"
+    return "present" if all(goal.replication == ABSENT for goal in goals) else "started"
+
+
+def apply_goals(
+    site: Callable[[str], CmService],
+    pair: PairSpec,
+    goals: Sequence[FlowGoal],
+    settings: SiteSettings,
+    bounds: Bounds,
+    check: bool,
+) -> Result:
+    """Write the lines of every site first, then deploy and restart what is stale (srm-control reads what is deployed).
+
+    A flow ends at the site of its target. Stored offsets are readable whatever runs, so a goal that asks for nothing
+    else needs no call.
+    """
+    goals = [goal for goal in goals if goal.parts]
+    lines = flow_lines(pair, [goal for goal in goals if goal.offsets != WRITABLE])
+    targets = dict.fromkeys(pair.flows[goal.flow][1] for goal in goals)
+    written = {}
+    for alias in targets:
+        wanted = Declared(
+            properties=settings.properties.get(alias) or {},
+            lines={REPLICATION_CONFIGS: lines},
+            aliases=list(pair.clusters),
+            reason=settings.reason,
+        )
+        written[alias] = attempt(partial(reconcile_config, site(alias), wanted, check, lambda _secret: None))
+    results = list(written.values())
+    if not any(one.failure for one in results):
+        for alias in targets:
+            mine = [goal for goal in goals if pair.flows[goal.flow][1] == alias]
+            wish = Wish(service_state(mine), changed=written[alias].changed)
+            results.append(attempt(partial(reconcile_service, site(alias), wish, bounds, check)))
+    return joined(results)

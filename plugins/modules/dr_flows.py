@@ -1,0 +1,146 @@
+#!/usr/bin/python
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bring the flows of a pair to what they are to do in one of its states."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dr_flows
+short_description: Bring the flows of a pair into a state (internal step)
+version_added: 1.0.0
+description:
+  - A step of the roles of this collection. Its options may change in any release.
+  - Decides what each flow of O(pair) is to do in O(state), lets the engine of the pair do it, and waits until it is
+    done.
+  - A flow that fails keeps no other one from its state; the task fails with the first failure.
+extends_documentation_fragment:
+  - switchback.kafka_dr.journal.guard
+  - switchback.kafka_dr.attributes
+options:
+  pair:
+    description: The pair, as the role C(kafka_dr) derives it.
+    type: dict
+    required: true
+  state:
+    description:
+      - V(live), the applications live on the cluster O(at). V(live_elsewhere), they live on the other one; only the
+        flow toward O(at) is changed.
+      - V(absent), no flow exists.
+      - V(exist), the stored offsets of both flows can be read. V(rebuild), they can be reset.
+      - V(adopt), the flows that take over the offsets of other connectors are stopped.
+      - V(replicate), the flow O(at) replicates records.
+      - V(seed), no record moves toward the cluster O(at), and the offsets of the other flow can be set. V(hold), that
+        other flow is stopped.
+      - V(survive), the other cluster is lost, and nothing comes to the cluster O(at).
+    type: str
+    choices: [absent, adopt, exist, hold, live, live_elsewhere, rebuild, replicate, seed, survive]
+    required: true
+  at:
+    description: An alias, or for V(replicate) the name of a flow.
+    type: str
+    default: ""
+  cluster_ids:
+    description: Cluster ids by alias, as the clusters reported them. Workers of another cluster are refused.
+    type: dict
+    default: {}
+  properties:
+    description: Further properties of the service that runs the flows toward a cluster, by alias.
+    type: dict
+    default: {}
+  reason:
+    description: Reason for the change, for the history of a management system.
+    type: str
+    default: ""
+  wait_timeout:
+    description: Seconds within which each flow must be in its state.
+    type: float
+    default: 120.0
+  restart_timeout:
+    description: The same where a change restarts a service of a management system.
+    type: float
+    default: 600.0
+  request_timeout:
+    description: Seconds for one request.
+    type: float
+    default: 15.0
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+author:
+  - switchback.kafka_dr contributors (@switchback)
+"""
+
+EXAMPLES = r"""
+- name: Bring the flows to the state in which the applications live on B
+  switchback.kafka_dr.dr_flows:
+    pair: "{{ kafka_dr_pair }}"
+    state: live
+    at: B
+"""
+
+RETURN = r"""
+changes:
+  description: What was changed, or would be in check mode; as M(switchback.kafka_dr.connect_mirror) returns it.
+  returned: always
+  type: list
+  elements: dict
+  sample: []
+connectors:
+  description: The connectors that were brought into a state, as M(switchback.kafka_dr.connect_mirror) returns them.
+  returned: when the flows are connectors
+  type: list
+  elements: dict
+  sample: []
+requests:
+  description: Calls that were sent, without their bodies.
+  returned: always
+  type: list
+  elements: dict
+  sample: [{method: GET, path: "/connectors?expand=status&expand=info"}]
+error:
+  description: What stopped the task, with C(code), C(message), C(hint) and C(endpoint).
+  returned: failure
+  type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flow_goals import STATES
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.flows import bring_flows
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
+
+SPEC = ArgumentSpec(
+    {
+        "pair": {"type": "dict", "required": True},
+        "state": {"type": "str", "choices": sorted(STATES), "required": True},
+        "at": {"type": "str", "default": ""},
+        "cluster_ids": {"type": "dict", "default": {}},
+        "properties": {"type": "dict", "default": {}},
+        "reason": {"type": "str", "default": ""},
+        "wait_timeout": {"type": "float", "default": 120.0},
+        "restart_timeout": {"type": "float", "default": 600.0},
+        "request_timeout": {"type": "float", "default": 15.0},
+    }
+).merge(guard_options())
+
+
+def work(module: AnsibleModule) -> Result:
+    """Apply the goals of the state."""
+    return bring_flows(module.params, module.check_mode)
+
+
+def main() -> None:
+    """Run the module."""
+    run(SPEC.create_module(), guarded(work))
+
+
+if __name__ == "__main__":
+    main()
