@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm.engine import SrmEngine
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair import salvage
 
 
@@ -29,7 +30,8 @@ def test_a_replay_without_a_way_to_set_offsets_writes_nothing(tail: salvage._Tai
     work._params = {"into": "salvage"}
     work._identity = work._flow_runs = False
     # Whatever would write needs work.pair.kafka, which is not there.
-    work.pair = SimpleNamespace(engine=object())
+    work.p, work.b = "P", "B"
+    work.pair = SimpleNamespace(engine=SimpleNamespace(capabilities=SrmEngine.capabilities))
     with pytest.raises(DrError) as refused:
         work.replay([tail], check)
     assert refused.value.code == "no_offsets"

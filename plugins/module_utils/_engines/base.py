@@ -48,6 +48,8 @@ class Capabilities:
 
     #: Offset-syncs are written on the source cluster; else on the target.
     offset_syncs_on_source: bool
+    #: :meth:`Engine.offsets` works.
+    offsets_writable: bool
     #: Stored offsets of a flow that does not exist (yet) can be read as well.
     offsets_outlive_flow: bool
     #: Which topics and groups a flow takes is kept in lists apart from it, which only an account of the site may read.

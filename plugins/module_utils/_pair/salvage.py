@@ -356,7 +356,7 @@ class _Salvage:
         set_back = bool(shorter) and not self._identity
         if set_back or (left and not self._identity and not self._flow_runs):
             # Before a range is noted: until a noted one is brought over, enable refuses the flow.
-            self.pair.engine.offsets(self.p, self.b)
+            self._require_writable_offsets()
         raised = self._raised(left)
         forgotten = self._forget(shorter) if set_back else []
         if not check and (left or forgotten):
@@ -474,6 +474,14 @@ class _Salvage:
     def _set_flow_behind(self, ends: Mapping[Partition, int]) -> None:
         have = self.pair.engine.observe(self.p, self.b).copied
         self._set_flow({key: at for key, at in ends.items() if at > have.get(key, -1)}, "No record was brought over.")
+
+    def _require_writable_offsets(self) -> None:
+        if not self.pair.engine.capabilities.offsets_writable:
+            raise DrError(
+                "no_offsets",
+                f"The stored offsets of {self.p}->{self.b} cannot be set, so the flow would bring the tail over again.",
+                "No record was brought over. Let the flow bring the tail over: run the playbook enable.",
+            )
 
     def _set_flow(self, wanted: Mapping[Partition, int], so_far: str) -> None:
         self.pair.engine.offsets(self.p, self.b).update(wanted, f"{so_far} Start the same playbook again.")

@@ -139,3 +139,8 @@ def test_the_id_that_a_cluster_reported_outranks_the_one_of_the_inventory() -> N
     given["clusters"]["P"]["cluster_id"] = "declared"
     assert PairSpec.of(given, {}).clusters["P"].cluster_id == "declared"
     assert PairSpec.of(given, {"P": "reported"}).clusters["P"].cluster_id == "reported"
+
+
+def test_flows_carry_the_groups_that_move_and_no_group_that_lives_on_both_sides() -> None:
+    """R8."""
+    assert pair(groups=["moves", {"name": "stays", "mode": "local"}]).groups == ("moves",)

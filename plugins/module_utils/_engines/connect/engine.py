@@ -39,7 +39,11 @@ class ConnectEngine:
     """MirrorMaker 2 connectors on Kafka Connect: the workers of a flow stand beside its target."""
 
     capabilities = Capabilities(
-        offset_syncs_on_source=False, offsets_outlive_flow=False, separate_lists=False, changes_restart=False
+        offset_syncs_on_source=False,
+        offsets_writable=True,
+        offsets_outlive_flow=False,
+        separate_lists=False,
+        changes_restart=False,
     )
 
     def __init__(self, clusters: Mapping[str, Mapping[str, Any]], naming: Naming, timeout: float) -> None:

@@ -50,6 +50,7 @@ class SrmEngine:
 
     capabilities = Capabilities(
         offset_syncs_on_source=True,
+        offsets_writable=False,
         offsets_outlive_flow=True,
         separate_lists=True,
         changes_restart=True,
