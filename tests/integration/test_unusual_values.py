@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values that people have: codecs, tombstones, null keys, unusual group names, aliases and separators.
+"""Values that people have: codecs, tombstones, null keys, unusual group names and aliases, in both directions.
 
 Each is asserted by the committed offsets that a move would set and by the records that a group reads from there.
 """
@@ -155,7 +155,10 @@ class Pair:
     def translate(self, leave: str, enter: str) -> dict[str, Any]:
         ids = {
             alias: {name: state.topic_id for name, state in describe(self.kafka[alias], names).items() if state}
-            for alias, names in ((leave, [self.topic]), (enter, [self.topic, NAMING.replica(leave, self.topic)]))
+            for alias, names in (
+                (leave, [self.topic, NAMING.replica(enter, self.topic)]),
+                (enter, [self.topic, NAMING.replica(leave, self.topic)]),
+            )
         }
         params = {"clusters": self.clusters, "topics": [self.topic], "groups": self.groups, "separator": SEPARATOR}
         more = {"topic_ids": ids, "leave": leave, "enter": enter, "settle": 0.1, "group_lag": "refuse"}
@@ -171,19 +174,21 @@ def pair(lab: Any) -> Iterator[Pair]:
     made = Pair(lab)
     made.make()
     yield made
-    made.flow(P, B, "absent")
+    for source, target in ((P, B), (B, P)):
+        made.flow(source, target, "absent")
 
 
-def test_every_group_starts_at_its_next_record_whatever_the_values(pair: Pair) -> None:
-    replica = NAMING.replica(P, pair.topic)
-    pair.flow(P, B, "running")
-    pair.send(P)
-    pair.read(P)
-    pair.wait_copied(P, B)
-    pair.wait_checkpointed(B, replica)
-    pair.flow(P, B, "stopped")
+@pytest.mark.parametrize(("leave", "enter"), [(P, B), (B, P)], ids=["there", "back"])
+def test_every_group_starts_at_its_next_record_whatever_the_values(pair: Pair, leave: str, enter: str) -> None:
+    replica = NAMING.replica(leave, pair.topic)
+    pair.flow(leave, enter, "running")
+    pair.send(leave)
+    pair.read(leave)
+    pair.wait_copied(leave, enter)
+    pair.wait_checkpointed(enter, replica)
+    pair.flow(leave, enter, "stopped")
 
-    result = pair.translate(P, B)
+    result = pair.translate(leave, enter)
     assert result["rc"] == 0, result["msg"]
     found = {
         (row["group"], row["partition"]): (row["offset"], row["quality"], row["rereads"])
@@ -193,5 +198,5 @@ def test_every_group_starts_at_its_next_record_whatever_the_values(pair: Pair) -
     places = [(group, index) for group in pair.groups for index in range(len(CODECS))]
     assert found == dict.fromkeys(places, (READ, "exact", 0))
     for partition, codec in enumerate(CODECS):
-        assert pair.records(B, replica, partition, 0, COUNT) == written(partition), codec
-        assert pair.records(B, replica, partition, READ, COUNT) == written(partition)[READ:], codec
+        assert pair.records(enter, replica, partition, 0, COUNT) == written(partition), codec
+        assert pair.records(enter, replica, partition, READ, COUNT) == written(partition)[READ:], codec
