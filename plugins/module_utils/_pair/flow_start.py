@@ -45,7 +45,7 @@ def flow_start(params: Mapping[str, Any], check: bool) -> Result:
     gone = []
     if params["forget"]:
         gone = forgotten([one for found in topics.values() for one in found], params["copy_again"])
-    require_fit(starts, _others(pair, starts), isinstance(pair.engine, ConnectEngine))
+    require_fit(starts, _others(pair, starts), pair.engine.capabilities.offsets_writable)
     outcomes = []
     for (source, target), found in topics.items():
         again = {one.topic for one in found if one in gone}
