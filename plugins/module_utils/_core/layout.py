@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from .acl import bans, client_acls
-from .names import Naming
+from .names import Naming, salvage_topic
 from .security import librdkafka_properties
 from .srm import list_rows, site_lines, sync_key
 
@@ -243,7 +243,7 @@ def salvage_topics(topics: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Where a tail goes that is not replayed into its own topic: as ``kafka_topic`` takes them. They never expire."""
     return [
         {
-            "name": f"{topic['name']}.salvage",
+            "name": salvage_topic(topic["name"]),
             "partitions": topic["partitions"],
             "replication_factor": topic["replication_factor"],
             "config": {"cleanup.policy": "delete", "retention.ms": -1},
