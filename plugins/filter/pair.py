@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible import context
@@ -33,11 +33,14 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors i
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
 
 
-def pair(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """The checked pair from all ``kafka_dr_*`` variables of a host, given with their prefix."""
+def pair(variables: Mapping[str, Any], hosts: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
+    """The checked pair from all ``kafka_dr_*`` variables of a host, given with their prefix.
+
+    ``hosts``: Ansible's ``groups``; None: hosts of clients are not checked.
+    """
     short = {name.removeprefix("kafka_dr_"): value for name, value in variables.items()}
     try:
-        return layout.laid_out(derive_pair(short))
+        return layout.laid_out(derive_pair(short, hosts=hosts))
     except DrError as error:
         raise AnsibleFilterError(error.sentence()) from None
 
@@ -52,6 +55,8 @@ def drill_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any])
 
 def run_whole(host: str) -> str:
     """``host`` unchanged, if the command line selects it and every task. For ``hosts``, which no tag can leave out."""
+    if not host.strip():
+        raise AnsibleFilterError("kafka_dr_run_on is empty, wanted a host of the Ansible inventory.")
     options = context.CLIARGS
     # Molecule always skips tags of its own; no task of the collection has them.
     skipped = {tag for tag in options.get("skip_tags") or () if not tag.endswith("notest")}

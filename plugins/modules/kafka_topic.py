@@ -188,7 +188,8 @@ error:
     code:
       description:
         - For example V(bad_topics), V(wrong_cluster), V(kafka_unreachable), V(partitions_fewer),
-          V(replication_factor_differs), V(topic_internal), V(topic_refused), V(topic_not_ready), or V(several_failed)
+          V(replication_factor_differs), V(replication_factor_too_high),
+          V(topic_internal), V(topic_refused), V(topic_not_ready), or V(several_failed)
           if topics failed for different reasons.
       type: str
     message:

@@ -144,20 +144,20 @@ def test_another_replication_factor_is_refused_with_what_to_do(apply: Run, topic
 
 
 @pytest.mark.parametrize(
-    ("item", "reason"),
+    ("item", "reason", "code"),
     [
-        ({"replication_factor": 3}, "replication factor of 3 cannot be reached"),
-        ({"config": {"no.such.setting": 1}}, "no.such.setting"),
-        ({"config": {"retention.ms": "soon"}}, "soon"),
-        ({"partitions": 20000}, "large number of partitions"),
+        ({"replication_factor": 3}, "replication factor of 3 cannot be reached", "replication_factor_too_high"),
+        ({"config": {"no.such.setting": 1}}, "no.such.setting", "topic_refused"),
+        ({"config": {"retention.ms": "soon"}}, "soon", "topic_refused"),
+        ({"partitions": 20000}, "large number of partitions", "topic_refused"),
     ],
 )
 def test_what_the_broker_would_refuse_is_refused_in_check_mode(
-    apply: Run, topic: str, item: dict[str, Any], reason: str
+    apply: Run, topic: str, item: dict[str, Any], reason: str, code: str
 ) -> None:
     result = apply([{"name": topic, **item}], check=True)
 
-    assert (result["failed"], result["error"]["code"]) == (True, "topic_refused")
+    assert (result["failed"], result["error"]["code"]) == (True, code)
     assert reason in result["msg"]
     assert result["changes"][0]["status"] == "failed"
 

@@ -55,10 +55,12 @@ def html_url() -> Iterator[str]:
     server.server_close()
 
 
-def refused(scenario: Scenario, playbook: str, variables: dict[str, Any], *texts: str) -> None:
+def refused(
+    scenario: Scenario, playbook: str, variables: dict[str, Any], *texts: str, options: tuple[str, ...] = ()
+) -> None:
     """The playbook ends with 2, says all of ``texts``, and nothing is changed."""
     before = snapshot(scenario.folder, GROUPS)
-    done = scenario.playbook(playbook, variables, expect=2)
+    done = scenario.playbook(playbook, variables, options, expect=2)
     flat = " ".join(done["output"].split()).replace('\\"', '"')
     for text in texts:
         assert text in flat, done["log"]
@@ -128,6 +130,26 @@ def test_two_aliases_on_one_cluster(enabled: Scenario) -> None:
 def test_partition_counts_that_do_not_fit(enabled: Scenario) -> None:
     variables = {"kafka_dr_topics": [{"name": "Payments", "partitions": 6}], "kafka_dr_confirm": "P"}
     refused(enabled, "enable", variables, "6 in the inventory, 12 on B, 12 on P")
+
+
+@pytest.mark.parametrize(
+    ("bad", "flow", "texts", "options"),
+    [
+        ({"replication_factor": 3}, {}, ('create topic "Bad"', "factor of 3 cannot be reached"), ()),
+        ({"partitions": 20000}, {}, ('create topic "Bad"', "large number of partitions"), ()),
+        ({}, {"replication_factor": 2}, ('create topic "P.Bad"', "kafka_dr_flow.replication_factor"), ("--check",)),
+        ({}, {"source_settings": {"replication.factor": 2}}, ('create topic "B.Good"',), ()),
+    ],
+    ids=["replicas of a topic", "partitions", "replicas of the flows, check mode", "a setting of the flows"],
+)
+def test_topics_that_a_cluster_cannot_have_are_refused_before_any_is_created(
+    enabled: Scenario, bad: dict[str, Any], flow: dict[str, Any], texts: tuple[str, ...], options: tuple[str, ...]
+) -> None:
+    given = read_inventory(enabled.inventory)
+    plain = {"partitions": 1, "replication_factor": 1}
+    topics = [*given["kafka_dr_topics"], {"name": "Good", **plain}, {"name": "Bad", **plain, **bad}]
+    variables = {"kafka_dr_topics": topics, "kafka_dr_flow": {**given["kafka_dr_flow"], **flow}}
+    refused(enabled, "enable", {**variables, "kafka_dr_confirm": "P"}, *texts, options=options)
 
 
 def test_a_group_that_is_active_where_positions_are_to_be_written(enabled: Scenario) -> None:

@@ -63,7 +63,16 @@ ELSEWHERE = {
 PROVES_FIRST = {name for name in ELSEWHERE if "hook" not in name}
 KEYWORDS = {
     *("name", "when", "vars", "register", "loop", "loop_control", "block", "rescue", "always", "delegate_to", "become"),
-    *("ignore_unreachable", "ignore_errors", "changed_when", "failed_when", "check_mode", "no_log", "environment"),
+    *(
+        "ignore_unreachable",
+        "ignore_errors",
+        "changed_when",
+        "failed_when",
+        "check_mode",
+        "diff",
+        "no_log",
+        "environment",
+    ),
     *("until", "retries", "delay", "tags", "any_errors_fatal", "args", "module_defaults", "hosts", "gather_facts"),
     *("strategy", "tasks", "throttle", "run_once", "notify"),
 }

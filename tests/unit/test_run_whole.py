@@ -100,3 +100,9 @@ def test_ansible_starts_no_task_of_a_part(playbook: str, options: list[str]) -> 
     assert LINE in " ".join(done.stderr.split())
     assert "TASK [" not in done.stdout
     assert "is undefined" not in done.stdout + done.stderr
+
+
+def test_an_empty_host_is_refused_by_the_name_of_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    given(monkeypatch)
+    with pytest.raises(AnsibleFilterError, match="kafka_dr_run_on is empty"):
+        run_whole(" ")

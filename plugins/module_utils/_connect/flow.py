@@ -13,6 +13,7 @@ from dataclasses import asdict
 from typing import Any
 
 from .._core.changes import Outcome
+from .._core.connector_settings import risky
 from .._core.names import CONNECTORS, Naming
 from .._core.pair_spec import ClusterSpec
 from .._core.waiting import Bounds
@@ -21,7 +22,6 @@ from .mirror import FlowSpec, check_flow, check_settings, wanted_config
 from .planning import Wish, kept_settings, plan
 from .reconcile import Reconciler, Report
 from .rest import ConnectClient, Connector
-from .soundness import risky
 from .validate import check_existing, check_place, validate
 
 __all__ = ["flow_options", "flow_spec", "reconcile_flow"]

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._core.connector_settings import as_text, unsound
 from .._core.errors import DrError
 from .._core.names import CONNECTORS, HEARTBEATS, Naming, connector_name
 from .._core.pair_spec import ClusterSpec
 from .._core.security import java_properties
 from .rest import PACKAGE
-from .soundness import unsound
 
 __all__ = ["DEFAULT_TASKS", "FlowSpec", "check_flow", "check_settings", "literal", "wanted_config"]
 
@@ -55,7 +55,7 @@ class FlowSpec:
     def given(self, part: str) -> dict[str, str | None]:
         """The user's own settings for ``part``, as Kafka Connect would store them."""
         merged = {**self.settings.get("common", {}), **self.settings.get(part, {})}
-        return {str(key): None if value is None else _text(value) for key, value in merged.items()}
+        return {str(key): None if value is None else as_text(value) for key, value in merged.items()}
 
 
 def literal(name: str) -> str:
@@ -153,12 +153,6 @@ def _factor(spec: FlowSpec, *keys: str) -> dict[str, str]:
 
 def _patterns(names: Iterable[str]) -> str:
     return ",".join(literal(name) for name in sorted(set(names)))
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ",".join(_text(item) for item in value) if isinstance(value, (list, tuple)) else str(value)
 
 
 # ---- what must not be sent at all

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from .._core.connector_settings import unknown_settings, unsound
 from .._core.errors import DrError
 from .._core.names import CONNECTORS
 from .._core.security import is_secret
 from .mirror import FlowSpec
 from .planning import Wish, merged_config, rivals
 from .rest import PACKAGE, ConnectClient, Connector
-from .soundness import unknown_settings, unsound
 
 __all__ = ["check_existing", "check_place", "field_errors", "validate"]
 

@@ -12,7 +12,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .schema import nearest
@@ -22,17 +22,20 @@ __all__ = ["part_of"]
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def part_of(pair: dict[str, Any], wanted: str | None, exact: bool = False) -> list[str]:
+def part_of(
+    pair: dict[str, Any], wanted: str | None, exact: bool = False, hosts: Mapping[str, Sequence[str]] | None = None
+) -> list[str]:
     """Leaves in ``pair`` (checked lists of the inventory) what belongs to the application ``wanted``; what is wrong.
 
     Sets ``application``, None where the topics name none. ``exact``: rights that are not declared would be taken away.
+    ``hosts``: groups of the Ansible inventory with their hosts.
     """
     owners = {topic["name"]: topic.pop("application") for topic in pair["topics"]}
     names = sorted({owner for owner in owners.values() if owner is not None})
     pair["application"] = wanted if names else None
     if not names:
         return [] if wanted is None else [f'kafka_dr_application is "{wanted}", but no topic names an application.']
-    problems = _check_topics(pair, owners, names) or _check_shared(pair, owners, exact)
+    problems = _check_topics(pair, owners, names) or _check_shared(pair, owners, exact, hosts or {})
     choices = f"wanted one of: {', '.join(names)}."
     if wanted is None:
         problems.append(f"The topics belong to applications: kafka_dr_application says which one moves, {choices}")
@@ -65,7 +68,9 @@ def _check_topics(pair: Mapping[str, Any], owners: Mapping[str, str | None], nam
     return problems
 
 
-def _check_shared(pair: Mapping[str, Any], owners: Mapping[str, str | None], exact: bool) -> list[str]:
+def _check_shared(
+    pair: Mapping[str, Any], owners: Mapping[str, str | None], exact: bool, hosts: Mapping[str, Sequence[str]]
+) -> list[str]:
     problems = []
     clients = {client["name"]: client for client in pair["clients"]}
     for name, client in clients.items():
@@ -85,7 +90,7 @@ def _check_shared(pair: Mapping[str, Any], owners: Mapping[str, str | None], exa
     for name, found in _owners_of_groups(pair, owners).items():
         if len(found) != 1:
             problems.append(f'The group "{name}" {_shared(found)}.')
-    problems += _shared_means(pair, owners)
+    problems += _shared_means(pair, owners, hosts)
     return problems + (_shared_principals(pair, owners) if exact else [])
 
 
@@ -97,42 +102,50 @@ def _shared(found: Iterable[str | None]) -> str:
 
 
 def _shared_principals(pair: Mapping[str, Any], owners: Mapping[str, str | None]) -> list[str]:
-    found = _used_by_many(pair, owners, lambda client: [client["principal"]] if client["principal"] else [])
+    found = _used_by_many(pair, owners, lambda client: [(client["principal"], "")] if client["principal"] else [])
     return [
         f'The principal "{name}" works for the applications {users}: with kafka_dr_rights "exact" the others would lose'
         " their rights."
-        for name, users in found
+        for (name, _where), users in found
     ]
 
 
-def _shared_means(pair: Mapping[str, Any], owners: Mapping[str, str | None]) -> list[str]:
+def _shared_means(
+    pair: Mapping[str, Any], owners: Mapping[str, str | None], hosts: Mapping[str, Sequence[str]]
+) -> list[str]:
     """What one application would stop, or point to another cluster, under the feet of another."""
+    found: dict[tuple[str, str], str] = {}
+    for (name, where), users in _used_by_many(pair, owners, lambda client: _means(client, hosts)):
+        # On the other hosts of a group it is the same.
+        found.setdefault((name, users), where)
     return [
-        f"The {name} belongs to the applications {users}: moving one would move or stop the other."
-        for name, users in _used_by_many(pair, owners, _means)
+        f"The {name}{where} belongs to the applications {users}: moving one would move or stop the other."
+        for (name, users), where in found.items()
     ]
 
 
-def _means(client: Mapping[str, Any]) -> list[str]:
-    means = [f'transactional id "{name}"' for name in client["transactional_ids"]]
-    if client["control"] == "systemd":
-        means.append(f'unit "{client["unit"].removesuffix(".service")}" on {client["hosts"]}')
-    if client["endpoint_file"]:
-        means.append(f'endpoint file "{client["endpoint_file"]}" on {client["hosts"]}')
+def _means(client: Mapping[str, Any], hosts: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    """What a client is run by, each with the place where it is."""
+    means = [(f'transactional id "{name}"', "") for name in client["transactional_ids"]]
+    for host in hosts.get(client["hosts"]) or [client["hosts"]]:
+        if client["control"] == "systemd":
+            means.append((f'unit "{client["unit"].removesuffix(".service")}"', f" on {host}"))
+        if client["endpoint_file"]:
+            means.append((f'endpoint file "{client["endpoint_file"]}"', f" on {host}"))
     return means
 
 
 def _used_by_many(
     pair: Mapping[str, Any],
     owners: Mapping[str, str | None],
-    used: Callable[[Mapping[str, Any]], Iterable[str]],
-) -> list[tuple[str, str]]:
+    used: Callable[[Mapping[str, Any]], Iterable[tuple[str, str]]],
+) -> list[tuple[tuple[str, str], str]]:
     """What clients of several applications use, with the names of those."""
-    users: dict[str, set[str | None]] = {}
+    users: dict[tuple[str, str], set[str | None]] = {}
     for client in pair["clients"]:
-        for name in used(client):
-            users.setdefault(name, set()).update(_owners_of(_topics(client), owners))
-    return [(name, ", ".join(sorted(str(one) for one in found))) for name, found in users.items() if len(found) > 1]
+        for means in used(client):
+            users.setdefault(means, set()).update(_owners_of(_topics(client), owners))
+    return [(means, ", ".join(sorted(str(one) for one in found))) for means, found in users.items() if len(found) > 1]
 
 
 def _topics(client: Mapping[str, Any]) -> list[str]:

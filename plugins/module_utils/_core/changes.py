@@ -33,6 +33,8 @@ class Outcome:
     change: Change
     status: str
     error: str | None = None
+    #: The code of the error where callers can act on it.
+    code: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The shape that modules return under ``changes``."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .adoption import adopted_flow, check_adopt
@@ -18,10 +18,10 @@ from .applications import part_of
 from .errors import DrError
 from .filters import excluded_by_default
 from .hooks import HOOK_KEYS, check_hook
-from .inventory_values import check_values, is_legal_topic, printable, shared_endpoint_files
+from .inventory_values import VALUE_CHECKS, check_hosts, is_legal_topic, printable, shared_endpoint_files
 from .names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, is_internal
 from .retention import without_retention
-from .schema import Key, check_mapping, is_set, names, nearest
+from .schema import Key, check_mapping, is_set, nearest
 from .srm import own_settings
 
 __all__ = ["VARIABLES", "cutover_order", "derive_pair"]
@@ -111,6 +111,8 @@ RUN_VARIABLES = {
     "spark_jars": Key(),
     "spark_python": Key(),
 }
+# In place of a required variable that is missing or has a wrong type.
+_NOTHING: dict[str, Any] = {"dict": {}, "list": []}
 # What our own set_stats hand on: AWX gives them back to the next job of a workflow as extra variables.
 _RESULTS = ("verdict", "outcome", "active", "run", "ready_controlled", "ready_disaster")
 _CLUSTER = {
@@ -176,115 +178,143 @@ _CLIENT_KEYS = {
     "after": Key("words", default=[]),
 }
 
+_MAPPINGS = {"clusters": _CLUSTER, "srm": _SRM_KEYS}
 _LISTS = {"topics": _TOPIC_KEYS, "groups": _GROUP_KEYS, "clients": _CLIENT_KEYS, "hooks": HOOK_KEYS}
 
 
-def derive_pair(variables: Mapping[str, Any], known: Mapping[str, Key] | None = None) -> dict[str, Any]:
+def derive_pair(
+    variables: Mapping[str, Any],
+    known: Mapping[str, Key] | None = None,
+    hosts: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Any]:
     """The checked and derived pair from the ``kafka_dr_*`` variables (given without that prefix).
 
     Raises ``inventory_invalid`` with every problem found, so that one run shows all of them.
-    ``known``: further variable names that are right (those of roles).
+    ``known``: further variable names that are right (those of roles). ``hosts``: groups of the Ansible inventory with
+    their hosts, ``all`` among them; None: hosts of clients are not checked.
     """
-    accepted = [f"kafka_dr_{name}" for name in (*VARIABLES, *RUN_VARIABLES, *_RESULTS, *(known or {}))]
-    own = {name: value for name, value in variables.items() if name in VARIABLES}
-    of_run = {name: value for name, value in variables.items() if name in RUN_VARIABLES}
-    given = [f"kafka_dr_{name}" for name in variables]
-    problems = [f'The variable "{name}" is unknown.{nearest(name, accepted)}' for name in given if name not in accepted]
-    pair, found = check_mapping("kafka_dr", own, VARIABLES)
-    for text in found + check_mapping("kafka_dr", of_run, RUN_VARIABLES)[1]:
-        wrong_key = "needs the key" in text
-        problems.append(text.replace(*(('"', '"kafka_dr_') if wrong_key else ("kafka_dr.", "kafka_dr_")), 1))
-    if not found:
-        problems += _check_parts(pair) + _check_accepted_groups(pair, variables)
-    if not problems:
-        problems += check_values(pair, of_run)
-    if not problems:
-        problems += part_of(pair, variables.get("application") or None, exact=variables.get("rights") == "exact")
-    if not problems:
-        problems += _contradictions(pair) + shared_endpoint_files(pair)
+    problems = _unknown_variables(variables, known or {})
+    pair, wrong_types, broken = _of_right_types(variables)
+    problems += wrong_types
+    for needs, check in (*_CHECKS, *VALUE_CHECKS):
+        if not broken & set(needs.split()):
+            problems += check(pair)
+    problems += check_hosts(pair, hosts) if hosts is not None else []
+    problems += _check_together(pair, broken, hosts or {})
     if problems:
         raise DrError(
             "inventory_invalid",
-            "The inventory is not usable: " + " ".join(map(printable, problems)),
+            "The inventory is not usable: " + " ".join(map(printable, dict.fromkeys(problems))),
             "Nothing was changed. See the inventory reference in docs/inventory.md.",
         )
     return _derived(pair)
 
 
-def _check_parts(pair: dict[str, Any]) -> list[str]:
+def _unknown_variables(given: Mapping[str, Any], known: Mapping[str, Key]) -> list[str]:
+    accepted = [f"kafka_dr_{name}" for name in (*VARIABLES, *RUN_VARIABLES, *_RESULTS, *known)]
+    unknown = [name for name in (f"kafka_dr_{name}" for name in given) if name not in accepted]
+    return [f'The variable "{name}" is unknown.{nearest(name, accepted)}' for name in unknown]
+
+
+def _of_right_types(variables: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], set[str]]:
+    """All variables without what has a wrong type, the problems, and the names of variables that lack something."""
+    pair: dict[str, Any] = {}
     problems: list[str] = []
-    clusters: dict[str, Any] = {}
-    for alias, cluster in pair["clusters"].items():
-        clusters[str(alias)], found = check_mapping(f"kafka_dr_clusters.{alias}", cluster, _CLUSTER)
-        problems += found
-    pair["clusters"] = clusters
-    sites: dict[str, Any] = {}
-    for alias, site in pair["srm"].items():
-        sites[str(alias)], found = check_mapping(f"kafka_dr_srm.{alias}", site, _SRM_KEYS)
-        problems += found
-    pair["srm"] = sites
+    broken: set[str] = set()
+    for name, key in {**VARIABLES, **RUN_VARIABLES}.items():
+        filled, found = check_mapping("kafka_dr", {name: variables.get(name)}, {name: key})
+        pair[name] = (_NOTHING.get(key.type, "") if key.required else key.default) if found else filled[name]
+        broken |= {name} if found else set()
+        problems += [
+            text.replace('needs the key "', 'needs the key "kafka_dr_', 1).replace("kafka_dr.", "kafka_dr_", 1)
+            for text in found
+        ]
+    found, lacking = _check_parts(pair)
+    return pair, problems + found, broken | lacking
+
+
+def _check_parts(pair: dict[str, Any]) -> tuple[list[str], set[str]]:
+    """Leaves in ``pair`` the items whose keys have the right types; the problems of the others, and where they are."""
+    problems: dict[str, list[str]] = {name: [] for name in (*_MAPPINGS, *_LISTS, "flow")}
+    for name, keys in _MAPPINGS.items():
+        checked = {str(key): check_mapping(f"kafka_dr_{name}.{key}", item, keys) for key, item in pair[name].items()}
+        pair[name] = {key: value for key, (value, found) in checked.items() if not found}
+        problems[name] = [text for value, found in checked.values() for text in found]
     for name, keys in _LISTS.items():
         items = [{"name": item} if name == "groups" and isinstance(item, str) else item for item in pair[name]]
-        checked = [check_mapping(f"kafka_dr_{name}[{index}]", item, keys) for index, item in enumerate(items)]
-        pair[name] = [value for value, found in checked if not found]
-        problems += [text for value, found in checked for text in found]
-    pair["flow"], found = check_mapping("kafka_dr_flow", pair["flow"], _FLOW_KEYS)
-    problems += found
-    if problems:
-        return problems
-    hooks = [problem for hook in pair["hooks"] for problem in check_hook(hook)]
-    return _check_clusters(pair) + _check_topics(pair) + _check_clients(pair) + hooks + check_adopt(pair)
+        results = [check_mapping(f"kafka_dr_{name}[{index}]", item, keys) for index, item in enumerate(items)]
+        pair[name] = [value for value, found in results if not found]
+        problems[name] = [text for value, found in results for text in found]
+    flow, problems["flow"] = check_mapping("kafka_dr_flow", pair["flow"], _FLOW_KEYS)
+    pair["flow"] = check_mapping("", {}, _FLOW_KEYS)[0] if problems["flow"] else flow
+    return [text for found in problems.values() for text in found], {name for name in problems if problems[name]}
 
 
-def _check_accepted_groups(pair: Mapping[str, Any], variables: Mapping[str, Any]) -> list[str]:
-    """A misspelled name would accept nothing, and be seen in the middle of a move only."""
-    declared = [group["name"] for group in pair["groups"]]
-    return [
-        f'kafka_dr_accept_skips names "{name}", which is not in kafka_dr_groups.{nearest(name, declared)}'
-        for name in names(variables.get("accept_skips") or [])
-        if name not in declared
-    ]
+def _check_together(pair: dict[str, Any], broken: set[str], hosts: Mapping[str, Sequence[str]]) -> list[str]:
+    """How topics, groups and clients fit together; leaves in ``pair`` those of one application."""
+    problems = [text for needs, check in _LINKS if not broken & set(needs.split()) for text in check(pair)]
+    whole = not problems and not broken & {"engine", "topics", "groups", "clients"}
+    apart = part_of(pair, pair["application"] or None, pair["rights"] == "exact", hosts) if whole else []
+    problems += apart or shared_endpoint_files(pair, hosts)
+    return problems + (_contradictions(pair) if whole else [])
 
 
-def _check_clusters(pair: dict[str, Any]) -> list[str]:
+def _check_count(pair: Mapping[str, Any]) -> list[str]:
+    count = len(pair["clusters"])
+    return [] if count == 2 else [f"kafka_dr_clusters must hold exactly two clusters, found {count}."]
+
+
+def _check_home(pair: Mapping[str, Any]) -> list[str]:
+    if pair["home"] in pair["clusters"]:
+        return []
+    hint = nearest(pair["home"], pair["clusters"])
+    return [f'kafka_dr_home is "{pair["home"]}", which is not in kafka_dr_clusters.{hint}']
+
+
+def _check_clusters(pair: Mapping[str, Any]) -> list[str]:
     clusters, separator = pair["clusters"], pair["separator"]
-    problems = []
-    if len(clusters) != 2:
-        problems.append(f"kafka_dr_clusters must hold exactly two clusters, found {len(clusters)}.")
-    if pair["home"] not in clusters:
-        hint = nearest(pair["home"], clusters)
-        problems.append(f'kafka_dr_home is "{pair["home"]}", which is not in kafka_dr_clusters.{hint}')
-    for alias in clusters:
-        if not _ALIAS.fullmatch(alias) or (separator and separator in alias):
-            problems.append(
-                f'The alias "{alias}" must consist of letters, digits, "-" and "_" and not contain the separator'
-                f' "{separator}": MirrorMaker 2 could not tell alias from topic.'
-            )
+    problems = [
+        f'The alias "{alias}" must consist of letters, digits, "-" and "_" and not contain the separator "{separator}":'
+        " MirrorMaker 2 could not tell alias from topic."
+        for alias in clusters
+        if not _ALIAS.fullmatch(alias) or (separator and separator in alias)
+    ]
     for key in ("bootstrap_servers", "cluster_id"):
         values = [cluster[key] for cluster in clusters.values() if cluster[key]]
         if len(values) == 2 and values[0] == values[1]:
             problems.append(
                 f'Both clusters have the same {key} "{values[0]}": a pair on one cluster would copy its own replicas.'
             )
-    return problems + (_check_connect(pair) if pair["engine"] == "connect" else _check_srm(pair))
+    return problems
 
 
-def _check_connect(pair: dict[str, Any]) -> list[str]:
+def _check_connect(pair: Mapping[str, Any]) -> list[str]:
     return [
         f'kafka_dr_clusters.{alias} needs the key "connect_url" with kafka_dr_engine "connect".'
         for alias, cluster in pair["clusters"].items()
-        if not cluster["connect_url"]
+        if pair["engine"] == "connect" and not cluster["connect_url"]
     ]
 
 
-def _check_srm(pair: dict[str, Any]) -> list[str]:
+def _check_sites(pair: Mapping[str, Any]) -> list[str]:
+    if pair["engine"] != "srm":
+        return []
+    missing = [alias for alias in pair["clusters"] if alias not in pair["srm"]]
+    unknown = [alias for alias in pair["srm"] if alias not in pair["clusters"]]
+    return [f'kafka_dr_srm needs the site "{alias}" with kafka_dr_engine "srm".' for alias in missing] + [
+        f'kafka_dr_srm names "{alias}", which is not in kafka_dr_clusters.{nearest(alias, pair["clusters"])}'
+        for alias in unknown
+    ]
+
+
+def _check_srm(pair: Mapping[str, Any]) -> list[str]:
+    if pair["engine"] != "srm":
+        return []
     if pair["policy"] == "identity":
         return [
             'kafka_dr_policy "identity" cannot be used with kafka_dr_engine "srm": its offsets cannot be set,'
             " so a failback would copy everything again."
         ]
-    missing = [alias for alias in pair["clusters"] if alias not in pair["srm"]]
-    unknown = [alias for alias in pair["srm"] if alias not in pair["clusters"]]
     problems = [
         f'kafka_dr_flow sets "{key}", which follows from where the applications live.'
         for key in own_settings(pair["flow"])
@@ -294,15 +324,10 @@ def _check_srm(pair: dict[str, Any]) -> list[str]:
         for group in pair["groups"]
         if set(", \t") & set(group["name"])
     ]
-    problems += _excluded_by_srm(pair)
-    problems += [f'kafka_dr_srm needs the site "{alias}" with kafka_dr_engine "srm".' for alias in missing]
-    return problems + [
-        f'kafka_dr_srm names "{alias}", which is not in kafka_dr_clusters.{nearest(alias, pair["clusters"])}'
-        for alias in unknown
-    ]
+    return problems + _excluded_by_srm(pair)
 
 
-def _excluded_by_srm(pair: dict[str, Any]) -> list[str]:
+def _excluded_by_srm(pair: Mapping[str, Any]) -> list[str]:
     """Declared names that the default filters leave out. srm-control adds names, and takes no default away."""
     named = [(kind, entry["name"]) for kind in ("topics", "groups") for entry in pair[kind]]
     return [
@@ -313,11 +338,21 @@ def _excluded_by_srm(pair: dict[str, Any]) -> list[str]:
     ]
 
 
-def _check_topics(pair: dict[str, Any]) -> list[str]:
-    names = [topic["name"] for topic in pair["topics"]]
-    problems = [f'kafka_dr_topics names "{name}" {count} times.' for name, count in Counter(names).items() if count > 1]
-    if not names:
-        problems.append("kafka_dr_topics is empty: there is nothing to protect.")
+def _check_none(pair: Mapping[str, Any]) -> list[str]:
+    return [] if pair["topics"] else ["kafka_dr_topics is empty: there is nothing to protect."]
+
+
+def _check_twice(pair: Mapping[str, Any]) -> list[str]:
+    return [
+        f'kafka_dr_{kind} names "{name}" {count} times.'
+        for kind in ("topics", "groups", "clients")
+        for name, count in Counter(one["name"] for one in pair[kind]).items()
+        if count > 1
+    ]
+
+
+def _check_topics(pair: Mapping[str, Any]) -> list[str]:
+    problems = []
     for topic in pair["topics"]:
         name = topic["name"]
         if not is_legal_topic(name):
@@ -336,14 +371,48 @@ def _check_topics(pair: dict[str, Any]) -> list[str]:
                 f'The topic "{name}" begins with the alias "{alias}": MirrorMaker 2 takes it for a replica and'
                 " does not copy it. Choose other aliases."
             )
-    problems += [
-        f'The group "{group["name"]}" names the unknown topic "{topic}".{nearest(str(topic), names)}'
-        for group in pair["groups"]
-        for topic in group["topics"] or []
-        if topic not in names
+    return problems
+
+
+def _check_hooks(pair: Mapping[str, Any]) -> list[str]:
+    return [problem for hook in pair["hooks"] for problem in check_hook(hook)]
+
+
+def _check_topics_of(pair: Mapping[str, Any]) -> list[str]:
+    topics = [topic["name"] for topic in pair["topics"]]
+    named = [(f'The group "{group["name"]}"', topic) for group in pair["groups"] for topic in group["topics"] or []]
+    named += [
+        (f'The client "{client["name"]}"', topic)
+        for client in pair["clients"]
+        for topic in [*(client["topics"] or []), *(client["outputs"] or [])]
     ]
-    groups = Counter(group["name"] for group in pair["groups"])
-    return problems + [f'kafka_dr_groups names "{name}" {count} times.' for name, count in groups.items() if count > 1]
+    return [
+        f'{where} names the unknown topic "{topic}".{nearest(topic, topics)}'
+        for where, topic in named
+        if topic not in topics
+    ]
+
+
+def _check_groups_of(pair: Mapping[str, Any]) -> list[str]:
+    moved = [group["name"] for group in pair["groups"] if group["mode"] == "moved"]
+    return [
+        f'The client "{client["name"]}" needs a group out of kafka_dr_groups, found "{client["group"]}".'
+        f"{nearest(str(client['group']), moved)}"
+        for client in pair["clients"]
+        if client["role"] != "producer" and client["group"] not in moved
+    ]
+
+
+def _check_order(pair: Mapping[str, Any]) -> list[str]:
+    names = [client["name"] for client in pair["clients"]]
+    unknown = [
+        f'The client "{client["name"]}" is to start after the unknown client "{other}".{nearest(other, names)}'
+        for client in pair["clients"]
+        for other in client["after"]
+        if other not in names
+    ]
+    circle = not unknown and cutover_order(pair["clients"]) is None
+    return ['The "after" keys of kafka_dr_clients form a circle.'] if circle else unknown
 
 
 def _contradictions(pair: dict[str, Any]) -> list[str]:
@@ -363,32 +432,40 @@ def _contradictions(pair: dict[str, Any]) -> list[str]:
     return problems
 
 
-def _check_clients(pair: dict[str, Any]) -> list[str]:
+def _check_control(pair: Mapping[str, Any]) -> list[str]:
     problems = []
-    topics = [topic["name"] for topic in pair["topics"]]
-    moved = [group["name"] for group in pair["groups"] if group["mode"] == "moved"]
-    names = Counter(client["name"] for client in pair["clients"])
-    problems += [f'kafka_dr_clients names "{name}" {count} times.' for name, count in names.items() if count > 1]
     for client in pair["clients"]:
         where = f'The client "{client["name"]}"'
-        for topic in [*(client["topics"] or []), *(client["outputs"] or [])]:
-            if topic not in topics:
-                problems.append(f'{where} names the unknown topic "{topic}".{nearest(topic, topics)}')
         if client["outputs"] is not None and client["role"] != "processor":
             problems.append(f'{where} has outputs, which only a processor has: its role is "{client["role"]}".')
-        if client["role"] != "producer" and client["group"] not in moved:
-            hint = nearest(str(client["group"]), moved)
-            problems.append(f'{where} needs a group out of kafka_dr_groups, found "{client["group"]}".{hint}')
         needed = {"command": ("start", "stop"), "systemd": ("unit",), "tasks": ("tasks_file",)}[client["control"]]
         problems += [
             f'{where} has control "{client["control"]}" and needs the key "{key}".' for key in needed if not client[key]
         ]
-        for other in client["after"]:
-            if other not in names:
-                problems.append(f'{where} is to start after the unknown client "{other}".{nearest(other, names)}')
-    if not problems and cutover_order(pair["clients"]) is None:
-        problems.append('The "after" keys of kafka_dr_clients form a circle.')
     return problems
+
+
+# Each with the variables in which nothing may have a wrong type, as VALUE_CHECKS.
+_CHECKS: tuple[tuple[str, Callable[[Mapping[str, Any]], list[str]]], ...] = (
+    ("clusters", _check_count),
+    ("clusters home", _check_home),
+    ("separator", _check_clusters),
+    ("engine", _check_connect),
+    ("engine clusters srm", _check_sites),
+    ("engine policy", _check_srm),
+    ("topics", _check_none),
+    ("policy separator", _check_topics),
+    ("", _check_hooks),
+    ("engine policy clusters", check_adopt),
+)
+# What part_of rests on.
+_LINKS: tuple[tuple[str, Callable[[Mapping[str, Any]], list[str]]], ...] = (
+    ("", _check_twice),
+    ("topics", _check_topics_of),
+    ("groups", _check_groups_of),
+    ("clients", _check_order),
+    ("", _check_control),
+)
 
 
 def cutover_order(clients: list[dict[str, Any]]) -> list[str] | None:

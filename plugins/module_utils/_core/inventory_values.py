@@ -11,19 +11,29 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from posixpath import normpath
 from typing import Any
 from urllib.parse import urlsplit
 
+from .connector_settings import as_text, unsound
 from .errors import DrError
-from .names import STATE_TOPIC, Naming, is_internal
+from .filters import filters_of
+from .names import HEARTBEATS, STATE_TOPIC, Naming, is_internal, salvage_topic
 from .readiness_checks import CHECKS
 from .schema import Key, check_mapping, names, nearest
 from .security import java_properties
-from .values import file_mode
+from .values import file_mode, heap_bytes
 
-__all__ = ["AUDIT_KINDS", "addresses", "check_values", "is_legal_topic", "printable", "shared_endpoint_files"]
+__all__ = [
+    "AUDIT_KINDS",
+    "VALUE_CHECKS",
+    "addresses",
+    "check_hosts",
+    "is_legal_topic",
+    "printable",
+    "shared_endpoint_files",
+]
 
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _SEPARATOR = re.compile(r"[A-Za-z0-9._-]+")
@@ -71,20 +81,6 @@ def addresses(servers: str) -> list[str] | None:
     return found
 
 
-def check_values(pair: Mapping[str, Any], run: Mapping[str, Any]) -> list[str]:
-    """Problems of a pair whose keys have the right types. ``run``: the variables of a run, without their prefix."""
-    return [
-        *_check_separator(pair),
-        *_check_connections(pair),
-        *_check_topic_values(pair),
-        *_check_topic_names(pair),
-        *_check_journal(pair),
-        *_check_groups(pair),
-        *_check_applications(pair),
-        *_check_accepted(pair, run),
-    ]
-
-
 def _check_separator(pair: Mapping[str, Any]) -> list[str]:
     separator = pair["separator"]
     if _SEPARATOR.fullmatch(separator):
@@ -127,6 +123,21 @@ def _check_connections(pair: Mapping[str, Any]) -> list[str]:
     return problems
 
 
+def _check_workers(pair: Mapping[str, Any]) -> list[str]:
+    """Source connectors write to their workers' own cluster, so each flow needs the workers of its target."""
+    urls = [cluster["connect_url"] for cluster in pair["clusters"].values() if cluster["connect_url"]]
+    if pair["engine"] != "connect" or len(urls) < 2 or len({_same_url(url) for url in urls}) == len(urls):
+        return []
+    return [
+        f'Both clusters have the same connect_url "{_one_line(urls[0])}", but a worker writes to its own cluster only:'
+        " wanted the workers beside each cluster, which run the flow toward it."
+    ]
+
+
+def _same_url(url: str) -> str:
+    return url.strip().rstrip("/").lower()
+
+
 def _check_url(where: str, url: str) -> list[str]:
     try:
         parts = urlsplit(url)
@@ -150,11 +161,7 @@ def _check_client(where: str, client: Mapping[Any, Any], translated: bool) -> li
         for key, reason in _OWN_PROPERTIES.items()
         if key in client or f"java.{key}" in client
     ]
-    problems += [
-        f'{where} has the value {type(value).__name__} for "{key}", wanted a text, a number or true or false.'
-        for key, value in client.items()
-        if not isinstance(value, str | int | float)
-    ]
+    problems += _check_plain(where, client)
     problems += [
         f'{where} has the unknown property "{key}": names of client properties have dots, such as "sasl.username".'
         for key in client
@@ -170,6 +177,75 @@ def _check_client(where: str, client: Mapping[Any, Any], translated: bool) -> li
     except DrError as error:
         return [f"{where}: {error.message} {error.hint}"]
     return []
+
+
+def _check_plain(where: str, settings: Mapping[Any, Any], more: tuple[type, ...] = ()) -> list[str]:
+    """Values that a program could not read as one text, unless their type is one of ``more``."""
+    return [
+        f'{where} has the value {_shown(value)} for "{key}", wanted a text, a number or true or false.'
+        for key, value in settings.items()
+        if not isinstance(value, (str, int, float, *more)) or _shown(value) in ("nan", "inf", "-inf")
+    ]
+
+
+def _shown(value: Any) -> str:
+    return str(value) if isinstance(value, float) else type(value).__name__
+
+
+# ---- settings of the flows
+
+_PRODUCER_BROKERS = "producer.override.bootstrap.servers"
+_SETTINGS = ("settings", "source_settings", "checkpoint_settings", "heartbeat_settings")
+
+
+def _check_flow(pair: Mapping[str, Any]) -> list[str]:
+    problems = []
+    for key in ("replication_factor", "tasks_max", "syncs_compaction_lag_ms"):
+        value = pair["flow"][key]
+        if value is not None and not 0 < value <= (_FACTOR_MAX if key == "replication_factor" else 2**63 - 1):
+            problems.append(f"kafka_dr_flow.{key} is {value}, wanted at least 1.")
+    for key in _SETTINGS:
+        problems += _check_settings(pair, f"kafka_dr_flow.{key}", pair["flow"][key])
+    return problems
+
+
+def _check_settings(pair: Mapping[str, Any], where: str, given: Mapping[Any, Any]) -> list[str]:
+    """Settings for the connectors of both flows, judged as ``connect_mirror`` judges them."""
+    strange = [key for key in given if not isinstance(key, str) or not re.fullmatch(r"[!-<>-~]+", key)]
+    if strange:
+        return [f"{where} has the key {strange[0]!r}, wanted the name of a setting."]
+    plain = _check_plain(where, given, (list, type(None)))
+    if plain:
+        return plain
+    config = {key: None if value is None else as_text(value) for key, value in given.items()}
+    problems = []
+    if config.pop(_PRODUCER_BROKERS, None) is not None:
+        problems.append(
+            f'{where} sets "{_PRODUCER_BROKERS}" for both flows, and it can be right for one of them only. Leave it'
+            " out, and give each cluster the connect_url of the workers beside it."
+        )
+    problems += [f"{where}: {problem}" for problem in unsound(config, (), given=True)]
+    if pair["engine"] == "srm":
+        problems += [
+            f'{where} has null for "{key}", which kafka_dr_engine "srm" cannot remove. Leave the setting out.'
+            for key, value in config.items()
+            if value is None
+        ]
+    return problems + _check_excluded(pair, where, config)
+
+
+def _check_excluded(pair: Mapping[str, Any], where: str, config: Mapping[str, str | None]) -> list[str]:
+    """Declared names that an own ``topics.exclude`` or ``groups.exclude`` leaves out; null brings the default back."""
+    problems = []
+    for kind in ("topics", "groups"):
+        if f"{kind}.exclude" in config:
+            (taken,) = filters_of({f"{kind}.exclude": config[f"{kind}.exclude"]}, (kind,))
+            problems += [
+                f'{where} sets "{kind}.exclude", which leaves out the {kind.removesuffix("s")} "{entry["name"]}".'
+                for entry in pair[kind]
+                if taken.takes(entry["name"]) is False and entry.get("mode") != "local"
+            ]
+    return problems
 
 
 # ---- topics and groups
@@ -191,10 +267,6 @@ def _check_topic_values(pair: Mapping[str, Any]) -> list[str]:
             for key, value in topic["config"].items()
             if not isinstance(key, str) or not isinstance(value, str | int | float | list) or str(value) == "nan"
         ]
-    for key in ("replication_factor", "tasks_max", "syncs_compaction_lag_ms"):
-        value = pair["flow"][key]
-        if value is not None and not 0 < value <= (_FACTOR_MAX if key == "replication_factor" else 2**63 - 1):
-            problems.append(f"kafka_dr_flow.{key} is {value}, wanted at least 1.")
     return problems
 
 
@@ -212,7 +284,13 @@ def _check_topic_names(pair: Mapping[str, Any]) -> list[str]:
             if len(replica) > 249 and is_legal_topic(name)
         ]
         others = [naming.replica(other, name) for other in pair["clusters"] if other != alias for name in originals]
-        here = dict.fromkeys([*originals, *others])
+        reserved = _reserved(pair, naming, alias)
+        problems += [
+            f'The topic "{name}" has the name that {reserved[name]}. Choose another name.'
+            for name in originals
+            if name in reserved and name != pair["journal_topic"] and is_legal_topic(name) and not is_internal(name)
+        ]
+        here = dict.fromkeys([*originals, *others, *reserved])
         by_metric: dict[str, list[str]] = {}
         for name in here:
             by_metric.setdefault(name.replace(".", "_"), []).append(name)
@@ -225,6 +303,17 @@ def _check_topic_names(pair: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(problems))
 
 
+def _reserved(pair: Mapping[str, Any], naming: Naming, alias: str) -> dict[str, str]:
+    """What else has its place on ``alias``: names of topics, and what uses them."""
+    found = {salvage_topic(t["name"]): f'salvage uses for what it brings over of "{t["name"]}"' for t in pair["topics"]}
+    for other in pair["clusters"]:
+        found[naming.offset_syncs(other)] = "MirrorMaker 2 uses for its offset-syncs"
+        if other != alias:
+            found[naming.checkpoints(other)] = "MirrorMaker 2 uses for its checkpoints"
+            found[naming.heartbeats(other)] = "MirrorMaker 2 uses for heartbeats"
+    return {**found, HEARTBEATS: "MirrorMaker 2 uses for heartbeats", pair["journal_topic"]: "", STATE_TOPIC: ""}
+
+
 def _check_journal(pair: Mapping[str, Any]) -> list[str]:
     name, naming = pair["journal_topic"], Naming(pair["policy"], pair["separator"])
     originals = [topic["name"] for topic in pair["topics"]]
@@ -234,6 +323,8 @@ def _check_journal(pair: Mapping[str, Any]) -> list[str]:
         reason = "which is not a legal topic name"
     elif name in originals or name in replicas:
         reason = "which is a topic of the pair"
+    elif name in map(salvage_topic, originals):
+        reason = "which salvage uses for what it brings over"
     elif name == STATE_TOPIC:
         reason = "which is the topic of the pair's latest state"
     elif is_internal(name.removesuffix("-internal")) or name.startswith("."):
@@ -288,18 +379,36 @@ def _check_applications(pair: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def shared_endpoint_files(pair: Mapping[str, Any]) -> list[str]:
-    """Problems of applications that would overwrite each other's endpoint file."""
+def shared_endpoint_files(pair: Mapping[str, Any], hosts: Mapping[str, Sequence[str]]) -> list[str]:
+    """Problems of applications that would overwrite each other's endpoint file. ``hosts``: groups of the inventory."""
     users: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for client in pair["clients"]:
-        if client["endpoint_file"]:
-            users.setdefault((client["hosts"], normpath(client["endpoint_file"])), []).append(client)
+        for host in hosts.get(client["hosts"]) or [client["hosts"]]:
+            if client["endpoint_file"]:
+                users.setdefault((host, normpath(client["endpoint_file"])), []).append(client)
+    found: dict[tuple[str, str], str] = {}
+    for (host, path), clients in users.items():
+        if len({_process(client) for client in clients}) > 1:
+            # On the other hosts of a group it is the same.
+            found.setdefault((path, _quoted_names(clients)), host)
     return [
-        f'The clients {_quoted_names(found)} on "{hosts}" have the same endpoint_file "{path}". Only declarations of'
-        " one process may share it."
-        for (hosts, path), found in users.items()
-        if len({_process(client) for client in found}) > 1
+        f'The clients {names} on "{host}" have the same endpoint_file "{path}". Only declarations of one process may'
+        " share it."
+        for (path, names), host in found.items()
     ]
+
+
+def check_hosts(pair: Mapping[str, Any], hosts: Mapping[str, Sequence[str]]) -> list[str]:
+    """Problems of clients on hosts that the Ansible inventory does not have. ``hosts``: its groups, with ``all``."""
+    known = {*hosts, *hosts.get("all", ()), "localhost"}
+    problems = []
+    for client in pair["clients"]:
+        where, name = f'The client "{client["name"]}" has hosts "{_one_line(client["hosts"])}"', client["hosts"]
+        if name.strip() and name not in known:
+            problems.append(f"{where}, which the Ansible inventory has neither as a host nor as a group.")
+        elif name in hosts and not hosts[name]:
+            problems.append(f"{where}, which is an empty group of the Ansible inventory.")
+    return problems
 
 
 def _quoted_names(clients: Iterable[Mapping[str, Any]]) -> str:
@@ -310,24 +419,80 @@ def _process(client: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(client[key]) for key in ("control", "unit", "tasks_file", "start"))
 
 
+# ---- a run
+
+# As UnifiedMemoryManager of Spark wants it of a driver.
+_LEAST_HEAP = 450 * 2**20
+# What a 64-bit JVM can address.
+_MOST_HEAP = 2**47
+
+
+def _check_run(pair: Mapping[str, Any]) -> list[str]:
+    problems = [] if pair["run_on"].strip() else ["kafka_dr_run_on is empty, wanted a host of the Ansible inventory."]
+    metrics, principal, memory = (pair[key] for key in ("metrics_file", "drill_principal", "spark_memory"))
+    if metrics and not re.fullmatch(r"[/~].*[^/]\.prom", metrics):
+        problems.append(
+            f'kafka_dr_metrics_file is "{_one_line(metrics)}", wanted an absolute path that ends in ".prom":'
+            " node_exporter reads no other file."
+        )
+    if principal and not _PRINCIPAL.fullmatch(principal):
+        problems.append(
+            f'kafka_dr_drill_principal is "{_one_line(principal)}", wanted one such as "User:drill", without a'
+            " wildcard."
+        )
+    if memory is not None and not _LEAST_HEAP <= (heap_bytes(memory) or 0) <= _MOST_HEAP:
+        problems.append(
+            f'kafka_dr_spark_memory is "{_one_line(memory)}", wanted a whole number and one of the letters k, m, g and'
+            ' t, such as "2g", and at least "450m": Spark\'s driver does not start with less.'
+        )
+    problems += _check_client("kafka_dr_drill_client", pair["drill_client"] or {}, translated=False)
+    return problems + _check_spark_conf(pair["spark_conf"] or {})
+
+
+def _check_aliases(pair: Mapping[str, Any]) -> list[str]:
+    return [
+        f'kafka_dr_{key} is "{pair[key]}", which is not in kafka_dr_clusters.{nearest(pair[key], pair["clusters"])}'
+        for key in ("to", "applications_on")
+        if pair[key] and pair[key] not in pair["clusters"]
+    ]
+
+
+def _check_spark_conf(given: Mapping[Any, Any]) -> list[str]:
+    strange = [key for key in given if not isinstance(key, str) or not re.fullmatch(r"spark\.[!-<>-~]+", key)]
+    return [
+        *(f'kafka_dr_spark_conf has the key "{key}", wanted the name of a Spark setting.' for key in strange),
+        *_check_plain("kafka_dr_spark_conf", given),
+    ]
+
+
 # ---- what a run accepts by name
 
 
-def _check_accepted(pair: Mapping[str, Any], run: Mapping[str, Any]) -> list[str]:
+def _check_accepted_topics(pair: Mapping[str, Any]) -> list[str]:
     naming = Naming(pair["policy"], pair["separator"])
     originals = [topic["name"] for topic in pair["topics"]]
     known = {*originals, *(naming.replica(alias, name) for alias in pair["clusters"] for name in originals)}
-    problems = []
-    for variable in _ACCEPTED_TOPICS:
-        problems += _unknown(variable, run.get(variable), known, "topic")
-    problems += _check_audit_accept(run.get("audit_accept") or {}, originals)
-    problems += _check_logins(run.get("fence_logins") or {}, pair)
-    return problems + _unknown("ready_accept", run.get("ready_accept"), {check.name for check in CHECKS}, "check")
+    return [text for variable in _ACCEPTED_TOPICS for text in _unknown(variable, pair[variable], known, "topic")]
 
 
-def _check_audit_accept(given: Mapping[Any, Any], topics: list[str]) -> list[str]:
+def _check_accepted_checks(pair: Mapping[str, Any]) -> list[str]:
+    return _unknown("ready_accept", pair["ready_accept"], {check.name for check in CHECKS}, "check")
+
+
+def _check_accepted_groups(pair: Mapping[str, Any]) -> list[str]:
+    """A misspelled name would accept nothing, and be seen in the middle of a move only."""
+    declared = [group["name"] for group in pair["groups"]]
+    return [
+        f'kafka_dr_accept_skips names "{name}", which is not in kafka_dr_groups.{nearest(name, declared)}'
+        for name in names(pair["accept_skips"] or [])
+        if name not in declared
+    ]
+
+
+def _check_audit_accept(pair: Mapping[str, Any]) -> list[str]:
+    topics = [topic["name"] for topic in pair["topics"]]
     problems = []
-    for topic, kinds in given.items():
+    for topic, kinds in (pair["audit_accept"] or {}).items():
         if topic not in topics:
             problems.append(f'kafka_dr_audit_accept names the unknown topic "{topic}".{nearest(str(topic), topics)}')
         if not isinstance(kinds, list | tuple):
@@ -341,10 +506,10 @@ def _check_audit_accept(given: Mapping[Any, Any], topics: list[str]) -> list[str
     return problems
 
 
-def _check_logins(given: Mapping[Any, Any], pair: Mapping[str, Any]) -> list[str]:
+def _check_logins(pair: Mapping[str, Any]) -> list[str]:
     principals = [client["principal"] for client in pair["clients"] if client["principal"]]
     problems = []
-    for principal, login in given.items():
+    for principal, login in (pair["fence_logins"] or {}).items():
         if principal not in principals:
             problems.append(
                 f'kafka_dr_fence_logins names the principal "{principal}", which no client of kafka_dr_clients has.'
@@ -374,3 +539,25 @@ def _one_line(text: str) -> str:
     """``text`` as part of a message: printable, and not longer than a screen is wide."""
     shown = printable(text)
     return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+#: Checks of all variables, each with those that must be free of wrong types: in an incomplete list, a name that exists
+#: would look unknown.
+VALUE_CHECKS: tuple[tuple[str, Callable[[Mapping[str, Any]], list[str]]], ...] = (
+    ("", _check_separator),
+    ("", _check_connections),
+    ("engine", _check_workers),
+    ("engine", _check_flow),
+    ("", _check_topic_values),
+    ("policy separator", _check_topic_names),
+    ("policy separator", _check_journal),
+    ("", _check_groups),
+    ("", _check_applications),
+    ("topics clusters policy separator", _check_accepted_topics),
+    ("", _check_accepted_checks),
+    ("groups", _check_accepted_groups),
+    ("topics", _check_audit_accept),
+    ("clients", _check_logins),
+    ("clusters", _check_aliases),
+    ("", _check_run),
+)

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from .acl import bans, client_acls
-from .names import Naming
+from .names import HEARTBEATS, Naming, salvage_topic
 from .security import librdkafka_properties
 from .srm import list_rows
 
@@ -43,6 +43,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     srm-control. ``rights``: by alias, what declared clients need, as ``kafka_acl`` takes it, and what it is to
     ``keep``: the fence. ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by alias,
     originals and replicas. ``syncs``: by alias, the offset-syncs topics that lie there.
+    ``flow_topics``: by alias, what the flows create there, as ``kafka_topic`` takes it.
     """
     endpoints = {
         alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}
@@ -54,6 +55,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
         "lists": list_rows(pair),
         "syncs": {flow["syncs"]["on"]: [flow["syncs"]["topic"]] for flow in pair["flows"].values()},
         "names": {alias: _names(pair, alias) for alias in pair["clusters"]},
+        "flow_topics": {alias: _flow_topics(pair, alias) for alias in pair["clusters"]},
         "endpoints": endpoints,
         "rights": {alias: _rights(pair, endpoints[alias]) for alias in pair["clusters"]},
     }
@@ -71,6 +73,40 @@ def _names(pair: Mapping[str, Any], alias: str) -> list[str]:
     originals = [topic["name"] for topic in pair["topics"]]
     others = [flow["source"] for flow in pair["flows"].values() if flow["target"] == alias]
     return list(dict.fromkeys([*originals, *(naming.replica(other, name) for other in others for name in originals)]))
+
+
+def _flow_topics(pair: Mapping[str, Any], alias: str) -> list[dict[str, Any]]:
+    """Topics that MirrorMaker 2 creates on ``alias`` itself, unless they exist.
+
+    Source: MirrorSourceConfig, MirrorCheckpointConfig and MirrorHeartbeatConfig of Kafka 4.3, whose default factors
+    are 2, 3 and 3. Each connector creates its topics on its target.
+    """
+    naming = Naming(pair["policy"], pair["separator"])
+    (other,) = [name for name in pair["clusters"] if name != alias]
+    copies = {} if pair["policy"] == "identity" else pair["topics"]
+    rows = [(naming.replica(other, topic["name"]), topic["partitions"], "source") for topic in copies]
+    rows += [(naming.heartbeats(other), 1, "source"), (naming.checkpoints(other), 1, "checkpoint")]
+    rows += [(HEARTBEATS, 1, "heartbeat")] if "heartbeat" in pair["parts"] else []
+    return [
+        {"name": name, "partitions": count, "replication_factor": _factor(pair, part)} for name, count, part in rows
+    ]
+
+
+_FACTORS = {
+    "source": ("replication.factor", 2),
+    "checkpoint": ("checkpoints.topic.replication.factor", 3),
+    "heartbeat": ("heartbeats.topic.replication.factor", 3),
+}
+
+
+def _factor(pair: Mapping[str, Any], part: str) -> int | None:
+    """The replication factor that a connector asks for; None: the broker's default, or that of SRM."""
+    key, default = _FACTORS[part]
+    given = {**pair["flow"]["settings"], **pair["flow"][f"{part}_settings"]}
+    usual = pair["flow"]["replication_factor"] or (None if pair["engine"] == "srm" else default)
+    # null takes our own value away.
+    found = default if key in given and given[key] is None else given.get(key, usual)
+    return None if found is None or int(found) < 1 else int(found)
 
 
 def unequal_partitions(
@@ -122,7 +158,7 @@ def salvage_topics(topics: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Where a tail goes that is not replayed into its own topic: as ``kafka_topic`` takes them. They never expire."""
     return [
         {
-            "name": f"{topic['name']}.salvage",
+            "name": salvage_topic(topic["name"]),
             "partitions": topic["partitions"],
             "replication_factor": topic["replication_factor"],
             "config": {"cleanup.policy": "delete", "retention.ms": -1},

@@ -22,6 +22,7 @@ __all__ = [
     "flow_name",
     "is_internal",
     "offsets_topic",
+    "salvage_topic",
 ]
 
 CONNECTORS = {
@@ -79,6 +80,11 @@ def connector_name(source: str, target: str, part: str, application: str | None 
 def offsets_topic(source: str) -> str:
     """Where a dedicated MirrorMaker 2 keeps what it copied from ``source``; on the target, whatever the separator."""
     return f"mm2-offsets.{source}.internal"
+
+
+def salvage_topic(topic: str) -> str:
+    """Where the playbook salvage writes what it brings over of ``topic``, unless that is ``topic`` itself."""
+    return f"{topic}.salvage"
 
 
 def is_internal(topic: str) -> bool:

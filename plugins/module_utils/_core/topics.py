@@ -40,6 +40,8 @@ __all__ = [
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _SHOWN = 5
+# Refusals of a broker with a remedy of their own.
+_OWN_CODES = ("replication_factor_too_high",)
 _ROW_KEYS = (
     "topic_id",
     "partitions",
@@ -283,7 +285,10 @@ def failure_of(conflicts: Sequence[Conflict], outcomes: Iterable[Outcome], endpo
     """One error for everything that failed, or None. Its code is the common one, or ``several_failed``."""
     reasons = [(conflict.error.code, conflict.error.sentence()) for conflict in conflicts]
     reasons += [
-        ("topic_refused", f'Topic "{outcome.change.name}": {outcome.error}')
+        (
+            outcome.code if outcome.code in _OWN_CODES else "topic_refused",
+            f'Topic "{outcome.change.name}": {outcome.error}',
+        )
         for outcome in outcomes
         if outcome.status == "failed"
     ]
@@ -299,6 +304,10 @@ def failure_of(conflicts: Sequence[Conflict], outcomes: Iterable[Outcome], endpo
     return DrError(
         code, f"{len(reasons)} topics failed: {text}{more}", "All outcomes are listed under changes.", endpoint
     )
+
+
+def _refusal(outcome: Outcome) -> str:
+    return outcome.code if outcome.code in _OWN_CODES else "topic_refused"
 
 
 def topic_row(

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-__all__ = ["file_mode", "kind_of", "same", "text_of"]
+__all__ = ["file_mode", "heap_bytes", "kind_of", "same", "text_of"]
 
 _KINDS = {
     "cleanup.policy": "list",
@@ -128,3 +128,9 @@ def _number(text: str) -> str:
 def file_mode(text: str) -> int | None:
     """The permission bits of a file from octal digits such as "0640", None if the text has another form."""
     return int(text, 8) if re.fullmatch(r"0?[0-7]{3,4}", text) else None
+
+
+def heap_bytes(text: str) -> int | None:
+    """The bytes of a Java heap size such as ``2g``, as ``-Xmx`` takes it; None if it is none."""
+    found = re.fullmatch(r"([0-9]{1,15})([kmgt])", text.lower())
+    return int(found[1]) * 1024 ** (1 + "kmgt".index(found[2])) if found else None

@@ -228,6 +228,10 @@ class _Silent:
 
 
 _SILENT = _Silent()
+_FEWER_REPLICAS = (
+    "Use at most as many replicas as this cluster has brokers: replication_factor of the topic in kafka_dr_topics; for"
+    " what the flows create, kafka_dr_flow.replication_factor (if not set, 2 for replicas, 3 for internal topics)."
+)
 
 
 def connect(params: Mapping[str, Any]) -> Kafka:
@@ -266,6 +270,9 @@ def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "
     if name in _RIGHTS:
         hint = f"The principal of admin_client needs {_RIGHTS[name]}: docs/security.md, rights of this collection."
         return DrError("not_authorized", f'Kafka at "{endpoint}" refused: {doing}: {text}.', hint, endpoint)
+    if name == "INVALID_REPLICATION_FACTOR":
+        text = f'Kafka at "{endpoint}" refused: {doing}: {text}.'
+        return DrError("replication_factor_too_high", text, _FEWER_REPLICAS, endpoint)
     # librdkafka wants a keytab unless it is told not to log in by itself.
     hint = (
         'With a ticket that is there already: "sasl.kerberos.min.time.before.relogin: 0", see docs/kerberos.md.'

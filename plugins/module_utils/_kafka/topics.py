@@ -360,7 +360,7 @@ def _outcome(kafka: Kafka, change: Change, future: Future[Any], check: bool) -> 
     try:
         kafka.settle(future, f'{change.action} topic "{change.name}"')
     except DrError as error:
-        return Outcome(change, "failed", error.sentence())
+        return Outcome(change, "failed", error.sentence(), error.code)
     return Outcome(change, "planned" if check else "done")
 
 

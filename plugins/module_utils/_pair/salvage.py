@@ -20,6 +20,7 @@ from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.fingerprints import fingerprints, has_time
 from .._core.holes import add, usable
+from .._core.names import salvage_topic
 from .._core.salvage import BEGINNING, PROVENANCE, Progress, already_copied, first_offset, line
 from .._core.stays import flat
 from .._core.topic_ids import recreated
@@ -401,7 +402,7 @@ class _Salvage:
         ]
 
     def _target(self, topic: str) -> str:
-        return topic if self._params["into"] == "original" else f"{topic}.salvage"
+        return topic if self._params["into"] == "original" else salvage_topic(topic)
 
     def _bring(self, replayer: Replayer, tails: list[_Tail]) -> None:
         pair, into, cluster = self._params["pair"], self._params["into"], self.pair.kafka[self.p].cluster_id

@@ -21,7 +21,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirro
     literal,
     wanted_config,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.soundness import risky, unknown_settings
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.connector_settings import (
+    risky,
+    unknown_settings,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.filters import filters_of, left_out
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, Naming

@@ -147,7 +147,8 @@ def test_what_cannot_be_practised() -> None:
 
 def test_clusters_that_are_called_as_a_drill_calls_them_are_refused() -> None:
     clusters = {
-        alias: {**VARIABLES["clusters"]["P"], "bootstrap_servers": f"{alias}:9092"} for alias in ("P", "drill-P")
+        alias: {"bootstrap_servers": f"{alias}:9092", "connect_url": f"http://{alias}:8083"}
+        for alias in ("P", "drill-P")
     }
     with pytest.raises(DrError, match='"drill-P" of the inventory is named'):
         of(real(clusters=clusters))

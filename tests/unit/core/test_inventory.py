@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import copy
+import itertools
+import random
 from typing import Any
 
 import pytest
@@ -54,6 +56,10 @@ def topic(**parts: Any) -> dict[str, Any]:
 
 def client(**parts: Any) -> dict[str, Any]:
     return {"clients": [{"name": "till", "role": "producer", "start": ["up"], "stop": ["down"], **parts}]}
+
+
+def flow(**settings: Any) -> dict[str, Any]:
+    return changed(flow=settings)
 
 
 def contradicting(of_group: list[str], of_client: list[str]) -> dict[str, Any]:
@@ -235,6 +241,65 @@ BAD: list[tuple[dict[str, Any], str]] = [
         ),
         'The clients "a" and "b" on "localhost" have the same endpoint_file "/etc/k.env"',
     ),
+    # settings of the flows
+    (
+        flow(source_settings={"transforms": "route"}),
+        'kafka_dr_flow.source_settings: The setting "transforms" is "route"',
+    ),
+    (flow(settings={"source.consumer.isolation.level": "read_uncommitted"}), "kafka_dr_flow.settings: The setting"),
+    (flow(settings={"value.converter": None}), 'The setting "value.converter" is null'),
+    (flow(source_settings={"heartbeats.replication.enabled": True}), '"heartbeats.replication.enabled" is "true"'),
+    (flow(checkpoint_settings={"groups": ".*"}), 'The setting "groups" follows from the option groups'),
+    (flow(heartbeat_settings={"tasks.max": 3}), 'kafka_dr_flow.heartbeat_settings: The setting "tasks.max"'),
+    (flow(source_settings={"producer.override.bootstrap.servers": "b:9092"}), "right for one of them only"),
+    (flow(source_settings={"source.consumer.bootstrap.servers": "x:9092"}), "follow from its clusters"),
+    (flow(source_settings={"topics.exclude": "Pay.*"}), 'leaves out the topic "Payments"'),
+    (flow(settings={"groups.exclude": "settlement"}), 'leaves out the group "settlement"'),
+    (flow(settings={5: 1}), "kafka_dr_flow.settings has the key 5"),
+    (flow(settings={"offset.lag.max": {}}), 'kafka_dr_flow.settings has the value dict for "offset.lag.max"'),
+    (flow(settings={"offset.lag.max": float("nan")}), 'kafka_dr_flow.settings has the value nan for "offset.lag.max"'),
+    (flow(settings={"offset.lag.max": "ten"}), 'The setting "offset.lag.max" is "ten", wanted a whole number.'),
+    (flow(settings={"emit.checkpoints.enabled": "ja"}), '"emit.checkpoints.enabled" is "ja", wanted true or false.'),
+    (flow(heartbeat_settings={"emit.heartbeats.interval.seconds": 0.5}), 'seconds" is "0.5", wanted a whole number'),
+    (changed(spark_memory=""), 'kafka_dr_spark_memory is ""'),
+    (changed(**sites(), flow={"settings": {"offset.lag.max": None}}), 'kafka_dr_engine "srm" cannot remove'),
+    # names that are needed later
+    (
+        changed(topics=[{"name": name, "partitions": 1} for name in ("T", "T.salvage")], groups=[], clients=[]),
+        'The topic "T.salvage" has the name that salvage uses for what it brings over of "T"',
+    ),
+    (
+        changed(topics=[{"name": name, "partitions": 1} for name in ("P.T", "T.salvage")], groups=[], clients=[]),
+        "begins with the alias",
+    ),
+    (
+        changed(topics=[{"name": name, "partitions": 1} for name in ("a", "a_salvage")], groups=[], clients=[]),
+        'The topics "a_salvage" and "a.salvage" would both be on P',
+    ),
+    (changed(journal_topic="Payments.salvage"), 'kafka_dr_journal_topic is "Payments.salvage", which salvage uses'),
+    (changed(journal_topic="orders_eu"), 'The topics "orders.eu" and "orders_eu" would both be on P'),
+    (
+        changed(**topic(name="P_checkpoints_internal"), separator="_", policy="identity"),
+        'The topic "P_checkpoints_internal" has the name that MirrorMaker 2 uses for its checkpoints',
+    ),
+    # one worker group for both flows
+    (changed(**cluster("B", connect_url="http://p:8083")), 'Both clusters have the same connect_url "http://p:8083"'),
+    (changed(**cluster("B", connect_url="HTTP://P:8083/")), "Both clusters have the same connect_url"),
+    # values of a run
+    (changed(metrics_file="kafka_dr.prom"), 'kafka_dr_metrics_file is "kafka_dr.prom", wanted an absolute path'),
+    (changed(metrics_file="/var/kafka_dr.txt"), 'kafka_dr_metrics_file is "/var/kafka_dr.txt"'),
+    (changed(metrics_file="/var/.prom"), 'kafka_dr_metrics_file is "/var/.prom"'),
+    (changed(spark_memory="1gb"), 'kafka_dr_spark_memory is "1gb", wanted a whole number and one of the letters'),
+    (changed(spark_memory="1024"), 'kafka_dr_spark_memory is "1024"'),
+    (changed(spark_memory="1.5g"), 'kafka_dr_spark_memory is "1.5g"'),
+    (changed(spark_memory="100m"), 'kafka_dr_spark_memory is "100m"'),
+    (changed(spark_conf={"spark.executor.memory": []}), "kafka_dr_spark_conf has the value list"),
+    (changed(spark_conf={"executor.memory": "1g"}), 'kafka_dr_spark_conf has the key "executor.memory"'),
+    (changed(drill_principal="drill"), 'kafka_dr_drill_principal is "drill", wanted one such as "User:drill"'),
+    (changed(drill_principal="User:*"), 'kafka_dr_drill_principal is "User:*"'),
+    (changed(drill_client={"group.id": "x"}), 'kafka_dr_drill_client sets "group.id"'),
+    (changed(run_on=""), "kafka_dr_run_on is empty"),
+    (changed(applications_on="C"), 'kafka_dr_applications_on is "C", which is not in kafka_dr_clusters.'),
     (contradicting(["Payments"], ["Payments", "orders.eu"]), '"audit" has the topics Payments, its clients "auditor"'),
     (contradicting(["Payments", "orders.eu"], ["Payments"]), 'its clients "auditor" read Payments. Declare the same'),
 ]
@@ -243,6 +308,79 @@ BAD: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("variables", "said"), BAD, ids=[said[:60] for _variables, said in BAD])
 def test_a_bad_inventory_is_refused_by_name(variables: dict[str, Any], said: str) -> None:
     assert said in refusal(variables).message
+
+
+# Problems that are shown only once another variable is right, because they follow from it: a name that is not in an
+# incomplete list might be right, and the names of replicas follow from policy and separator.
+AFTER = {
+    "accept_foreign": {"clusters", "policy", "topics"},
+    "accept_skips": {"groups"},
+    "applications_on": {"clusters"},
+    "audit_accept": {"topics"},
+    "clients": {"groups", "topics"},
+    "clusters": {"engine"},
+    "engine": {"clusters"},
+    "fence_logins": {"clients"},
+    "flow": {"engine", "groups", "topics"},
+    "groups": {"topics"},
+    "home": {"clusters"},
+    "journal_topic": {"clusters", "policy", "separator", "topics"},
+}
+
+
+def unlike_good(variables: dict[str, Any]) -> set[str]:
+    """The variables in which an inventory differs from the good one."""
+    return {name for name in {*variables, *GOOD} if variables.get(name) != GOOD.get(name)}
+
+
+def test_two_independent_problems_are_shown_in_one_refusal() -> None:
+    """Of each two problems above that lie in different variables, both; a sample of the 6,000 pairs."""
+    single = [(next(iter(names)), bad, said) for bad, said in BAD if len(names := unlike_good(bad)) == 1]
+    pairs = [(one, two) for one, two in itertools.combinations(single, 2) if one[0] != two[0] and one[2] != two[2]]
+    seed = random.SystemRandom().randrange(10**6)
+    for (name, bad, said), (other, more, also) in random.Random(seed).sample(pairs, 600):
+        rest = {key: value for key, value in more.items() if key != name}
+        message = refusal({**rest, name: bad[name]} if name in bad else rest).message
+        assert said in message or other in AFTER.get(name, ()), (seed, said, message)
+        assert also in message or name in AFTER.get(other, ()), (seed, also, message)
+
+
+def test_a_problem_is_shown_once() -> None:
+    text = refusal(changed(**topic(name="a b", partitions=0), home="A", spark_memory="1")).message
+    assert text.count('"a b" is not a legal') == text.count("at least 1 partition") == text.count("spark_memory") == 1
+
+
+def test_clients_of_a_group_of_hosts_and_of_a_host_in_it_must_not_share_an_endpoint_file() -> None:
+    base = {"role": "producer", "stop": ["down"], "endpoint_file": "/etc/k.env"}
+    clients = [
+        {**base, "name": "all", "hosts": "web", "start": ["a"]},
+        {**base, "name": "one", "hosts": "web2", "start": ["b"], "endpoint_file": "/etc//k.env"},
+        {**base, "name": "other", "hosts": "db1", "start": ["c"]},
+    ]
+    hosts = {"all": ["web1", "web2", "db1"], "ungrouped": ["db1"], "web": ["web1", "web2"], "tomcat": ["web2", "web1"]}
+    given_ = changed(groups=[], clients=clients)
+    derive_pair(copy.deepcopy(given_))
+    with pytest.raises(DrError, match='"all" and "one" on "web2" have the same endpoint_file "/etc/k'):
+        derive_pair(copy.deepcopy(given_), hosts=hosts)
+    given_["clients"][1]["hosts"] = "tomcat"
+    with pytest.raises(DrError) as refused:
+        derive_pair(copy.deepcopy(given_), hosts=hosts)
+    assert refused.value.message.count("endpoint_file") == 1
+    # Declarations of one process may, and so may clients on different hosts.
+    given_["clients"][1]["start"] = ["a"]
+    derive_pair(given_, hosts=hosts)
+
+
+def test_hosts_that_the_ansible_inventory_lacks_are_refused_with_everything_else() -> None:
+    hosts: dict[str, list[str]] = {"all": ["app1"], "ungrouped": ["app1"], "web": []}
+    for name in ("app1", "localhost", "ungrouped"):
+        derive_pair(changed(**client(hosts=name)), hosts=hosts)
+    for name, problem in {"app2": "neither as a host nor as a group", "web": "which is an empty group"}.items():
+        with pytest.raises(DrError) as refused:
+            derive_pair(changed(**client(hosts=name), home="A"), hosts=hosts)
+        assert f'The client "till" has hosts "{name}"' in refused.value.message
+        assert problem in refused.value.message
+        assert "kafka_dr_home" in refused.value.message
 
 
 def test_one_run_shows_all_problems() -> None:

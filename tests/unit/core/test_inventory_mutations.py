@@ -12,9 +12,17 @@ import copy
 import os
 import random
 from collections.abc import Iterator
+from posixpath import normpath
 from typing import Any
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import Cluster, FlowSpec, check_flow
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import (
+    Cluster,
+    FlowSpec,
+    check_flow,
+    check_settings,
+    wanted_config,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.connector_settings import left_open
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import RUN_VARIABLES, derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.layout import (
@@ -22,9 +30,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.layout i
     client_call,
     laid_out,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, Naming, salvage_topic
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import number
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.values import file_mode
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.values import file_mode, heap_bytes
 
 SEED = int(os.environ.get("KAFKA_DR_SEED") or random.SystemRandom().randrange(1, 10**6))
 MUTATIONS = int(os.environ.get("KAFKA_DR_MUTATIONS") or 800)
@@ -83,37 +91,71 @@ FULL: dict[str, Any] = {
         },
     ],
     "hooks": [{"name": "dns", "when": "before", "phase": "start", "command": ["dns", "move"], "timeout": 5}],
-    "flow": {"replication_factor": 3, "tasks_max": 4, "source_settings": {"producer.override.linger.ms": 5}},
+    "flow": {
+        "replication_factor": 3,
+        "tasks_max": 4,
+        "settings": {"offset.lag.max": 10},
+        "source_settings": {"producer.override.linger.ms": 5, "transforms": None, "topics.exclude": "other"},
+        "checkpoint_settings": {"groups.exclude": ["other"]},
+        "heartbeat_settings": {"emit.heartbeats.interval.seconds": 1},
+    },
     "drain_timeout": 300,
     "stop_timeout": "60",
     "checkpoint_timeout": 60,
     "accept_foreign": ["Payments"],
     "ready_accept": "",
+    "run_on": "localhost",
+    "to": "B",
+    "applications_on": "P",
+    "metrics_file": "/var/lib/kafka_dr.prom",
+    "spark_memory": "2g",
+    "spark_conf": {"spark.executor.memory": "1g"},
+    "drill_principal": "User:drill",
+    "drill_client": {"sasl.username": "drill"},
 }
+HOSTS = {"all": ["app1", "app2"], "ungrouped": [], "web": ["app1", "app2"]}
+# Names of settings that a flow must not have, or have with few values only.
+SETTINGS = (
+    *("value.converter", "header.converter", "transforms", "errors.tolerance", "source.consumer.isolation.level"),
+    *("heartbeats.replication.enabled", "topics", "groups.exclude", "tasks.max", "source.admin.bootstrap.servers"),
+    *("producer.override.bootstrap.servers", "source.consumer.auto.offset.reset", "topics.exclude", "unknown.one", ""),
+)
 ODD: tuple[Any, ...] = (
     *("", " ", "\n", "a\nb", "x" * 300, "ü", "*", "a,b", "P", "B", "Payments", "P.Payments", "__consumer_offsets"),
     *("nan", "-1", "9999", "User:*", "relative/path", "http://u:p@h:1", "h:99999", "/etc/till.env", "a_b", "orders_eu"),
+    *("Payments.salvage", "orders_eu_salvage", "P_checkpoints_internal", "app1", "app2", "web", "ungrouped"),
+    *("https://p:8083", "HTTPS://B:8083/", "x.prom", "/x.prom", "/x.txt", "1gb", "512m", "100m", "1024", "User:x"),
+    *("settlement", "Pay.*", ".*", "false", "C", "User:a b", "/etc//till.env", "/etc/settle.env"),
     *(float("nan"), float("inf"), -1, 0, 2**70, 1.5, True, None, [], {}, [""], [5], [{}], {"x": {}}, {"group.id": "g"}),
 )
 
 
-# Places at which a mutation may be accepted: N stands for an index, A for an alias. Everything else is refused.
+# Places at which a mutation may be accepted, written as `place` does. Everything else is refused.
 MAY_BE_ACCEPTED = {
     "any text is right": """clients.N.name clients.N.hosts clients.N.unit clients.N.start.N clients.N.stop.N
         clients.N.principal clients.N.endpoint_file groups.N.name topics.N.name hooks.N.name hooks.N.command.N
         clusters.A.cluster_id clusters.A.connect_client.url_username clusters.A.client.sasl.username
         clusters.A.client.sasl.password clusters.A.client.ssl.ca.location clusters.A.admin_client.sasl.username
         clusters.A.admin_client.sasl.password clusters.A.admin_client.sasl.mechanism
-        clusters.A.admin_client.ssl.ca.location clusters.A.client.sasl.mechanism journal_topic separator""",
+        clusters.A.admin_client.ssl.ca.location clusters.A.client.sasl.mechanism journal_topic separator
+        drill_client.sasl.username spark_conf.spark.executor.memory run_on""",
     "optional, or repeated without harm": """accept_foreign accept_foreign.N ready_accept clients clients.N
         clients.N.after clients.N.after.N clients.N.become clients.N.endpoint_mode clients.N.start clients.N.stop
         clients.N.topics clients.N.topics.N groups groups.N groups.N.mode groups.N.topics groups.N.topics.N hooks
         hooks.N hooks.N.command hooks.N.on_error topics topics.N topics.N.config topics.N.config.retention.ms
         clusters.A.client clusters.A.admin_client clusters.A.connect_client clusters.A.client.security.protocol
         clusters.A.admin_client.security.protocol flow flow.source_settings
-        flow.source_settings.producer.override.linger.ms""",
+        flow.P.producer.override.linger.ms flow.settings
+        flow.checkpoint_settings flow.heartbeat_settings drill_client drill_principal spark_conf spark_memory
+        metrics_file to applications_on""",
+    "a setting that excludes nothing declared, or that a worker alone can judge": """flow.P.topics.exclude
+        flow.P.groups.exclude flow.P.groups.exclude.N flow.P.unknown.one""",
+    "null, or the value that it has anyway": """flow.P.source.admin.bootstrap.servers flow.P.transforms
+        flow.P.errors.tolerance flow.P.source.consumer.auto.offset.reset flow.P.producer.override.bootstrap.servers
+        flow.P.heartbeats.replication.enabled""",
     "a number within its bounds": """topics.N.partitions topics.N.replication_factor flow.replication_factor
-        flow.tasks_max drain_timeout stop_timeout checkpoint_timeout hooks.N.timeout""",
+        flow.tasks_max drain_timeout stop_timeout checkpoint_timeout hooks.N.timeout flow.P.offset.lag.max
+        flow.P.emit.heartbeats.interval.seconds""",
     "only the value that it had, its default, or an equal part": """home policy engine clusters clusters.A
         clusters.A.bootstrap_servers clusters.A.connect_url clients.N.role clients.N.control clients.N.group
         hooks.N.when hooks.N.phase""",
@@ -122,10 +164,12 @@ ACCEPTED = {place for places in MAY_BE_ACCEPTED.values() for place in places.spl
 
 
 def place(path: tuple[Any, ...]) -> str:
-    """A path with N for an index and A for an alias."""
+    """A path with N for an index, A for an alias and P for the settings of one connector or of all."""
     steps = ["N" if isinstance(step, int) else str(step) for step in path]
     if steps[0] == "clusters" and len(steps) > 1:
         steps[1] = "A"
+    if steps[0] == "flow" and len(steps) > 2:
+        steps[1] = "P"
     return ".".join(steps)
 
 
@@ -146,6 +190,10 @@ def mutated(rng: random.Random) -> tuple[dict[str, Any], str, str]:
         holder = holder[step]
     key = path[-1]
     action = rng.choice(("replace", "replace", "replace", "delete", "rename", "repeat"))
+    if path[0] == "flow" and len(path) == 3 and rng.random() < 0.5:
+        setting, value = rng.choice(SETTINGS), copy.deepcopy(rng.choice(ODD))
+        holder[setting] = value
+        return inventory, f"set {'.'.join(path[:2])} {setting} {value!r}", place((*path[:2], setting))
     if action == "replace":
         holder[key] = copy.deepcopy(rng.choice(ODD))
     elif action == "delete":
@@ -162,7 +210,11 @@ def mutated(rng: random.Random) -> tuple[dict[str, Any], str, str]:
 def use(pair: dict[str, Any], given: dict[str, Any]) -> None:
     """Everything that reads the pair after the inventory check, as far as it needs no cluster."""
     laid = laid_out(pair)
+    files: dict[tuple[str, str], str] = {}
     for client in laid["clients"]:
+        assert client["hosts"] in {*HOSTS["all"], *HOSTS, "localhost"}
+        for host in HOSTS.get(client["hosts"]) or [client["hosts"]] if client["endpoint_file"] else []:
+            assert files.setdefault((host, normpath(client["endpoint_file"])), client["name"]) == client["name"]
         assert file_mode(client["endpoint_mode"]) is not None
         assert client["endpoint_file"] is None or client["endpoint_file"].startswith("/")
         for action in ("start", "stop"):
@@ -174,9 +226,18 @@ def use(pair: dict[str, Any], given: dict[str, Any]) -> None:
         ends = [laid["clusters"][flow[end]] for end in ("source", "target")]
         clusters = [Cluster(end["alias"], end["bootstrap_servers"], end["client"]) for end in ends]
         topics = tuple(topic["name"] for topic in pair["topics"])
-        spec = FlowSpec(clusters[0], clusters[1], topics, tuple(pair["groups"]), naming)
+        own = {part: pair["flow"][f"{part}_settings"] for part in CONNECTORS} | {"common": pair["flow"]["settings"]}
+        spec = FlowSpec(clusters[0], clusters[1], topics, tuple(pair["groups"]), naming, settings=own)
         check_flow(spec, CONNECTORS, configured=True)
+        check_settings(spec, CONNECTORS)
+        assert left_open(wanted_config(spec, "source")) == []
+        assert not {salvage_topic(topic) for topic in topics} & {*topics, *flow["replicas"].values()}
         assert all(len(name) < 250 for name in flow["replicas"].values())
+    assert pair["run_on"]
+    assert pair["clusters"]["P"]["connect_url"] != pair["clusters"]["B"]["connect_url"]
+    assert (given.get("metrics_file") or "/.prom").startswith("/")
+    assert given.get("spark_memory") is None or heap_bytes(given["spark_memory"])
+    assert (given.get("drill_principal") or "User:x").startswith("User:")
     for name, key in RUN_VARIABLES.items():
         if key.type == "number" and given.get(name) is not None:
             assert number(given[name]) is not None
@@ -184,14 +245,14 @@ def use(pair: dict[str, Any], given: dict[str, Any]) -> None:
 
 def test_every_mutation_is_refused_by_name_or_can_be_used() -> None:
     rng = random.Random(SEED)
-    derive_pair(copy.deepcopy(FULL))
+    derive_pair(copy.deepcopy(FULL), hosts=HOSTS)
     refused = 0
     for _number in range(MUTATIONS):
         inventory, what, where = mutated(rng)
         pair: dict[str, Any] | None = None
         code = message = ""
         try:
-            pair = derive_pair(inventory)
+            pair = derive_pair(inventory, hosts=HOSTS)
         except DrError as error:
             message, code = error.message, error.code
         except Exception as error:

@@ -36,7 +36,7 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
     assert [topic["name"] for topic in laid["syncs"]["B"]] == ["mm2-offset-syncs.P.internal"]
     assert {alias: list(laid["endpoints"][alias]) for alias in laid["endpoints"]} == {"P": ["settle"], "B": ["settle"]}
     assert laid["endpoints"]["B"]["settle"] == layout.endpoint(derived, derived["clients"][0], "B")
-    assert set(laid) - set(derived) == {"live_flows", "endpoints", "names", "syncs", "lists", "rights"}
+    assert set(laid) - set(derived) == {"live_flows", "flow_topics", "endpoints", "names", "syncs", "lists", "rights"}
 
 
 def test_the_pair_carries_what_its_clients_need_on_each_side_and_the_fence_that_stays() -> None:
@@ -51,6 +51,35 @@ def test_the_pair_carries_what_its_clients_need_on_each_side_and_the_fence_that_
         ("Orders", "deny"),
     }
     assert layout.laid_out(pair())["rights"]["P"] == {"principals": [], "acls": [], "keep": []}
+
+
+def flow_topics(alias: str, **changes: Any) -> dict[str, tuple[int, int | None]]:
+    rows = layout.laid_out({**pair(), **changes})["flow_topics"][alias]
+    return {row["name"]: (row["partitions"], row["replication_factor"]) for row in rows}
+
+
+def test_what_the_flows_create_on_each_side_is_known_with_the_factor_that_they_ask_for() -> None:
+    base = pair()
+    replicas = {f"P.{topic['name']}": (topic["partitions"], 2) for topic in base["topics"]}
+    others = {"P.heartbeats": (1, 2), "P.checkpoints.internal": (1, 3), "heartbeats": (1, 3)}
+    assert flow_topics("B") == {**replicas, **others}
+    assert set(flow_topics("P")) == {name.replace("P.", "B.") for name in {**replicas, **others}}
+    assert set(flow_topics("B", policy="identity")) == set(others)
+    assert "heartbeats" not in flow_topics("B", parts=["source", "checkpoint"])
+
+    def factors(**flow: Any) -> list[int | None]:
+        found = flow_topics("B", flow={**base["flow"], **flow})
+        return [found[name][1] for name in ("P.Payments", "P.checkpoints.internal", "heartbeats")]
+
+    assert factors(replication_factor=1) == [1, 1, 1]
+    assert factors(replication_factor=1, source_settings={"replication.factor": "4"}) == [4, 1, 1]
+    assert factors(replication_factor=1, settings={"checkpoints.topic.replication.factor": 5}) == [1, 5, 1]
+    assert factors(heartbeat_settings={"heartbeats.topic.replication.factor": -1}) == [2, 3, None]
+    assert factors(replication_factor=1, settings={"replication.factor": None}) == [2, 1, 1]
+
+
+def test_with_streams_replication_manager_only_a_declared_factor_is_known() -> None:
+    assert set(flow_topics("B", engine="srm").values()) == {(n, None) for _name, (n, _f) in flow_topics("B").items()}
 
 
 def test_laying_out_changes_nothing_of_the_pair_that_it_is_given() -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
 from typing import Any
 
@@ -202,6 +203,9 @@ def test_one_failure_keeps_its_code_and_hint_and_several_share_one() -> None:
     assert (same_code.code, "2 topics failed" in same_code.message) == ("topic_refused", True)
     assert mixed is not None
     assert mixed.code == "several_failed"
+    beyond = [dataclasses.replace(one, code="replication_factor_too_high") for one in failed]
+    assert (found := failure_of([], beyond)) is not None
+    assert found.code == "replication_factor_too_high"
 
 
 # ---- properties

@@ -15,8 +15,8 @@ from ..._connect.flow import reconcile_flow
 from ..._connect.mirror import FlowSpec
 from ..._connect.offsets import copied_offsets, reset_offsets
 from ..._connect.rest import ConnectClient
-from ..._connect.soundness import left_open, unsound
 from ..._core.changes import Change, Outcome
+from ..._core.connector_settings import left_open, unsound
 from ..._core.errors import DrError
 from ..._core.filters import filters_of, takes_any
 from ..._core.flow_goals import FlowGoal

@@ -22,8 +22,8 @@ from ..._cm.config import Declared, reconcile_config
 from ..._cm.control import Wish, reconcile_service
 from ..._cm.service import CmService, open_service
 from ..._cm.shapes import Service
-from ..._connect.soundness import reads_uncommitted, unsound
 from ..._core.changes import Change, Outcome
+from ..._core.connector_settings import reads_uncommitted, unsound
 from ..._core.errors import DrError
 from ..._core.flow_goals import FlowGoal
 from ..._core.names import CONNECTORS, Naming, connector_name, flow_name, offsets_topic

@@ -9,9 +9,11 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-__all__ = ["left_open", "reads_uncommitted", "risky", "unknown_settings", "unsound"]
+__all__ = ["as_text", "left_open", "reads_uncommitted", "risky", "unknown_settings", "unsound"]
 
 # Settings that follow from an option of the module.
 _OPTIONS = {
@@ -55,6 +57,18 @@ _ALLOWED: dict[str, tuple[tuple[str, ...], str]] = {
 }
 _CONVERTERS = ("key.converter", "value.converter", "header.converter")
 _ISOLATION = ("source.consumer.isolation.level", "consumer.isolation.level")
+_HEARTBEATS = "heartbeats.replication.enabled"
+# Types as MirrorMaker 2 and the clients define them: a worker refuses another value, but after topics were created.
+_FORMS = (
+    (re.compile(r"(.+\.)?(replication\.factor|interval\.seconds|lag\.max|ms)"), re.compile(r"-?[0-9]{1,18}"), "number"),
+    (re.compile(r"(.+\.)?enabled?"), re.compile(r"true|false", re.IGNORECASE), "true or false"),
+)
+# Without these settings a connector uses the worker's or MirrorMaker 2's defaults, which are not sound.
+_REQUIRED = {
+    **dict.fromkeys(_CONVERTERS, _CONTENT),
+    _ISOLATION[0]: _ABORTED,
+    _HEARTBEATS: "Pairs of other aliases would replicate each other's heartbeats without end",
+}
 # key: (values that are only worth a warning, why)
 _RISKY = {
     "emit.offset-syncs.enabled": (("false",), "positions can then only be translated by reading records"),
@@ -99,6 +113,8 @@ def unsound(config: Mapping[str, str | None], target_brokers: Iterable[str], giv
     for key, value in config.items():
         if given and key in _OPTIONS:
             problems.append(f'The setting "{key}" follows from the option {_OPTIONS[key]}: set that instead.')
+        elif given and (reason := _misuse(key, value)):
+            problems.append(f'The setting "{key}" is {reason}.')
         elif value is None:
             continue
         elif key in _ALLOWED and value.strip() not in _ALLOWED[key][0]:
@@ -108,6 +124,27 @@ def unsound(config: Mapping[str, str | None], target_brokers: Iterable[str], giv
         elif key == "producer.override.bootstrap.servers" and _other_brokers(value, target_brokers):
             problems.append(f'The setting "{key}" must name the brokers of the target, found "{value}".')
     return problems
+
+
+def _misuse(key: str, value: str | None) -> str:
+    """Why the user must not give this value, although a connector may have it."""
+    if value is None:
+        return f"null, so a default that is not sound would apply. {_REQUIRED[key]}" if key in _REQUIRED else ""
+    if key == _HEARTBEATS and value.strip().lower() != "false":
+        return f'"{value}", sound is "false". {_REQUIRED[key]}'
+    if key.endswith(".bootstrap.servers") and not key.startswith("producer.override."):
+        return f'"{value}": the brokers of a flow follow from its clusters'
+    for names, form, kind in _FORMS:
+        if names.fullmatch(key) and not form.fullmatch(value.strip()):
+            return f'"{value}", wanted {"a whole " if kind == "number" else ""}{kind}'
+    return ""
+
+
+def as_text(value: Any) -> str:
+    """A setting as Kafka Connect stores it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(as_text(item) for item in value) if isinstance(value, (list, tuple)) else str(value)
 
 
 def left_open(config: Mapping[str, str | None]) -> list[str]:
