@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import (
-    Cluster,
     FlowSpec,
     check_flow,
     check_settings,
@@ -28,11 +27,14 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.connecto
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.filters import filters_of, left_out
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import ClusterSpec
 
 PARTS = tuple(CONNECTORS)
 FLOW = FlowSpec(
-    source=Cluster("P", "p1:9092,p2:9092", {"security.protocol": "SASL_SSL", "java.ssl.truststore.location": "/c.jks"}),
-    target=Cluster("B", "b1:9092"),
+    source=ClusterSpec(
+        "P", "p1:9092,p2:9092", {"security.protocol": "SASL_SSL", "java.ssl.truststore.location": "/c.jks"}
+    ),
+    target=ClusterSpec("B", "b1:9092"),
     topics=("Payments", "orders.eu"),
     groups=("settlement",),
     replication_factor=3,
@@ -116,12 +118,15 @@ def test_settings_of_a_part_win_over_common_ones_and_those_over_ours() -> None:
 @pytest.mark.parametrize(
     ("flow", "found"),
     [
-        (replace(FLOW, source=Cluster("", "p1:9092")), "alias of the source is empty"),
-        (replace(FLOW, source=Cluster("p.1", "p1:9092")), 'contains the separator "."'),
-        (replace(FLOW, target=Cluster("P", "b1:9092")), 'the same alias "P"'),
-        (replace(FLOW, target=Cluster("B", "x:1, P2:9092")), 'share the broker "p2:9092"'),
-        (replace(FLOW, target=Cluster("B", "")), "target.bootstrap_servers is missing"),
-        (replace(FLOW, source=Cluster("P", "p1:1", {}, "i"), target=Cluster("B", "b:1", {}, "i")), "same cluster id"),
+        (replace(FLOW, source=ClusterSpec("", "p1:9092")), "alias of the source is empty"),
+        (replace(FLOW, source=ClusterSpec("p.1", "p1:9092")), 'contains the separator "."'),
+        (replace(FLOW, target=ClusterSpec("P", "b1:9092")), 'the same alias "P"'),
+        (replace(FLOW, target=ClusterSpec("B", "x:1, P2:9092")), 'share the broker "p2:9092"'),
+        (replace(FLOW, target=ClusterSpec("B", "")), "target.bootstrap_servers is missing"),
+        (
+            replace(FLOW, source=ClusterSpec("P", "p1:1", {}, "i"), target=ClusterSpec("B", "b:1", {}, "i")),
+            "same cluster id",
+        ),
         (replace(FLOW, topics=()), "No topics are named"),
         (replace(FLOW, topics=("B.Payments",)), 'begins with the alias "B"'),
         (replace(FLOW, tasks_max=0), "tasks_max is 0"),
@@ -136,12 +141,12 @@ def test_a_flow_that_cannot_work_is_refused(flow: FlowSpec, found: str) -> None:
 
 def test_every_reason_is_told_at_once() -> None:
     with pytest.raises(DrError) as refused:
-        check_flow(replace(FLOW, target=Cluster("P", "p1:9092"), topics=("P.x",)), PARTS, configured=True)
+        check_flow(replace(FLOW, target=ClusterSpec("P", "p1:9092"), topics=("P.x",)), PARTS, configured=True)
     assert all(text in refused.value.message for text in ("same alias", "share the broker", "begins with the alias"))
 
 
 def test_stopping_needs_only_the_aliases() -> None:
-    check_flow(FlowSpec(Cluster("P"), Cluster("B")), PARTS, configured=False)
+    check_flow(FlowSpec(ClusterSpec("P"), ClusterSpec("B")), PARTS, configured=False)
 
 
 def test_under_identity_a_topic_may_begin_with_an_alias() -> None:

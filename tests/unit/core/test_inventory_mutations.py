@@ -16,7 +16,6 @@ from posixpath import normpath
 from typing import Any
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import (
-    Cluster,
     FlowSpec,
     check_flow,
     check_settings,
@@ -31,6 +30,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.layout i
     laid_out,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, Naming, salvage_topic
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import ClusterSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import number
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.values import file_mode, heap_bytes
 
@@ -224,7 +224,7 @@ def use(pair: dict[str, Any], given: dict[str, Any]) -> None:
     naming = Naming(pair["policy"], pair["separator"])
     for flow in laid["flows"].values():
         ends = [laid["clusters"][flow[end]] for end in ("source", "target")]
-        clusters = [Cluster(end["alias"], end["bootstrap_servers"], end["client"]) for end in ends]
+        clusters = [ClusterSpec(end["alias"], end["bootstrap_servers"], end["client"]) for end in ends]
         topics = tuple(topic["name"] for topic in pair["topics"])
         own = {part: pair["flow"][f"{part}_settings"] for part in CONNECTORS} | {"common": pair["flow"]["settings"]}
         spec = FlowSpec(clusters[0], clusters[1], topics, tuple(pair["groups"]), naming, settings=own)

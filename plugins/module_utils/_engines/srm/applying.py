@@ -9,6 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from ..._cm.config import Declared, reconcile_config
@@ -58,11 +59,20 @@ def apply_goals(
             aliases=list(pair.clusters),
             reason=settings.reason,
         )
-        written[alias] = attempt(partial(reconcile_config, site(alias), wanted, check, lambda _secret: None))
+        work = partial(reconcile_config, site(alias), wanted, check, lambda _secret: None)
+        written[alias] = _named(alias, attempt(work))
     results = list(written.values())
     if not any(one.failure for one in results):
         for alias in targets:
             mine = [goal for goal in goals if pair.flows[goal.flow][1] == alias]
             wish = Wish(service_state(mine), changed=written[alias].changed)
-            results.append(attempt(partial(reconcile_service, site(alias), wish, bounds, check)))
+            results.append(_named(alias, attempt(partial(reconcile_service, site(alias), wish, bounds, check))))
     return joined(results)
+
+
+def _named(alias: str, result: Result) -> Result:
+    """Both sites have the same property: changes say where they are made."""
+    result.outcomes = [
+        replace(one, change=replace(one.change, name=f"{one.change.name} on {alias}")) for one in result.outcomes
+    ]
+    return result
