@@ -192,11 +192,11 @@ modules: setup
 	$(SAY) 'modules: pytest tests/integration (modules on the lab)'
 	@pytest -m 'not soak' -n 2 --dist loadfile --durations=15 tests/integration $(LONG:%=--ignore=%)
 
-# Half of the time of the long tests. Molecule moves a pair of the policy identity too, test_secure has a drill, and
-# test_dr_flow_start adopts flows.
-LONGEST := $(patsubst %,tests/playbooks/test_%.py,identity rehearse adopt)
+# More than half of the time of the long tests. Molecule moves a pair of the policy identity too, test_secure has a
+# drill, and tests/integration adopts flows, carries records without a timestamp and proves ownership.
+LONGEST := $(patsubst %,tests/playbooks/test_%.py,adopt applications awx_load copy_again exact frozen identity 	predictions rebuild rehearse untimed)
 
-# FAST is for CI, which is given 90 minutes for everything, on a machine that may be slow.
+# FAST is for CI, which is to take less than an hour for everything, on a machine that may be slow.
 .PHONY: playbooks
 playbooks: setup classes  ## the long tests: every playbook under load, with kills and faults, an hour or so; FAST=1: half of it
 	$(SAY) 'playbooks: pytest tests/playbooks (applications under load, two pairs at a time)'
