@@ -343,9 +343,16 @@ def line(trip: Trip) -> str:
 
 def row(policy: str, trip: Trip) -> dict[str, Any]:
     """For the report."""
-    names = ("struck", "to", "outcome", "starts", "verdict", "orphans", "effects")
+    names = ("struck", "to", "outcome", "starts", "verdict", "seconds", "orphans", "effects")
     seen = {name: getattr(trip, name) for name in names}
     return {"policy": policy, "fault": trip.fault.name, "good": trip.good, **seen, **trip.harm}
+
+
+def report(seed: int, trips: list[tuple[str, Trip]], problems: list[str]) -> None:
+    """Write build/chaos/report.json."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    document = {"seed": seed, "trips": [row(*trip) for trip in trips], "problems": problems}
+    (FOLDER / "report.json").write_text(json.dumps(document, indent=2) + "\n")
 
 
 def main() -> int:
@@ -360,7 +367,12 @@ def main() -> int:
     wanted = {
         policy: [fault for fault in found if given.only in f"{policy} {fault.name}"] for policy, found in every.items()
     }
-    trips = [(policy, trip) for policy in POLICIES for trip in run(policy, wanted[policy])]
+    trips: list[tuple[str, Trip]] = []
+    for policy in POLICIES:
+        for trip in run(policy, wanted[policy]):
+            trips.append((policy, trip))
+            # After each trip: a run of an hour that is interrupted has not run for nothing.
+            report(given.seed, trips, ["this run has not ended"])
     problems = [f"{policy} {line(trip)}" for policy, trip in trips if not trip.good]
     problems += [
         f"{policy} {trip.fault.name}: never struck"
@@ -371,9 +383,7 @@ def main() -> int:
         problems.append("no killed run left a child behind: that case was not tested")
     left = sum(map(len, wanted.values())) - len(trips)
     problems += [f"{left} faults were left out"] if left else []
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    document = {"seed": given.seed, "trips": [row(*trip) for trip in trips], "problems": problems}
-    (FOLDER / "report.json").write_text(json.dumps(document, indent=2) + "\n")
+    report(given.seed, trips, problems)
     good = sum(trip.good for _policy, trip in trips)
     say(f"{len(trips)} faults, {good} ended well; report in build/chaos/report.json")
     for text in problems:
