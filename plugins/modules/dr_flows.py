@@ -97,6 +97,12 @@ connectors:
   type: list
   elements: dict
   sample: []
+not_compared:
+  description: What decides what a flow replicates and was not read, in words.
+  returned: when there is such a thing
+  type: list
+  elements: str
+  sample: ["the lists of srm-control were not compared"]
 requests:
   description: Calls that were sent, without their bodies.
   returned: always

@@ -163,7 +163,8 @@ def test_settings_of_others_are_kept_and_named_and_null_removes_one(clusters: di
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"offset.lag.max": "many"}, "Not a number of type LONG"),
+        ({"offset.lag.max": "many"}, "wanted a whole number"),
+        ({"config.action.reload": "never"}, "Invalid value never for configuration config.action.reload"),
         ({"refresh.topics.interval.secs": 1}, 'Did you mean "refresh.topics.interval.seconds"?'),
         ({"transforms": "route"}, "Records are compared by content"),
     ],

@@ -18,13 +18,13 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import (
-    Cluster,
     FlowSpec,
     wanted_config,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import change_offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import ClusterSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import positions
@@ -135,7 +135,7 @@ class Pair:
     def unnamed(self, flow: Flow, *topics: str) -> Iterator[str]:
         """A flow whose connector has another name than this collection would give it."""
         name = f"some-copy-{uuid.uuid4().hex[:6]}"
-        source, target = (Cluster(flow[end], self.servers(flow[end])) for end in ("source", "target"))
+        source, target = (ClusterSpec(flow[end], self.servers(flow[end])) for end in ("source", "target"))
         spec = FlowSpec(source, target, topics, (), Naming(self.policy), 1)
         config = {key: value for key, value in wanted_config(spec, "source").items() if value is not None}
         rest = self.worker(flow["target"])

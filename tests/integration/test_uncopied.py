@@ -16,13 +16,13 @@ from confluent_kafka import TopicPartition as Place
 from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import (
-    Cluster,
     FlowSpec,
     wanted_config,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import ClusterSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observe import FlowLook, Pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.uncopied import Budget, Uncopied, uncopied
@@ -131,7 +131,7 @@ def real(lab: Any, request: pytest.FixtureRequest) -> Iterator[tuple[Flow, Conne
     """A source connector that copies the topic."""
     made = Flow(lab, request.param)
     made.make(replica=made.policy == "identity")
-    ends = (Cluster(alias, made.servers(alias)) for alias in (P, B))
+    ends = (ClusterSpec(alias, made.servers(alias)) for alias in (P, B))
     spec = FlowSpec(*ends, (made.topic,), (), made.naming, 1)
     config = {key: value for key, value in wanted_config(spec, "source").items() if value is not None}
     quick = {"heartbeats.replication.enabled": "false", "refresh.topics.interval.seconds": "1"}

@@ -45,6 +45,10 @@ class CmService:
             self._name = self._listed.name
         return self._name
 
+    def anew(self) -> CmService:
+        """The same service, without what was read of its state: another one may have restarted meanwhile."""
+        return CmService(self.client, self.cluster, self._name)
+
     # ---- looking
 
     def read_service(self) -> Service:

@@ -55,6 +55,7 @@ def judge_at_rest(
         *([] if activity["grown"].get(active) else [f"no record was written on {active} while it was observed"]),
         *(["the settings of the flows were not compared"] if not planned else []),
         *(f"the flows could not be compared: {one.get('msg', '')}" for one in planned or () if _not_compared(one)),
+        *(text for one in planned or () for text in one.get("not_compared", ())),
         *(f"the fence could not be read: {one.get('msg', '')}" for one in fences if one.get("failed")),
         *(f"{one['item']['alias']} refuses no writes: {one.get('reason', '')}" for one in fences if _unfenced(one)),
         *_failed_leases(journal.get("leases", ()), active),

@@ -105,7 +105,9 @@ def _never_made(drill: Mapping[str, Any]) -> set[str]:
         return set()
     naming = Naming(drill["policy"], drill["separator"])
     flows = [(other, alias) for other in drill["clusters"] for alias in drill["clusters"] if other != alias]
-    return {connector_name(*flow, "heartbeat") for flow in flows} | {naming.heartbeats(other) for other, _ in flows}
+    return {connector_name(*flow, "heartbeat") for flow in flows} | {
+        naming.heartbeats(other) for other, _alias in flows
+    }
 
 
 def _made(place: str, kind: str, name: str) -> dict[str, Any]:

@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["as_text", "left_open", "reads_uncommitted", "risky", "unknown_settings", "unsound"]
+__all__ = ["OPTIONS", "as_text", "left_open", "reads_uncommitted", "risky", "unknown_settings", "unsound"]
 
 # Settings that follow from an option of the module.
-_OPTIONS = {
+OPTIONS = {
     "name": "source.alias and target.alias",
     "connector.class": "parts",
     "tasks.max": "tasks_max",
@@ -111,8 +111,8 @@ def unsound(config: Mapping[str, str | None], target_brokers: Iterable[str], giv
     """Why ``config`` must not be used, one sentence each. ``given``: settings of the user, not a connector's own."""
     problems = []
     for key, value in config.items():
-        if given and key in _OPTIONS:
-            problems.append(f'The setting "{key}" follows from the option {_OPTIONS[key]}: set that instead.')
+        if given and key in OPTIONS:
+            problems.append(f'The setting "{key}" follows from the option {OPTIONS[key]}: set that instead.')
         elif given and (reason := _misuse(key, value)):
             problems.append(f'The setting "{key}" is {reason}.')
         elif value is None:

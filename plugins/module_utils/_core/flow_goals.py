@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from .errors import DrError
 from .pair_spec import PairSpec
 
 __all__ = ["ABSENT", "READABLE", "RUNNING", "STATES", "STOPPED", "WRITABLE", "FlowGoal", "flow_goals"]
@@ -45,6 +46,10 @@ class FlowGoal:
 
 def flow_goals(pair: PairSpec, state: str, at: str) -> list[FlowGoal]:
     """The goals of a state of :data:`STATES`. ``at``: an alias, or the name of a flow, as that state needs."""
+    free = {"absent", "adopt", "exist"}
+    known = pair.flows if state == "replicate" else pair.clusters
+    if state not in free and at not in known:
+        raise DrError("bad_option", f'The state {state} is about "{at}", wanted one of {", ".join(known)}.')
     return STATES[state](pair, at)
 
 

@@ -60,7 +60,8 @@ def durations(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
                 took.setdefault(start.data["type"], []).append(event.time - start.time)
                 known = phases.setdefault(start.data["type"], {})
                 for phase in event.data.get("times") or []:
-                    known.setdefault(phase["phase"], []).append(phase["ended"] - phase["began"])
+                    if {"phase", "began", "ended"} <= set(phase):
+                        known.setdefault(phase["phase"], []).append(phase["ended"] - phase["began"])
     return {
         kind: {
             "last": round(found[-1], 1),

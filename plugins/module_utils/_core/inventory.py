@@ -199,8 +199,9 @@ def derive_pair(
     for needs, check in (*_CHECKS, *VALUE_CHECKS):
         if not broken & set(needs.split()):
             problems += check(pair)
-    problems += check_hosts(pair, hosts) if hosts is not None else []
     problems += _check_together(pair, broken, hosts or {})
+    # After it: what one application's clients lack keeps no other application from moving.
+    problems += check_hosts(pair, hosts) if hosts is not None else []
     if problems:
         raise DrError(
             "inventory_invalid",

@@ -16,7 +16,7 @@ from posixpath import normpath
 from typing import Any
 from urllib.parse import urlsplit
 
-from .connector_settings import as_text, unsound
+from .connector_settings import OPTIONS, as_text, unsound
 from .errors import DrError
 from .filters import filters_of
 from .names import HEARTBEATS, STATE_TOPIC, Naming, is_internal, salvage_topic
@@ -224,7 +224,10 @@ def _check_settings(pair: Mapping[str, Any], where: str, given: Mapping[Any, Any
             f'{where} sets "{_PRODUCER_BROKERS}" for both flows, and it can be right for one of them only. Leave it'
             " out, and give each cluster the connect_url of the workers beside it."
         )
-    problems += [f"{where}: {problem}" for problem in unsound(config, (), given=True)]
+    # The options of connect_mirror say nothing of Streams Replication Manager, whose other defaults stay as they are.
+    theirs = {*OPTIONS, "heartbeats.replication.enabled"} if pair["engine"] == "srm" else ()
+    judged = {key: value for key, value in config.items() if key not in theirs}
+    problems += [f"{where}: {problem}" for problem in unsound(judged, (), given=True)]
     if pair["engine"] == "srm":
         problems += [
             f'{where} has null for "{key}", which kafka_dr_engine "srm" cannot remove. Leave the setting out.'

@@ -122,11 +122,15 @@ def attempt(work: Callable[[], Result]) -> Result:
 
 
 def joined(results: Iterable[Result]) -> Result:
-    """One result of several calls. ``connectors``: theirs, in order; the first failure is that of the whole."""
+    """One result of several calls. ``connectors``: theirs, in order. The first failure is that of the whole, others
+    are warnings.
+    """
     whole = Result(extra={"connectors": []})
     for one in results:
         whole.outcomes += one.outcomes
         whole.warnings += [text for text in one.warnings if text not in whole.warnings]
+        if one.failure is not None and whole.failure is not None:
+            whole.warnings.append(one.failure.sentence())
         whole.failure = whole.failure or one.failure
         whole.extra["connectors"] += one.extra.get("connectors", [])
     return whole
@@ -153,7 +157,7 @@ class StoredOffsets(Protocol):
         """Make ``wanted`` all that the flow knows."""
 
     def update(self, wanted: Mapping[Partition, int], hint: str) -> None:
-        """Set ``wanted``; offsets of other partitions stay. ``hint``: what to do if they were not taken."""
+        """Set ``wanted`` (-1: none); offsets of other partitions stay. ``hint``: what to do if they were not taken."""
 
     def forget(self, topics: Collection[str]) -> None:
         """Remove the offsets of ``topics``: the flow replicates them from the start again."""
@@ -201,7 +205,7 @@ class Engine(Protocol):
 
         When it returns without failure, each part of a goal was observed in its state. A goal that fails keeps no other
         one from being reached; the result names the first failure. In check mode nothing is sent, and the outcomes are
-        what would be changed.
+        what would be changed. ``extra["not_compared"]``: what decides what a flow takes and was not read.
         """
 
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:

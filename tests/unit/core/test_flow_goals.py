@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flow_goals import (
     ABSENT,
     READABLE,
@@ -69,7 +70,7 @@ def test_under_identity_records_flow_away_from_the_applications_only(active: str
 @pytest.mark.parametrize("policy", ["default", "identity"])
 @pytest.mark.parametrize("active", ["P", "B"])
 def test_over_both_flows_everything_stops_before_anything_starts(active: str, policy: str) -> None:
-    """Under identity both source connectors never run, not even for a moment."""
+    """Under identity no source connector starts before the other one was told to stop."""
     wanted = goals("live", active, policy=policy)
     found = steps(wanted)
     assert table(found) == {(goal.flow, part): state for goal in wanted for part, state in goal.parts.items()}
@@ -132,6 +133,14 @@ def test_each_state_names_each_flow_once(state: str) -> None:
     found = [goal.flow for goal in goals(state, "P->B" if state == "replicate" else "B")]
     assert len(found) == len(set(found))
     assert set(found) <= set(pair().flows)
+
+
+@pytest.mark.parametrize("state", sorted(set(STATES) - {"absent", "adopt", "exist"}))
+@pytest.mark.parametrize("at", ["", "C", "P->C"])
+def test_a_state_of_an_unknown_cluster_or_flow_is_refused(state: str, at: str) -> None:
+    """Else every part of both flows would run: group sync toward the active cluster, and a loop under identity."""
+    with pytest.raises(DrError, match="wanted one of"):
+        goals(state, at, policy="identity")
 
 
 def test_the_id_that_a_cluster_reported_outranks_the_one_of_the_inventory() -> None:

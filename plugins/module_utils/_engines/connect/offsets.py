@@ -48,12 +48,12 @@ class ConnectStoredOffsets:
         set_offsets(self.rest, self.name, self.source, wanted)
 
     def update(self, wanted: Mapping[Partition, int], hint: str) -> None:
-        """One request for all partitions."""
+        """One request for all partitions; below 0 removes an offset."""
         change_offsets(self.rest, self.name, self.source, wanted)
         found = read_back(
-            self.rest, self.name, self.source, lambda shown: all(shown.get(key) == at for key, at in wanted.items())
+            self.rest, self.name, self.source, lambda shown: all(shown.get(key, -1) == at for key, at in wanted.items())
         )
-        differ = sorted(key for key, at in wanted.items() if found.get(key) != at)
+        differ = sorted(key for key, at in wanted.items() if found.get(key, -1) != at)
         if differ:
             topic, index = differ[0]
             raise DrError(

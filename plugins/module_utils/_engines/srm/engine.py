@@ -42,6 +42,7 @@ from .applying import apply_goals
 __all__ = ["SrmEngine", "open_engine"]
 
 _LOOK_SECONDS = 5.0
+_CM_SECONDS = 30.0
 _Seen = tuple[float, Service]
 
 
@@ -249,5 +250,5 @@ def _look(part: str, name: str, state: str | None, wrong: tuple[str, ...]) -> Pa
 def open_engine(
     clusters: Mapping[str, Mapping[str, Any]], naming: Naming, kafka: Mapping[str, Kafka], timeout: float
 ) -> SrmEngine:
-    """See :class:`SrmEngine`."""
-    return SrmEngine(clusters, naming, kafka, timeout)
+    """See :class:`SrmEngine`. Cloudera Manager answers slowly while it restarts services."""
+    return SrmEngine(clusters, naming, kafka, max(timeout, _CM_SECONDS))
