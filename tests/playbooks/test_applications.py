@@ -134,13 +134,16 @@ def test_a_group_of_two_applications_stays(pair: Scenario) -> None:
 
 def test_a_topic_does_not_change_its_application(pair: Scenario) -> None:
     """Its records would be copied once more: what was copied is stored under the name of the connector."""
-    moved = {
+    moved: dict[str, Any] = {
         "kafka_dr_confirm": "P",
         "kafka_dr_application": "bank",
         "kafka_dr_topics": [{**topic, "application": "bank"} for topic in TOPICS if topic["name"] == "Payments"],
         "kafka_dr_clients": [],
         "kafka_dr_groups": [{"name": "settlement", "topics": ["Payments"]}],
     }
+    # Its name is new, and its topic was written on B: without evidence of its own the side has to be named (R34).
+    assert "active_side_unknown" in pair.playbook("enable", moved, expect=2)["output"]
+    moved["kafka_dr_applications_on"] = "P"
     for disabled in (False, True):
         if disabled:
             pair.playbook("disable", {"kafka_dr_confirm": "P", **PAYMENTS})
