@@ -99,7 +99,8 @@ def _writers(status: Mapping[str, Any], state: Mapping[str, Any], activity: Mapp
     active, run = state["active"], state["run"] or {}
     texts = [text for alias, found in activity["grown"].items() if alias != active for text in found]
     facts = state["left"].get(run.get("from"), {}) if run.get("to") == active else {}
-    if facts.get("ends") and not facts.get("disaster"):
+    # Continuous: producers wrote on after the barrier, until they moved, and the flow has replicated that.
+    if facts.get("ends") and not facts.get("disaster") and run.get("type") != "continuous":
         left = {"flows": [flow for flow in status["flows"] if flow["source"] == run["from"]]}
         texts += [
             f"{text} were written there since the applications left" for text in written_behind(left, facts["ends"])

@@ -159,6 +159,16 @@ def test_with_the_policy_identity_the_flow_is_the_writer_on_the_other_side() -> 
     assert judged(world)["verdict"] == "PROVEN"
 
 
+def test_after_a_continuous_cutover_producers_wrote_on_until_they_moved() -> None:
+    """Their later records have been replicated: the ends at the barrier bound nothing."""
+    world = at_rest()
+    world["journal"]["state"]["run"]["type"] = "continuous"
+    world["status"]["flows"][1]["partitions"][0]["end"] = 45
+    assert judged(world)["verdict"] == "PROVEN"
+    world["activity"]["grown"]["P"].append('a producer of "T-0"')
+    assert judged(world)["verdict"] == "REFUTED"
+
+
 def test_in_random_mixtures_proven_needs_all_and_one_difference_refutes() -> None:
     kinds = [(1, change) for change, _said in REFUTES.values()] + [
         (2, change) for name, (change, _said) in UNSEEN.items() if name not in WHOLE
