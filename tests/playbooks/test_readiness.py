@@ -364,7 +364,13 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
         "NO",
         '"mm2-offset-syncs.P.internal" on B has delete',
     ),
-    "RUNNING, and no longer of this topic": (configured(topics="Other"), "flow_carries", "NO", '"Payments"'),
+    # Without any topic a connector has no tasks.
+    "RUNNING, and no longer of this topic": (
+        configured(topics="Other,heartbeats"),
+        "flow_carries",
+        "NO",
+        '"Payments"',
+    ),
     "RUNNING, and it waits for more than there is": (
         configured(source_consumer_fetch_min_bytes="50000000", source_consumer_fetch_max_wait_ms="25000"),
         "flow_moves",
