@@ -18,7 +18,7 @@ from .._core.names import CONNECTORS, Naming
 from .._core.pair_spec import ClusterSpec
 from .._core.waiting import Bounds
 from .._module import Result
-from .mirror import FlowSpec, check_flow, check_settings, wanted_config
+from .mirror import DEFAULT_TASKS, FlowSpec, check_flow, check_settings, wanted_config
 from .planning import Wish, kept_settings, plan
 from .reconcile import Reconciler, Report
 from .rest import ConnectClient, Connector
@@ -49,7 +49,7 @@ def flow_options() -> dict[str, Any]:
         "adopted": names,
         "replication_factor": {"type": "int"},
         "offset_syncs_location": {"type": "str", "choices": ["source", "target"], "default": "target"},
-        "tasks_max": {"type": "int", "default": 4},
+        "tasks_max": {"type": "int", "default": DEFAULT_TASKS},
         "settings": settings,
         **{f"{part}_settings": settings for part in CONNECTORS},
         "parts": {"type": "list", "elements": "str", "choices": list(CONNECTORS), "default": list(CONNECTORS)},

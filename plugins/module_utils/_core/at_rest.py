@@ -51,6 +51,7 @@ def judge_at_rest(
         *([] if judgement["verdict"] == PROVEN else ["no group has members there"]),
         *_wrong_flows(status, UNKNOWN),
         *_not_observed(status, state, activity),
+        *_not_drained(status, state),
         *(text for text in _other_findings(status) if "not known" in text),
         *([] if activity["grown"].get(active) else [f"no record was written on {active} while it was observed"]),
         *(["the settings of the flows were not compared"] if not planned else []),
@@ -86,6 +87,23 @@ def _not_observed(status: Mapping[str, Any], state: Mapping[str, Any], activity:
     ]
 
 
+def _not_drained(status: Mapping[str, Any], state: Mapping[str, Any]) -> list[str]:
+    """After a continuous cutover, partitions of the old side that may hold records which were not replicated.
+
+    Producers wrote there after the barrier, until they moved: no end in the journal shows what they wrote last.
+    """
+    run = state["run"] or {}
+    if state["policy"] == "identity" or run.get("type") != "continuous" or run.get("to") != state["active"]:
+        return []
+    return [
+        f"{flow['name']} {row['topic']}-{row['partition']} is not known to be drained"
+        for flow in status["flows"]
+        if flow["source"] == run["from"]
+        for row in flow["partitions"]
+        if row.get("drained") != PROVEN
+    ]
+
+
 def _other_findings(status: Mapping[str, Any]) -> list[str]:
     """What ``dr_status_info`` misses, but for verdicts of flows."""
     known = {f"{flow['name']}: {flow['reason']}" for flow in status["flows"]}
@@ -99,7 +117,7 @@ def _writers(status: Mapping[str, Any], state: Mapping[str, Any], activity: Mapp
     active, run = state["active"], state["run"] or {}
     texts = [text for alias, found in activity["grown"].items() if alias != active for text in found]
     facts = state["left"].get(run.get("from"), {}) if run.get("to") == active else {}
-    # Continuous: producers wrote on after the barrier, until they moved, and the flow has replicated that.
+    # Continuous: producers wrote on after the barrier, see _not_drained.
     if facts.get("ends") and not facts.get("disaster") and run.get("type") != "continuous":
         left = {"flows": [flow for flow in status["flows"] if flow["source"] == run["from"]]}
         texts += [

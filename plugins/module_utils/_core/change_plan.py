@@ -20,7 +20,7 @@ __all__ = ["SCHEMA", "change_plan", "change_plan_lines", "rehearsal_changes"]
 
 SCHEMA = "switchback.kafka_dr/plan/1"
 _SHOWN = 60
-#: Variables of the loops over clusters and flows in the roles: each names where a change happens.
+#: Variables of the loops over clusters in the roles: each names where a change happens.
 _PLACES = ("topics_alias", "replication_alias", "replication_site")
 _HIDDEN = "********"
 
@@ -48,15 +48,11 @@ def _changes(results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _outcomes(result: Mapping[str, Any], place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    place = next((_place(result[key]) for key in _PLACES if key in result), place)
+    place = next((str(result[key]) for key in _PLACES if key in result), place)
     for inner in result.get("results") or []:
         yield from _outcomes(inner, place)
     for change in result.get("changes") or []:
         yield place, change
-
-
-def _place(value: Any) -> str:
-    return str(value[0] if isinstance(value, (list, tuple)) else value)
 
 
 def _row(place: str, change: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,19 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["OPTIONS", "as_text", "left_open", "reads_uncommitted", "risky", "unknown_settings", "unsound"]
+__all__ = [
+    "FLOW_SETTINGS",
+    "OPTIONS",
+    "as_text",
+    "left_open",
+    "reads_uncommitted",
+    "risky",
+    "unknown_settings",
+    "unsound",
+]
 
+#: Keys of kafka_dr_flow that hold settings: of all parts, and of each.
+FLOW_SETTINGS = ("settings", "source_settings", "checkpoint_settings", "heartbeat_settings")
 # Settings that follow from an option of the module.
 OPTIONS = {
     "name": "source.alias and target.alias",

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each flow is to do in each state of a pair, whatever runs it.
+"""What each flow is to do in each state of a pair, for every engine.
 
 The tables are those in docs/architecture.md: MirrorMaker 2's own group sync must not write on the cluster where
 applications live (R10), so it is stopped toward the active side. With the policy identity records flow in one

@@ -16,7 +16,7 @@ from posixpath import normpath
 from typing import Any
 from urllib.parse import urlsplit
 
-from .connector_settings import OPTIONS, as_text, unsound
+from .connector_settings import FLOW_SETTINGS, OPTIONS, as_text, unsound
 from .errors import DrError
 from .filters import filters_of
 from .names import HEARTBEATS, STATE_TOPIC, Naming, is_internal, salvage_topic
@@ -195,7 +195,6 @@ def _shown(value: Any) -> str:
 # ---- settings of the flows
 
 _PRODUCER_BROKERS = "producer.override.bootstrap.servers"
-_SETTINGS = ("settings", "source_settings", "checkpoint_settings", "heartbeat_settings")
 
 
 def _check_flow(pair: Mapping[str, Any]) -> list[str]:
@@ -204,7 +203,7 @@ def _check_flow(pair: Mapping[str, Any]) -> list[str]:
         value = pair["flow"][key]
         if value is not None and not 0 < value <= (_FACTOR_MAX if key == "replication_factor" else 2**63 - 1):
             problems.append(f"kafka_dr_flow.{key} is {value}, wanted at least 1.")
-    for key in _SETTINGS:
+    for key in FLOW_SETTINGS:
         problems += _check_settings(pair, f"kafka_dr_flow.{key}", pair["flow"][key])
     return problems
 

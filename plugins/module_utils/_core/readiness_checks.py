@@ -775,7 +775,7 @@ CHECKS = (
     Check(
         "foreign",
         "Does nobody but the flow write into replicas?",
-        _in_no_flow("foreign", "{found}", "nobody but the flow writes there"),
+        _in_no_flow("foreign", "{found}", "only the flow writes there"),
         "Stop that writer: such records are never copied back. To go on all the same: kafka_dr_accept_foreign.",
         ("flow", "workers_from", "partitions"),
     ),

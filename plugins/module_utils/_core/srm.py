@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from .connector_settings import FLOW_SETTINGS, as_text
 from .flow_goals import ABSENT, RUNNING, STOPPED, FlowGoal
 from .names import Naming
 from .pair_spec import PairSpec
@@ -42,7 +43,6 @@ REVERSE_SINCE = (7, 3, 2)
 DRIVER_TARGET = "streams.replication.manager.driver.target.cluster"
 _ISOLATION = ("consumer.isolation.level", "source.consumer.isolation.level")
 _CLIENTS = ("consumer.", "producer.", "admin.", "source.", "target.")
-_SETTINGS = ("settings", "source_settings", "checkpoint_settings", "heartbeat_settings")
 
 
 def sync_key(flow: str) -> str:
@@ -80,7 +80,7 @@ def _whole(pair: PairSpec, goal: FlowGoal) -> dict[str, str]:
     factors = {"replication.factor": pair.replication_factor, "tasks.max": pair.tasks_max}
     lines = {f"{name}.{key}": str(value) for key, value in factors.items() if value}
     given = {key: value for part in pair.settings.values() for key, value in part.items()}
-    lines |= {f"{name}.{key}": _text(value) for key, value in given.items()}
+    lines |= {f"{name}.{key}": as_text(value) for key, value in given.items()}
     # Last: nothing may override what the proof and the state of the pair rest on.
     lines[enabled_key(name)] = "true"
     lines[sync_key(name)] = "true" if goal.group_sync == RUNNING else "false"
@@ -107,7 +107,7 @@ def foreign_policy(config: Mapping[str, str], separator: str | None = None) -> l
 
 def own_settings(flow: Mapping[str, Any]) -> list[str]:
     """Settings in ``kafka_dr_flow`` that follow from the state of the pair, so that nobody may set them."""
-    given = {key for part in _SETTINGS for key in flow.get(part) or {}}
+    given = {key for part in FLOW_SETTINGS for key in flow.get(part) or {}}
     return sorted(given & {"enabled", "sync.group.offsets.enabled", "replication.policy.class", *_ISOLATION})
 
 
@@ -164,7 +164,7 @@ def srm_addressed(pair: Mapping[str, Any], results: Sequence[Mapping[str, Any]])
 def _misfits(pair: Mapping[str, Any], alias: str, rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """What makes a site unfit for its flow, in words."""
     problems = []
-    if _text(rows[PREFIXLESS].get("effective") or "").strip().lower() == "true":
+    if as_text(rows[PREFIXLESS].get("effective") or "").strip().lower() == "true":
         problems.append(
             f'"{PREFIXLESS}" is on at {alias}: replicas would have the names of originals, and reverse'
             " checkpointing does not work. Deselect it in Cloudera Manager."
@@ -217,7 +217,3 @@ def reverse_supported(runtime: str | None) -> bool | None:
             break
         digits.append(int(part))
     return None if len(digits) < 2 else tuple(digits[:3]) >= REVERSE_SINCE
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contract of an engine: what runs the flows of a pair, behind one interface whatever it is.
+"""The contract of an engine, the system that runs the flows of a pair.
 
 An engine is one folder beside this file. Nothing outside of ``_engines`` asks which engine a pair has: code asks for a
 capability, or calls a method and gets the guarantee that its docstring states.
@@ -54,7 +54,7 @@ class Capabilities:
     offsets_outlive_flow: bool
     #: Which topics and groups a flow takes is kept in lists apart from it, which only an account of the site may read.
     separate_lists: bool
-    #: A change of a flow restarts whatever runs the flows of a site: waits need its bounds.
+    #: A change of a flow restarts the service that runs the flows of a site: waits need the bounds of a restart.
     changes_restart: bool
     #: What keeps the versions of both sides equal, where :meth:`Engine.about` reports none.
     versions_kept_by: str = ""
@@ -75,7 +75,7 @@ class PartState:
     #: The topics and groups that it takes, where the engine itself knows them.
     filters: tuple[Filter, ...] = ()
     #: Differences from the inventory, in words.
-    amiss: tuple[str, ...] = ()
+    drift: tuple[str, ...] = ()
     #: What failed, each with the first line of its trace and its innermost cause.
     failures: tuple[str, ...] = ()
     #: Bytes of the largest record, uncompressed, that the source part's producer sends.
@@ -194,7 +194,7 @@ class Engine(Protocol):
         """
 
     def reverse_flows(self, source: str, target: str, topics: Iterable[str]) -> list[str]:
-        """What replicates one of ``topics`` ``target`` -> ``source`` and is not stopped, whatever its name."""
+        """Flows of any name that replicate one of ``topics`` ``target`` -> ``source`` and are not stopped."""
 
     # ---- effects
 
@@ -228,5 +228,5 @@ def no_offsets(source: str, target: str, engine: str) -> DrError:
     return DrError(
         "no_offsets",
         f"The stored offsets of {flow_name(source, target)} cannot be changed: {engine} offers no way to.",
-        "See docs/architecture.md for what each engine can do.",
+        "Only the engine connect allows this step.",
     )

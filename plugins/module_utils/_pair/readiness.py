@@ -440,7 +440,7 @@ class _Look:
     def _left_out(self, pair: Pair, look: FlowLook) -> tuple[list[str], list[str]]:
         """By the connectors' own filters, or with the engine srm by its lists as somebody has read them."""
         names = {"topics": self._params["topics"], "groups": self._params["groups"]}
-        missing = [text for part in look.connectors.values() for text in part.amiss]
+        missing = [text for part in look.connectors.values() for text in part.drift]
         unknown: list[str] = []
         filters: dict[str, Sequence[Filter]] = {part.name: part.filters for part in look.connectors.values()}
         if pair.engine.capabilities.separate_lists:

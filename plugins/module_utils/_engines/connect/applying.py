@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..._connect.flow import reconcile_flow
@@ -26,17 +26,14 @@ __all__ = ["apply_goals", "steps"]
 PRESENT = "present"
 
 
-def steps(goals: Iterable[FlowGoal]) -> list[tuple[str, list[str], str]]:
+def steps(goals: Sequence[FlowGoal]) -> list[tuple[str, list[str], str]]:
     """Flow, parts and their state, in the order of the calls: everything that stops comes before what starts."""
-    wanted = [(goal, goal.parts) for goal in goals]
-    found = [
-        (goal.flow, [part for part, one in parts.items() if one == state], state)
-        for state in (STOPPED, RUNNING, ABSENT)
-        for goal, parts in wanted
-    ]
-    seen = [(goal.flow, ["source"], PRESENT) for goal, _parts in wanted if goal.offsets is not None]
-    stops = [step for step in found if step[2] == STOPPED]
-    return [step for step in [*stops, *seen, *found[len(stops) :]] if step[1]]
+
+    def wanted(state: str) -> list[tuple[str, list[str], str]]:
+        return [(goal.flow, [part for part, one in goal.parts.items() if one == state], state) for goal in goals]
+
+    readable = [(goal.flow, ["source"], PRESENT) for goal in goals if goal.offsets is not None]
+    return [step for step in [*wanted(STOPPED), *readable, *wanted(RUNNING), *wanted(ABSENT)] if step[1]]
 
 
 def apply_goals(

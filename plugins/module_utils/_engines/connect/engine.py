@@ -147,7 +147,7 @@ class ConnectEngine:
         Not ``awaited``: until the checkpoint connector has none. The other one's stop takes seconds on a dead source.
         """
         # Stopping needs the names of the connectors, not their settings.
-        ends = ClusterSpec(source, "", {}, None), ClusterSpec(target, "", {}, None)
+        ends = ClusterSpec(source), ClusterSpec(target)
         spec = FlowSpec(*ends, naming=self._naming, application=self.application)
         parts = ("source", "checkpoint") if final else ("checkpoint",)
         awaits = parts if awaited else ("checkpoint",)

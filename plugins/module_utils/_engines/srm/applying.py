@@ -45,7 +45,7 @@ def apply_goals(
 ) -> Result:
     """Write the lines of every site first, then deploy and restart what is stale (srm-control reads what is deployed).
 
-    A flow ends at the site of its target. Stored offsets are readable whatever runs, so a goal that asks for nothing
+    A flow ends at the site of its target. Stored offsets are readable in any state, so a goal that asks for nothing
     else needs no call.
     """
     goals = [goal for goal in goals if goal.parts]

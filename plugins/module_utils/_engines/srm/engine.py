@@ -100,7 +100,7 @@ class SrmEngine:
         looks = {
             part: _look(part, connector_name(source, target, part), states[part], tuple(wrong)) for part in CONNECTORS
         }
-        looks["checkpoint"] = replace(looks["checkpoint"], amiss=self._amiss(target))
+        looks["checkpoint"] = replace(looks["checkpoint"], drift=self._drift(target))
         return FlowState(looks, self._copied(source, target))
 
     def observe_offsets(self, source: str, target: str) -> FlowState:
@@ -211,7 +211,7 @@ class SrmEngine:
             self._lines[alias] = parse(found[0].effective or "")
         return self._lines[alias]
 
-    def _amiss(self, alias: str) -> tuple[str, ...]:
+    def _drift(self, alias: str) -> tuple[str, ...]:
         """Reverse checkpointing is off where it is there and wanted."""
         self._lines_of(alias)
         found = self._reverse[alias]
