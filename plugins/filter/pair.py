@@ -11,26 +11,23 @@ from typing import Any
 from ansible import context
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import (
-    acl,
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import schema
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks import at_rest, preflight
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import hooks, layout
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import rehearsal as drill
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import runs
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import (
     advice,
-    at_rest,
     change_plan,
-    drill,
-    drill_report,
-    hooks,
-    layout,
     metrics,
     plan,
-    preflight,
-    report,
-    retention,
-    schema,
-    srm,
-    topic_ids,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import cutover as report
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import rehearsal as drill_report
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources import acl, retention, topic_ids
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.srm import states as srm
 
 
 def pair(variables: Mapping[str, Any], hosts: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
@@ -117,9 +114,9 @@ class FilterModule:
             report.epoch_seconds,
             report.lease_lines,
             report.report_lines,
-            report.resume_command,
+            runs.resume_command,
             report.status_lines,
-            report.unfinished_run,
+            runs.unfinished_run,
             run_whole,
         )
         return {function.__name__: function for function in functions}

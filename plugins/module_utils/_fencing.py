@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ._core.errors import DrError
-from ._core.ownership import Token, refuse_older
+from ._core.journal.ownership import Token, refuse_older
 from ._core.waiting import Bounds, wait_until
 
 __all__ = ["Fencing", "Gate"]

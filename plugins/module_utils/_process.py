@@ -15,7 +15,7 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from ._core.holders import Holder
+from ._core.journal.holders import Holder
 
 __all__ = ["is_alive", "left_behind", "myself", "own_clock"]
 

@@ -180,7 +180,7 @@ from ..module_utils._cm.config import REASON, Declared, reconcile_config
 from ..module_utils._cm.service import open_service
 from ..module_utils._core.errors import DrError
 from ..module_utils._module import ArgumentSpec, Result, cm_options, run
-from ..module_utils._pair.guard import guarded
+from ..module_utils._pair.journal.guard import guarded
 from ..module_utils._pair.options import guard_options
 
 

@@ -188,7 +188,7 @@ from ..module_utils._cm.control import Wish, reconcile_service
 from ..module_utils._cm.service import open_service
 from ..module_utils._core.waiting import Bounds
 from ..module_utils._module import ArgumentSpec, Result, cm_options, run, wait_options
-from ..module_utils._pair.guard import guarded
+from ..module_utils._pair.journal.guard import guarded
 from ..module_utils._pair.options import guard_options
 
 

@@ -297,7 +297,7 @@ from ..module_utils._connect.flow import flow_options, flow_spec, reconcile_flow
 from ..module_utils._connect.rest import ConnectClient
 from ..module_utils._core.waiting import Bounds
 from ..module_utils._module import ArgumentSpec, Result, connect_options, run, wait_options
-from ..module_utils._pair.guard import guarded
+from ..module_utils._pair.journal.guard import guarded
 from ..module_utils._pair.options import guard_options
 
 

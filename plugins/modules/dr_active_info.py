@@ -77,12 +77,12 @@ journaled:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.residence import residence
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     journal_options,
     pair_options,
     state_options,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.residence import residence
 
 SPEC = ArgumentSpec(
     {

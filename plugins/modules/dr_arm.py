@@ -118,8 +118,8 @@ seam:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.arming import arm
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.seeding import arm
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     guard_options,
     journal_options,

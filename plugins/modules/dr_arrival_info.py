@@ -77,7 +77,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     run,
     wait_options,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.arrival import arrival
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.arrival import arrival
 
 SPEC = ArgumentSpec(
     {

@@ -101,8 +101,8 @@ barrier:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.barrier import barrier
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.barrier import barrier
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     guard_options,
     journal_options,

@@ -96,7 +96,7 @@ details:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.checkpointing import checkpoint
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.presync import checkpoint
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     journal_options,
     pair_options,

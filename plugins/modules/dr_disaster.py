@@ -185,8 +185,8 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.disaster import disaster
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.disaster_barrier import disaster
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     MEMBER_TIMEOUT,
     guard_options,

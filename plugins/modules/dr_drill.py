@@ -93,9 +93,9 @@ requests:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.drill import note, remove
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options, state_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.rehearsal.removal import note, remove
 
 SPEC = ArgumentSpec(
     {

@@ -82,8 +82,8 @@ earlier:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.drill import look
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import state_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.rehearsal.removal import look
 
 SPEC = ArgumentSpec(
     {

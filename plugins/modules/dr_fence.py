@@ -100,7 +100,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     wait_options,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.fence import fence
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
 SPEC = ArgumentSpec(

@@ -160,9 +160,9 @@ missing_on:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import KINDS
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import KINDS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal import note
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.events import note
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     journal_options,
     state_options,

@@ -78,7 +78,7 @@ seconds:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.probe import probe
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.probe import probe
 
 SPEC = ArgumentSpec(
     {

@@ -105,13 +105,13 @@ rights:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.flows.rebuild import rebuild
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     guard_options,
     journal_options,
     state_options,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.rebuild import rebuild
 
 SPEC = ArgumentSpec(
     {

@@ -72,7 +72,7 @@ from pathlib import Path
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.page import page
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.page import page
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._files import is_as_wanted, write_whole
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 

@@ -70,8 +70,8 @@ seconds:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.rescue import rescue
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.rescue import rescue
 
 SPEC = ArgumentSpec({"leave": {"type": "str", "required": True}, "enter": {"type": "str", "required": True}}).merge(
     pair_options(), wait_options()

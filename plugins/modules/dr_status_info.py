@@ -118,8 +118,8 @@ status:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.status import status
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import flow_options, pair_options
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.status import status
 
 SPEC = ArgumentSpec(
     {

@@ -96,7 +96,7 @@ from pathlib import Path
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.support import REPORTS, bundle, lines
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.support import REPORTS, bundle, lines
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._files import write_archive
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 

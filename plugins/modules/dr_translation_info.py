@@ -110,13 +110,13 @@ barrier:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.forecast import forecast
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.forecast import forecast
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.translation import Translation
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     pair_options,
     state_options,
     translation_options,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.translate import Translation
 
 SPEC = ArgumentSpec(
     {"barrier": {"type": "bool", "default": True}, "forecast": {"type": "bool", "default": False}}

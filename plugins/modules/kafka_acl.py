@@ -251,7 +251,7 @@ from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.acl import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.acl import (
     OPERATIONS,
     PATTERN_TYPES,
     PERMISSIONS,
@@ -271,7 +271,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     run,
     wait_options,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
 ACL = {

@@ -198,7 +198,7 @@ error:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.groups import wanted_positions
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import wanted_positions
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import connect
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.committing import commit_positions
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
@@ -207,7 +207,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     kafka_options,
     run,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
 POSITION = {

@@ -193,7 +193,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.group_looks import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.group_observations import (
     Extra,
     GroupLook,
     Quiet,

@@ -209,7 +209,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Outcome
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import (
     Plan,
     WantedTopic,
     collisions,
@@ -233,7 +233,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     run,
     wait_options,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
 TOPIC = {

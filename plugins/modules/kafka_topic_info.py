@@ -165,7 +165,7 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import is_internal
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import TopicState, topic_row
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import TopicState, topic_row
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka, connect
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import (
     describe,

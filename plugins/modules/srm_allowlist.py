@@ -240,7 +240,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core.waiting import Bounds
 from ..module_utils._module import ArgumentSpec, Result, run
-from ..module_utils._pair.guard import guarded
+from ..module_utils._pair.journal.guard import guarded
 from ..module_utils._pair.options import guard_options
 from ..module_utils._srm.control import Tool
 from ..module_utils._srm.listing import KINDS, FlowList

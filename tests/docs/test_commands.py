@@ -26,7 +26,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import RUN_VARIABLES, VARIABLES
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import RUN_VARIABLES, VARIABLES
 from awx_project import configuration
 
 ROOT = Path(__file__).resolve().parents[2]

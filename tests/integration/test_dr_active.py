@@ -17,7 +17,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.prepared import write_prepared
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.presynced import write_prepared
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_active_info, dr_journal, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 from brokers import commit

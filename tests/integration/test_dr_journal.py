@@ -16,13 +16,13 @@ import pytest
 from confluent_kafka import Producer
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import Event, encode
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.leases import Lease
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import Event, encode
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.leases import Lease
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.journal import Appender, Undecided
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal import note as write
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal_copies import read_copy
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.leases import write_lease
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.copies import read_copy
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.events import note as write
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.leases import write_lease
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._process import myself
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module

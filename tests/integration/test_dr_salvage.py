@@ -21,7 +21,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offse
     copied_offsets,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.salvage import Progress
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tails import Progress
 from ansible_collections.switchback.kafka_dr.plugins.modules import connect_mirror, dr_salvage, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 

@@ -17,7 +17,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.groups import GroupState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import describe as describe_groups

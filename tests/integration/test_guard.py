@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.leases import Lease
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.ownership import Claim
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.leases import Lease
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.ownership import Claim
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.guard import Guard
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.leases import write_lease
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import Guard
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.leases import write_lease
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
     client_control,
     connect_mirror,

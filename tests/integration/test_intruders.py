@@ -23,8 +23,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirro
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import change_offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import ClusterSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import ClusterSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import positions

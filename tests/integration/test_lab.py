@@ -19,7 +19,7 @@ import yaml
 from confluent_kafka import Producer
 from confluent_kafka.admin import NewTopic
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from brokers import admin
 from lab import probes, processes
 from lab.errors import LabError

@@ -20,12 +20,16 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirro
     wanted_config,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.gates import PartitionFacts
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import ClusterSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import ClusterSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observe import FlowLook, Pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.uncopied import Budget, Uncopied, uncopied
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import FlowLook, Pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.unreplicated import (
+    Budget,
+    Uncopied,
+    uncopied,
+)
 from ansible_collections.switchback.kafka_dr.plugins.modules import kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 

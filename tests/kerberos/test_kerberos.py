@@ -19,7 +19,7 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.audit_plan import cluster_part
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.audit_plan import cluster_part
 from audits import run_audit
 from kerberized import OPERATOR, WORKER, Kerberized
 from lab.processes import wait_until

@@ -15,7 +15,7 @@ import pytest
 from jinja2 import Environment, StrictUndefined, nodes
 from jinja2.nativetypes import NativeEnvironment
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.version import VERSION
 from awx_project import PROJECT, ROOT, Unsafe, configuration, injected, questions, templates
 from yamls import load_yaml, parse_yaml

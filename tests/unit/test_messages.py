@@ -16,13 +16,13 @@ import yaml
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.http import PEER as CM
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.http import PEER as CONNECT
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.advice import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, one_text, with_alias
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.advice import (
     cutover_advice,
     failure_reason,
     stopped_text,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, one_text, with_alias
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.groups import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import (
     GroupState,
     Member,
     members_named,
@@ -37,9 +37,9 @@ ROOT = Path(__file__).parents[2]
 
 # A module does not know what the tasks before it changed, and a task file does not know who includes it. These do:
 KNOWS = {
-    "plugins/module_utils/_core/inventory.py": "the inventory is checked before anything else",
-    "plugins/module_utils/_core/advice.py": "from the run: none was opened",
-    "plugins/module_utils/_core/page_cutover.py": "from the report's outcome",
+    "plugins/module_utils/_core/inventory/pair.py": "the inventory is checked before anything else",
+    "plugins/module_utils/_core/reports/advice.py": "from the run: none was opened",
+    "plugins/module_utils/_core/reports/page_cutover.py": "from the report's outcome",
     "roles/kafka_dr/tasks/main.yml": "the first task of each playbook",
     "roles/kafka_dr/tasks/confirm.yml": "stands before every effect, see below",
 }

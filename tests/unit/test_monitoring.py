@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.metrics import readiness_metrics
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.readiness_checks import CHECKS
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.readiness import CHECKS
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.metrics import readiness_metrics
 from yamls import load_yaml
 
 FOLDER = Path(__file__).resolve().parents[2] / "extensions" / "monitoring"

@@ -14,16 +14,19 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.gates import PartitionFacts
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.groups import GroupState
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import TopicState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.gates import PartitionFacts
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import TopicState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import PROVEN, REFUTED, UNKNOWN
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import FlowState, PartState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import Record
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair import observe, status
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.clusters import Opened
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.intruders import foreign_records
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observe import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.connections.clusters import Opened
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import pair as observe
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import status
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.foreign_writers import (
+    foreign_records,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import (
     FlowLook,
     LastRecords,
     Pair,
@@ -223,7 +226,9 @@ def test_a_replica_that_ends_in_another_record_is_looked_at_again(
     seen: tuple[Pair, Sight], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The end of the source is asked afresh, for suspects only: it may hold by now what the replica ends in."""
-    from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair import intruders
+    from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import (
+        foreign_writers as intruders,
+    )
 
     pair, sight = seen
     asked: list[set[Any]] = []

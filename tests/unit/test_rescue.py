@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.rescue import _Look
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.rescue import _Look
 
 Key = tuple[str, int]
 A, B = ("Payments", 0), ("Payments", 1)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import RUN_VARIABLES, VARIABLES
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import RUN_VARIABLES, VARIABLES
 from yamls import load_yaml, parse_yaml
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,9 +14,9 @@ from typing import Any
 
 from .._core.changes import Outcome
 from .._core.errors import DrError
-from .._core.replication_config import OLD_SEPARATOR, parse, repeated, separator_of, wanted_lines
-from .._core.replication_slips import slips
-from .._core.srm import REPLICATION_CONFIGS
+from .._core.srm.misconfigurations import slips
+from .._core.srm.replication_config import OLD_SEPARATOR, parse, repeated, separator_of, wanted_lines
+from .._core.srm.states import REPLICATION_CONFIGS
 from .._module import Result
 from .catalogue import Catalogue
 from .properties import Write, plan_lines, plan_value, shown, shown_lines, value_text

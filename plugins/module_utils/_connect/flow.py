@@ -13,9 +13,9 @@ from dataclasses import asdict
 from typing import Any
 
 from .._core.changes import Outcome
-from .._core.connector_settings import risky
+from .._core.flows.pair_spec import ClusterSpec
 from .._core.names import CONNECTORS, Naming
-from .._core.pair_spec import ClusterSpec
+from .._core.resources.connector_settings import risky
 from .._core.waiting import Bounds
 from .._module import Result
 from .mirror import DEFAULT_TASKS, FlowSpec, check_flow, check_settings, wanted_config

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._core.connector_settings import as_text, unsound
 from .._core.errors import DrError
+from .._core.flows.pair_spec import ClusterSpec
 from .._core.names import CONNECTORS, HEARTBEATS, Naming, connector_name
-from .._core.pair_spec import ClusterSpec
+from .._core.resources.connector_settings import as_text, unsound
 from .._core.security import java_properties
 from .rest import PACKAGE
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .._core.changes import Change, Differences
-from .._core.filters import takes_any
+from .._core.resources.topic_filters import takes_any
 from .._core.security import is_secret
 from .rest import Connector
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError, Unreachable
 from .._core.names import CONNECTORS
-from .._core.task_failures import with_advice
+from .._core.resources.task_failures import with_advice
 from .._core.waiting import Bounds, Waited, wait_until
 from .planning import KIND, Wish, merged_config
 from .rest import ConnectClient, Connector

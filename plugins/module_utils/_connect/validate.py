@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from .._core.connector_settings import unknown_settings, unsound
 from .._core.errors import DrError
 from .._core.names import CONNECTORS
+from .._core.resources.connector_settings import unknown_settings, unsound
 from .._core.security import is_secret
 from .mirror import FlowSpec
 from .planning import Wish, merged_config, rivals

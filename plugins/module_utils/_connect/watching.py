@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .._core.changes import Change
-from .._core.task_failures import with_advice
+from .._core.resources.task_failures import with_advice
 from .planning import Wish, merged_config
 from .rest import Connector
 

@@ -17,10 +17,10 @@ from typing import Any, Protocol
 
 from .._core.changes import Outcome
 from .._core.errors import DrError
-from .._core.filters import Filter
-from .._core.flow_goals import FlowGoal
+from .._core.flows.goals import FlowGoal
+from .._core.flows.pair_spec import PairSpec
 from .._core.names import flow_name
-from .._core.pair_spec import PairSpec
+from .._core.resources.topic_filters import Filter
 from .._core.waiting import Bounds
 from .._module import Result
 

@@ -13,9 +13,9 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
-from .._core.acl import Acl
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
+from .._core.resources.acl import Acl
 from .._core.waiting import Bounds, wait_until
 from .client import Kafka
 

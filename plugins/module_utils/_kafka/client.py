@@ -14,8 +14,8 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from .._core.errors import Busy, DrError, LockedOut, Transient, Unreachable
+from .._core.resources.topics import TopicState
 from .._core.security import librdkafka_properties
-from .._core.topics import TopicState
 from .._files import require_file
 from .._guard import require_ownership
 from .tls import why_not_trusted

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .._core.errors import DrError
-from .._core.groups import GroupPlan, Seen, failure_of, outcomes_of, plan_group
+from .._core.resources.groups import GroupPlan, Seen, failure_of, outcomes_of, plan_group
 from .._core.waiting import Bounds, wait_until
 from .._module import Result
 from . import groups as kafka_groups

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from .._core.errors import DrError
-from .._core.groups import ABSENT, GroupState, Member
+from .._core.resources.groups import ABSENT, GroupState, Member
 from .._core.waiting import Bounds, wait_until
 from .client import Kafka
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from .._core.errors import DrError
-from .._core.journal import Event, decode, encode
+from .._core.journal.events import Event, decode, encode
 from .client import Kafka, kafka_error
 from .records import data_records
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from .._core.errors import DrError
-from .._core.salvage import Progress, provenance
+from .._core.offsets.tails import Progress, provenance
 from .._core.waiting import Bounds, wait_until
 from .._guard import require_ownership
 from .client import Kafka, kafka_error

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError, Transient
-from .._core.topics import ConfigValue, TopicState, WantedTopic, plan_absent
+from .._core.resources.topics import ConfigValue, TopicState, WantedTopic, plan_absent
 from .._core.values import same
 from .._core.waiting import Bounds, wait_until
 from .client import Kafka

@@ -17,13 +17,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .._core.audit_plan import audit_plan, cluster_part
 from .._core.errors import DrError
+from .._core.inventory.audit_plan import audit_plan, cluster_part
 from .._core.verdict import UNKNOWN
 from .._files import write_whole
 from .._kafka.topics import describe
 from .._module import Result
-from .clusters import connect_pair
+from .connections.clusters import connect_pair
 
 __all__ = ["audit"]
 

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from .._core.acl import Acl, bans, failure_of, plan, write_bans
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
+from .._core.resources.acl import Acl, bans, failure_of, plan, write_bans
 from .._kafka import acls
 from .._kafka.client import Kafka, connect
 from .._module import Result

@@ -17,28 +17,20 @@ from dataclasses import asdict
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
-from .._core.acl import EVERYBODY, Acl, bans, client_acls, granted, wanted_acls
+from .._core.checks.facts import WAYS, Expiring, Facts, Limits, OpenTransaction, judge_readiness, readiness_lines
+from .._core.checks.history import drill_line, durations, trend_lines
+from .._core.checks.not_carried import not_carried
+from .._core.checks.readiness import CHECKS, SETTINGS
+from .._core.checks.residence import missing_epochs
 from .._core.errors import DrError
-from .._core.filters import Filter, left_out
-from .._core.flow_start import misfits
-from .._core.gates import open_transaction
-from .._core.history import drill_line, durations, trend_lines
-from .._core.journal import Event, State, fold, merge
+from .._core.journal.events import Event, State, fold, merge
 from .._core.names import Naming, flow_name
-from .._core.not_carried import not_carried
-from .._core.readiness import (
-    WAYS,
-    Expiring,
-    Facts,
-    Limits,
-    OpenTransaction,
-    judge_readiness,
-    readiness_lines,
-)
-from .._core.readiness_checks import CHECKS, SETTINGS
-from .._core.residence import missing_epochs
-from .._core.topics import TopicState
-from .._core.uncopied import Uncopied
+from .._core.offsets.flow_restart import misfits
+from .._core.offsets.gates import open_transaction
+from .._core.offsets.unreplicated import Uncopied
+from .._core.resources.acl import EVERYBODY, Acl, bans, client_acls, granted, wanted_acls
+from .._core.resources.topic_filters import Filter, left_out
+from .._core.resources.topics import TopicState
 from .._engines.base import Engine
 from .._engines.opening import open_engine
 from .._kafka import acls
@@ -48,18 +40,18 @@ from .._kafka.records import first_data_records
 from .._kafka.topics import describe, remember
 from .._kafka.topics import names as topic_names
 from .._module import Result
-from .clusters import Opened, connect_one, on_each, refuse_same_cluster
-from .disaster import survey
-from .evidence import of_sight
-from .flow_start import replica_starts
-from .forecast import lasting
-from .intruders import circling, foreign_records
-from .journal_copies import read_copy
-from .looks import keep_look
-from .observe import FlowLook, GroupLook, Pair, Sight, given, kept
-from .status import flow_row, group_rows, judged_flows
-from .translate import find_positions
-from .uncopied import uncopied
+from .connections.clusters import Opened, connect_one, on_each, refuse_same_cluster
+from .flows.restart import replica_starts
+from .journal.copies import read_copy
+from .journal.readiness_history import keep_look
+from .observation.foreign_writers import circling, foreign_records
+from .observation.pair import FlowLook, GroupLook, Pair, Sight, given, kept
+from .observation.status import flow_row, group_rows, judged_flows
+from .observation.unreplicated import uncopied
+from .offsets.disaster_barrier import survey
+from .offsets.evidence import of_sight
+from .offsets.forecast import lasting
+from .offsets.translation import find_positions
 
 __all__ = ["readiness"]
 

@@ -18,20 +18,20 @@ from typing import Any
 
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
-from .._core.fingerprints import fingerprints, has_time
-from .._core.holes import add, usable
 from .._core.names import salvage_topic
-from .._core.salvage import BEGINNING, PROVENANCE, Progress, already_copied, first_offset, line
-from .._core.stays import flat
-from .._core.topic_ids import recreated
+from .._core.offsets.fingerprints import fingerprints, has_time
+from .._core.offsets.skipped_ranges import add, usable
+from .._core.offsets.tails import BEGINNING, PROVENANCE, Progress, already_copied, first_offset, line
+from .._core.offsets.tenures import flat
+from .._core.resources.topic_ids import recreated
 from .._files import write_whole
 from .._kafka.latest import read_latest
 from .._kafka.records import EXHAUSTED, Reading, Record, read_ranges
 from .._kafka.salvage import Replayer
 from .._kafka.topics import describe, offsets_at
 from .._module import Result
-from .clusters import both, on_each
-from .observe import ISOLATION, Pair, Partition
+from .connections.clusters import both, on_each
+from .observation.pair import ISOLATION, Pair, Partition
 
 __all__ = ["salvage"]
 

@@ -23,8 +23,8 @@ from .._core.version import VERSION
 from .._core.waiting import Bounds
 from .._kafka.brokers import brokers
 from .._module import Result
-from .clusters import connect_one, on_each
-from .journal_copies import read_copy
+from .connections.clusters import connect_one, on_each
+from .journal.copies import read_copy
 
 __all__ = ["support"]
 

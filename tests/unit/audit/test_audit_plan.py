@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import audit_plan
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory_values import AUDIT_KINDS
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import audit_plan
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.parsed_values import AUDIT_KINDS
 from kafka_dr_audit import plan
 from kafka_dr_audit.differences import KINDS
 from kafka_dr_audit.errors import AuditError

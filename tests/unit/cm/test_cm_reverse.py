@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import formats
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets import internal_records as formats
 from cm.records import Checkpoint, Sync, read_checkpoint, read_sync
 from cm.reverse import Emitted, Syncs, commits
 

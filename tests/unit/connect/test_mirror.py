@@ -20,14 +20,17 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirro
     literal,
     wanted_config,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.connector_settings import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import ClusterSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.connector_settings import (
     risky,
     unknown_settings,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.filters import filters_of, left_out
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, Naming
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import ClusterSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topic_filters import (
+    filters_of,
+    left_out,
+)
 
 PARTS = tuple(CONNECTORS)
 FLOW = FlowSpec(

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.fingerprints import fingerprints
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.positions import Position
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.spans import Bounds
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import Stay, stays
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Copy, Window
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.fingerprints import fingerprints
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.positions import Position
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import Bounds
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Stay, stays
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import Copy, Window
 from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import APPENDED, CREATED, Seen
 
 KEY = ("T", 0)
@@ -100,7 +100,7 @@ class StayWorld:
     def log(self, alias: str) -> Range:
         return self.starts[alias], self.ends[alias]
 
-    # ---- what can be seen: as _pair/copies.py and _pair/one_topic.py look at a stay
+    # ---- what can be seen: as _pair/offsets/flow_copies.py and _pair/offsets/identity_offsets.py look at a stay
 
     def stays(self) -> list[Stay]:
         return stays(self.seams, self.active, self.idle)

@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.acl import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Outcome, diff_of
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.acl import (
     OPERATIONS,
     PATTERN_TYPES,
     PERMISSIONS,
@@ -28,8 +30,6 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.acl impo
     wanted_acls,
     write_bans,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Outcome, diff_of
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 
 # Few names, so that wanted and found often meet.
 ACLS = st.builds(

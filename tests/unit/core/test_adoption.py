@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.adoption import config_problems, unlisted_topics
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.layout import laid_out
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.adoption import (
+    config_problems,
+    unlisted_topics,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.layout import laid_out
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
 
 INVENTORY: dict[str, Any] = {

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.filters import takes_any
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.layout import laid_out
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.layout import laid_out
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import connector_name
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topic_filters import takes_any
 
 RUN = {"start": ["up"], "stop": ["down"]}
 MANY: dict[str, Any] = {

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.at_rest import judge_at_rest
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.at_rest import judge_at_rest
 
 World = dict[str, Any]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.change_plan import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Change, Outcome
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.change_plan import (
     change_plan,
     change_plan_lines,
     rehearsal_changes,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Change, Outcome
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.page import page
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.page import page
 from schemas import faults
 
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import after_last_rewind, checkpoint
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
+    after_last_rewind,
+    checkpoint,
+)
 
 
 @pytest.mark.parametrize(

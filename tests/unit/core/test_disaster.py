@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.disaster import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.disaster import (
     Checkpointed,
     Copies,
     Prepared,
@@ -23,9 +23,12 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.disaster
     predicted_loss,
     survived,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.skips import NO_SKIPS, Skips
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import after_last_rewind, checkpoint
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skips import NO_SKIPS, Skips
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
+    after_last_rewind,
+    checkpoint,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import UNKNOWN
 
 

@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import drill
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.drill_report import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.goals import flow_goals
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import rehearsal as drill
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.layout import laid_out
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.rehearsal import (
     drill_lines,
     drill_note,
     drill_report,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flow_goals import flow_goals
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.layout import laid_out
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import PairSpec
 
 CLUSTER = {"client": {"security.protocol": "SASL_SSL", "java.sasl.jaas.config": "x"}}
 VARIABLES: dict[str, Any] = {

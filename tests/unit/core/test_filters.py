@@ -10,7 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import literal
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.filters import Filter, filters_of, left_out
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topic_filters import (
+    Filter,
+    filters_of,
+    left_out,
+)
 
 KINDS = ("topics", "groups")
 NAMES = st.text("abzAZ09._-", min_size=1, max_size=12)

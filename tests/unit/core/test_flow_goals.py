@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flow_goals import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.goals import (
     ABSENT,
     READABLE,
     RUNNING,
@@ -20,8 +20,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flow_goa
     FlowGoal,
     flow_goals,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import PairSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.connect.applying import steps
 
 Steps = list[tuple[str, list[str], str]]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flow_start import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.flow_restart import (
     Begun,
     Place,
     ReplicaStart,

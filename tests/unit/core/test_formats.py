@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import (
     Checkpoint,
     Heartbeat,
     OffsetSync,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.group_looks import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.group_observations import (
     Extra,
     GroupLook,
     Quiet,
@@ -16,7 +16,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.group_lo
     read_to_end,
     wait_error,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.groups import GroupState, Member
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState, Member
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Waited
 
 T0, T1 = ("T", 0), ("T", 1)

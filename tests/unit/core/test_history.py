@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.history import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.history import (
     READINESS,
     drill_line,
     durations,
@@ -17,7 +17,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.history 
     superfluous,
     trend_lines,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import Event
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import Event
 
 
 def run(

@@ -15,7 +15,7 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils import _process
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.holders import Holder, require_over
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.holders import Holder, require_over
 
 HERE = Holder("one/boot/ns", 10, 100, "c")
 OTHER = Holder("one/boot/ns", 7, 90, "c")

@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.holes import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_ranges import (
     Hole,
     add,
     at_hole,
@@ -19,8 +19,12 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.holes im
     segments,
     usable,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.salvage import Progress
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Translated, forward, reverse
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tails import Progress
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
+    Translated,
+    forward,
+    reverse,
+)
 from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import Data, World, world
 
 COUNT = int(os.environ.get("KAFKA_DR_WORLDS", "20000")) // 4

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.hooks import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.hooks import (
     HOOK_KEYS,
     MOMENTS,
     check_hook,

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import cutover_order, derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.layout import laid_out
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.layout import laid_out
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import cutover_order, derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import Key, check_mapping, names, nearest
 
 GOOD: dict[str, Any] = {

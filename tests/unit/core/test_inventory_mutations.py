@@ -21,16 +21,16 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirro
     check_settings,
     wanted_config,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.connector_settings import left_open
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import RUN_VARIABLES, derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.layout import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import ClusterSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.layout import (
     client_batches,
     client_call,
     laid_out,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import RUN_VARIABLES, derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, Naming, salvage_topic
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import ClusterSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.connector_settings import left_open
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import number
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.values import file_mode, heap_bytes
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import (
     KINDS,
     SCHEMA,
     Event,
@@ -26,7 +26,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal 
     missing_facts,
     require_turn,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import stays
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import stays
 
 IDS = {"P": {"T": "id-p"}, "B": {"T": "id-b"}}
 THERE = {"type": "cutoff", "from": "P", "to": "B"}

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.lasting import Standing, lasting_problems
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.lasting_gaps import (
+    Standing,
+    lasting_problems,
+)
 
 #: The source holds [30, 40), everything is replicated, and the group stands at 5 without members.
 EXPIRED = Standing(("T", 0), commit=5, end=40, idle=True, read_to_end=False, copied=39, start=30)

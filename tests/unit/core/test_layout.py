@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import layout
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import PairSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import layout
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 
 
 def pair() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.metrics import readiness_metrics
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.metrics import readiness_metrics
 
 PAIR = {"pair": "B-P", "from": "P", "to": "B"}
 REPORT: dict[str, Any] = {

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.not_carried import not_carried
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.not_carried import not_carried
 
 
 def test_a_plain_pair_has_no_notes() -> None:

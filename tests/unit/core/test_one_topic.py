@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.positions import Position
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.skips import skipped_in
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import ConfigValue, TopicState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.gates import PartitionFacts
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.positions import Position
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skips import skipped_in
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import ConfigValue, TopicState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import (
     BLOCKED,
     EXHAUSTED,
@@ -27,14 +27,14 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records
     RangeRead,
     Record,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair import copies
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.evidence import Evidence
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observe import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import (
     FlowLook,
     GroupLook,
     PartState,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.one_topic import OneTopic
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import flow_copies as copies
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.evidence import Evidence
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.identity_offsets import IdentityOffsets
 from ansible_collections.switchback.kafka_dr.tests.unit.core.stay_worlds import (
     KEY,
     SIDES,
@@ -78,7 +78,7 @@ class Cluster:
 
 
 class TwoSides:
-    """What OneTopic asks of a pair."""
+    """What IdentityOffsets asks of a pair."""
 
     topics = ("T",)
     naming = Naming("identity")
@@ -152,7 +152,7 @@ def tally(fake_clusters: None) -> Tally:
         seen = evidence(made, commits, "running" not in made.kinds and draw.random() < 0.5)
         params = {"seams": made.seams, "topic_ids": IDS, "syncs_since": {}}
         try:
-            rows = OneTopic(seen, params).rows()
+            rows = IdentityOffsets(seen, params).rows()
         except DrError as error:
             found.refused.append(f"seed {seed}: {error.message} in {sorted(made.kinds)}")
             continue
@@ -209,7 +209,7 @@ def seam(source: str, target: str, ends: int, cut: int) -> dict[str, Any]:
 def offset(made: StayWorld, commit: int, patch: pytest.MonkeyPatch) -> tuple[int | None, str]:
     patch.setattr(copies, "_WIDTHS", WIDTHS)
     params = {"seams": made.seams, "topic_ids": IDS, "syncs_since": {}}
-    row = OneTopic(evidence(made, {"g": commit}, True), params).rows()[0]
+    row = IdentityOffsets(evidence(made, {"g": commit}, True), params).rows()[0]
     return row["offset"], row["quality"]
 
 
@@ -274,5 +274,5 @@ def test_a_topic_that_was_created_again_is_refused() -> None:
     made = world(0)
     params = {"seams": made.seams, "topic_ids": {**IDS, "P": {"T": "another"}}, "syncs_since": {}}
     with pytest.raises(DrError) as refused:
-        OneTopic(evidence(made, {"g": 0}, False), params).rows()
+        IdentityOffsets(evidence(made, {"g": 0}, False), params).rows()
     assert refused.value.code == "topic_recreated"

@@ -11,9 +11,18 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import Event, State, fold
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.leases import Lease, Watch, newest, open_leases
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.ownership import Claim, Token, refuse_older
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import Event, State, fold
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.leases import (
+    Lease,
+    Watch,
+    newest,
+    open_leases,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.ownership import (
+    Claim,
+    Token,
+    refuse_older,
+)
 
 ENABLED = Event(1, 0, "", "enabled", 10.0, {"active": "P"})
 STARTED = Event(2, 0, "r1", "started", 20.0, {"type": "cutoff", "from": "P", "to": "B"})

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.facts import Facts, judge_readiness
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.readiness import CHECKS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.page import page
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.readiness import Facts, judge_readiness
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.readiness_checks import CHECKS
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.report import cutover_report
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.standstill import stood_still
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.cutover import cutover_report
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.downtime import stood_still
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.page import page
 
 Document = dict[str, Any]
 HOSTILE = """<script>alert(1)</script><img src=x onerror=alert(2)>"'&</td></style>"""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.page_cutover import cutover_page
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.plan import cutover_plan, plan_lines
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.page_cutover import cutover_page
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.plan import cutover_plan, plan_lines
 
 ROW = {
     "group": "g",

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.positions import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.positions import (
     Position,
     Side,
     enter_original,
     enter_replica,
     enter_same,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.skips import NO_SKIPS, Skips
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import Place
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import COMPACTED, Translated
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skips import NO_SKIPS, Skips
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Place
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import COMPACTED, Translated
 
 # ---- the replica
 

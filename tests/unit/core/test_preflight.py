@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.preflight import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.preflight import (
     first_positions,
     judge_cutover,
     judge_disaster,

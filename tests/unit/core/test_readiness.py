@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.readiness import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.facts import (
     Expiring,
     Facts,
     OpenTransaction,
     judge_readiness,
     readiness_lines,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.readiness_checks import CHECKS, SETTINGS
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import ConfigValue, TopicState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.readiness import CHECKS, SETTINGS
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import ConfigValue, TopicState
 
 VALUES = {
     "cleanup.policy": "delete",

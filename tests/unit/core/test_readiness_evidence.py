@@ -18,13 +18,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.readiness import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.facts import (
     Check,
     Facts,
     Judge,
     judge_readiness,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.readiness_checks import CHECKS
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.readiness import CHECKS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import UNKNOWN, Finding
 from ansible_collections.switchback.kafka_dr.tests.unit.core.test_readiness import healthy
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.report import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.cutover import (
     _fence,
     checkpoint_lines,
     cutover_report,

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import Event
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.residence import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.residence import (
     SideEvidence,
     find_residence,
     missing_epochs,
     unsafe_journal,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import ConfigValue, TopicState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import Event
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import ConfigValue, TopicState
 
 QUIET = SideEvidence()
 READ = SideEvidence(members=['group "settlement" by reader-1 at /10.0.0.7'])

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.retention import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.retention import (
     RETENTION,
     retention_plan,
     without_retention,

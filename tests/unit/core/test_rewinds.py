@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import random
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.rewinds import Rewind, open_rewind
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.rewinds import Rewind, open_rewind
 
 WORLDS = 20_000
 

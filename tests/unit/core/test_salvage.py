@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.salvage import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tails import (
     BEGINNING,
     Progress,
     already_copied,

@@ -8,8 +8,11 @@ from __future__ import annotations
 import os
 import random
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.groups import GroupState, Member
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.scopes import out_of_scope, scope_problems
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState, Member
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.scopes import (
+    out_of_scope,
+    scope_problems,
+)
 
 WORLDS = int(os.environ.get("KAFKA_DR_WORLDS", "2000"))
 TOPICS = ["Payments", "Orders", "Fees", "P.Payments", "P.Orders", "P.Fees"]

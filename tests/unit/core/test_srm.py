@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import layout, srm
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flow_goals import flow_goals
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.pair_spec import PairSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.goals import flow_goals
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import layout
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.srm import states as srm
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm.applying import service_state
 
 

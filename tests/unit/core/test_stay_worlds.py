@@ -16,10 +16,18 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.positions import Position, Side, enter_same
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.spans import span_forward, span_reverse
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import Stay, flat, locate
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Translated, forward, reverse
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.positions import (
+    Position,
+    Side,
+    enter_same,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import span_forward, span_reverse
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Stay, flat, locate
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
+    Translated,
+    forward,
+    reverse,
+)
 from ansible_collections.switchback.kafka_dr.tests.unit.core.stay_worlds import (
     KEY,
     StayWorld,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import (
     Place,
     Stay,
     flat,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.redaction import HIDDEN
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.support import REPORTS, bundle, lines
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.support import REPORTS, bundle, lines
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_support_bundle
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 from schemas import faults

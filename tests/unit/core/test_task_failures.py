@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.task_failures import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.task_failures import (
     failure_advice,
     with_advice,
 )

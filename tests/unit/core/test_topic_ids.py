@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import topic_ids
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources import topic_ids
 
 FLOWS = {
     "P->B": {"source": "P", "target": "B", "replicas": {"T": "P.T"}},

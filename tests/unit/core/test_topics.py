@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Change, Outcome
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.topics import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import (
     ConfigValue,
     Plan,
     TopicState,

@@ -15,13 +15,17 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.skips import Skips
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.spans import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skips import Skips
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import (
     Bounds,
     span_forward,
     span_reverse,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import Copy, forward, reverse
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
+    Copy,
+    forward,
+    reverse,
+)
 from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import BAD_RULES, World, clamped, world
 
 # KAFKA_DR_WORLDS=1000000 looks for the needle; KAFKA_DR_WORLD_SEED moves to other worlds.

@@ -20,9 +20,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.uncopied import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.gates import PartitionFacts
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.unreplicated import (
     Log,
     Place,
     Seen,
@@ -42,8 +42,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records
     Reading,
     Record,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair import uncopied as module
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observe import FlowLook
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import unreplicated as module
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import FlowLook
 
 # As in test_translation_worlds. 5,000 worlds in the normal run.
 COUNT = max(500, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) // 4)

@@ -13,11 +13,11 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.fingerprints import fingerprints
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.formats import OffsetSync
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.holes import Hole, add
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.stays import Stay
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.translation import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.fingerprints import fingerprints
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_ranges import Hole, add
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Stay
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
     Copy,
     Window,
     forward,

@@ -14,8 +14,8 @@ from functools import partial
 from ..._connect.flow import reconcile_flow
 from ..._connect.mirror import DEFAULT_TASKS, FlowSpec
 from ..._connect.rest import ConnectClient
-from ..._core.flow_goals import ABSENT, RUNNING, STOPPED, FlowGoal
-from ..._core.pair_spec import PairSpec
+from ..._core.flows.goals import ABSENT, RUNNING, STOPPED, FlowGoal
+from ..._core.flows.pair_spec import PairSpec
 from ..._core.waiting import Bounds
 from ..._module import Result
 from ..base import attempt, joined

@@ -16,13 +16,13 @@ from ..._connect.mirror import FlowSpec
 from ..._connect.offsets import copied_offsets, reset_offsets
 from ..._connect.rest import ConnectClient
 from ..._core.changes import Change, Outcome
-from ..._core.connector_settings import left_open, unsound
 from ..._core.errors import DrError
-from ..._core.filters import filters_of, takes_any
-from ..._core.flow_goals import FlowGoal
+from ..._core.flows.goals import FlowGoal
+from ..._core.flows.pair_spec import ClusterSpec, PairSpec
 from ..._core.names import CONNECTORS, Naming, connector_name
-from ..._core.pair_spec import ClusterSpec, PairSpec
-from ..._core.stays import nested
+from ..._core.offsets.tenures import nested
+from ..._core.resources.connector_settings import left_open, unsound
+from ..._core.resources.topic_filters import filters_of, takes_any
 from ..._core.waiting import Bounds
 from ..._kafka.client import Kafka
 from ..._module import Result

@@ -23,14 +23,14 @@ from ..._cm.control import Wish, reconcile_service
 from ..._cm.service import CmService, open_service
 from ..._cm.shapes import Service
 from ..._core.changes import Change, Outcome
-from ..._core.connector_settings import reads_uncommitted, unsound
 from ..._core.errors import DrError
-from ..._core.flow_goals import FlowGoal
+from ..._core.flows.goals import FlowGoal
+from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS, Naming, connector_name, flow_name, offsets_topic
-from ..._core.pair_spec import PairSpec
-from ..._core.replication_config import parse
-from ..._core.srm import REPLICATION_CONFIGS, REVERSE, foreign_policy, is_on, of_flow, sync_key
-from ..._core.stays import nested
+from ..._core.offsets.tenures import nested
+from ..._core.resources.connector_settings import reads_uncommitted, unsound
+from ..._core.srm.replication_config import parse
+from ..._core.srm.states import REPLICATION_CONFIGS, REVERSE, foreign_policy, is_on, of_flow, sync_key
 from ..._core.waiting import Bounds
 from ..._kafka.client import Kafka
 from ..._kafka.connect_offsets import ConnectOffsets

@@ -1,0 +1,148 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What earlier runs of a pair took, and what earlier looks at its readiness said.
+
+Runs are in the journal. A look is a value of the state topic by itself, under a key with its time: writers that look
+at the same time cannot overwrite each other, and forgetting an old one is a tombstone.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from ..journal.events import Event
+from .facts import WAYS
+
+__all__ = [
+    "DRILL",
+    "KEPT",
+    "READINESS",
+    "drill_line",
+    "durations",
+    "kept",
+    "kept_key",
+    "look_of",
+    "moment",
+    "superfluous",
+    "trend_lines",
+]
+
+# The kind of such a value.
+# Kinds of what is kept.
+READINESS, DRILL = "readiness", "drill"
+# A look every quarter of an hour for four days; what is older is in the reports.
+KEPT = 400
+
+
+def durations(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
+    """By type, ``{last, median, runs, phases}`` in seconds, of runs that were completed without an interruption.
+
+    ``phases``: median by phase, in order, of the runs whose end was journaled with its phases.
+    What an interrupted run took says when somebody started it again, not how long a cutover is.
+    """
+    begun: dict[str, Event] = {}
+    took: dict[str, list[float]] = {}
+    phases: dict[str, dict[str, list[float]]] = {}
+    for event in events:
+        if event.kind == "started":
+            begun[event.run] = event
+        elif event.kind == "resumed":
+            begun.pop(event.run, None)
+        elif event.kind == "ended" and event.run in begun:
+            start = begun.pop(event.run)
+            if event.data.get("result") == "completed":
+                took.setdefault(start.data["type"], []).append(event.time - start.time)
+                known = phases.setdefault(start.data["type"], {})
+                for phase in event.data.get("times") or []:
+                    if {"phase", "began", "ended"} <= set(phase):
+                        known.setdefault(phase["phase"], []).append(phase["ended"] - phase["began"])
+    return {
+        kind: {
+            "last": round(found[-1], 1),
+            "median": round(median(found), 1),
+            "runs": len(found),
+            "phases": {name: round(median(each), 1) for name, each in phases[kind].items()},
+        }
+        for kind, found in sorted(took.items())
+    }
+
+
+def moment(seconds: float) -> str:
+    """Epoch seconds as ISO 8601 in UTC with microseconds: as text it sorts by time."""
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{int(seconds % 1 * 1e6):06d}"
+
+
+def kept_key(pair: str, kind: str, at: str) -> str:
+    """``at``: see :func:`moment`."""
+    return f"{pair}/{kind}/{at}"
+
+
+def look_of(pair: str, at: str, report: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of a look: the verdicts, what was in their way, and the figures of which a trend can be told."""
+    loss, rereads = report.get("loss") or {}, (report.get("rereads") or {}).get("controlled")
+    counts = None if rereads is None else list(rereads.values())
+    return {
+        "schema": 1,
+        "pair": pair,
+        "kind": READINESS,
+        "at": at,
+        "from": report["from"],
+        "to": report["to"],
+        **{way: report[way] for way in WAYS},
+        "named": [row["name"] for row in report["checks"] if row["answer"] in ("NO", "UNKNOWN")],
+        "lag_s": report.get("lag_s"),
+        "loss_records": loss.get("records_at_most"),
+        "rereads": None if counts is None or None in counts else sum(counts),
+    }
+
+
+def kept(values: Iterable[Mapping[str, Any]], pair: str, kind: str) -> list[dict[str, Any]]:
+    """Those of one kind among the values of the state topic, oldest first; one on both clusters counts once."""
+    found = {value["at"]: dict(value) for value in values if (value.get("kind"), value.get("pair")) == (kind, pair)}
+    return [found[at] for at in sorted(found)]
+
+
+def superfluous(looks: Sequence[Mapping[str, Any]], keep: int = KEPT) -> list[Mapping[str, Any]]:
+    """The oldest ones, beyond the newest ``keep``."""
+    return list(looks[: max(0, len(looks) - keep)])
+
+
+def drill_line(drill: Mapping[str, Any] | None) -> list[str]:
+    """The last rehearsal, for a person; nothing where none is kept."""
+    if drill is None:
+        return []
+    took = "" if drill["cutover_s"] is None else f", {drill['cutover_s']:.1f} s"
+    back = " and back" if drill["back"] else ""
+    way = f"{drill['type']} {drill['from']} -> {drill['to']}{back}"
+    return [f"last rehearsed: {drill['at'][:19]}Z, {way}: {drill['outcome']}, {drill['verdict']}{took}"]
+
+
+def trend_lines(looks: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The last look of ``looks`` beside the others, for a person; nothing where it is the only one."""
+    if len(looks) < 2:
+        return []
+    return [*(_since(looks, way) for way in WAYS), *_lag(looks)]
+
+
+def _since(looks: Sequence[Mapping[str, Any]], way: str) -> str:
+    now = looks[-1][way]
+    began = looks[-1]["at"]
+    for look in reversed(looks):
+        if look[way] != now:
+            break
+        began = look["at"]
+    good = sum(look[way] == "YES" for look in looks)
+    return f"{way}: {now} since {began[:19]}Z; YES in {good} of {len(looks)} looks since {looks[0]['at'][:19]}Z"
+
+
+def _lag(looks: Sequence[Mapping[str, Any]]) -> list[str]:
+    now, before = looks[-1]["lag_s"], [look["lag_s"] for look in looks[:-1] if look["lag_s"] is not None]
+    if now is None or not before:
+        return []
+    return [f"lag: {now:.1f} s, in earlier looks {median(before):.1f} s (median) and {max(before):.1f} s at most"]

@@ -1,0 +1,250 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""May a cutover start, is it needed, and which of its phases are left.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..journal.events import DISASTER
+from ..journal.runs import unfinished_run
+from ..resources.groups import with_members
+from ..resources.scopes import scope_problems
+from ..verdict import PROVEN, UNKNOWN
+
+__all__ = [
+    "first_positions",
+    "judge_cutover",
+    "judge_disaster",
+    "on_higher",
+    "phases_left",
+    "unfit",
+    "written_behind",
+]
+
+# The phase that begins with the point of no return; an interrupted run behind it goes on there.
+_FORWARD_FROM = ("start", "move_producers")
+_MEND = (
+    "Run the playbook switchback.kafka_dr.enable: it mends connectors and waits until both flows are seen to move. If"
+    " it ends the same way, look at the tasks of those connectors and at the log of their workers."
+)
+_MIXED = (
+    'The type "continuous" cannot be used with the policy "identity": the flow and the producers would write into the'
+    ' same partitions at the same time, and no cut would tell their records apart. Use the type "cutoff".'
+)
+
+
+def judge_cutover(
+    status: Mapping[str, Any],
+    journal: Mapping[str, Any],
+    kind: str,
+    to: str,
+    policy: str = "default",
+    groups: Sequence[str] = (),
+) -> dict[str, Any]:
+    """``{already, problems, text, verdict}`` for a cutover of type ``kind`` to the alias ``to``.
+
+    ``verdict`` is about ``already``: the journal alone, without a group at work there, proves nothing.
+
+    ``status``: what ``dr_status_info`` saw; ``journal``: its state. The active side is believed only if the journal
+    and the clusters do not contradict each other (SOUNDNESS 18). ``groups``: those that have to move.
+    """
+    active, run = journal["active"], journal["run"]
+    if policy == "identity" and kind == "continuous":
+        return _judgement(False, [_MIXED], "")
+    busy = {alias: _active_groups(status, alias) for alias in _aliases(status)}
+    elsewhere = [alias for alias in busy if alias != to]
+    if journal["interrupted"]:
+        same = run["type"] == kind and run["to"] == to
+        problems = [] if same else [_other_run(run, kind, to)]
+        return _judgement(False, problems, f"The run {run['id']} was interrupted and goes on.")
+    if active == to:
+        problems = [
+            f"The journal says that the applications live on {to}, but these groups have members on {alias}:"
+            f" {with_members(busy[alias])}. Find out who is right before anything moves: stop those clients; or, if the"
+            f" applications were moved by hand, run enable with -e kafka_dr_applications_on={alias}."
+            for alias in elsewhere
+            if busy[alias]
+        ]
+        if busy[to]:
+            text = f"The applications already live on {to} ({', '.join(busy[to])} at work): nothing is to be done."
+            return _judgement(True, problems, text, PROVEN)
+        text = f"The journal says that the applications live on {to}; no group has members there, so nothing proves it."
+        return _judgement(True, problems, text)
+    problems = [f"{text}." for text in status["missing"]]
+    problems += [
+        f"The flow {flow['name']} is {flow['verdict']}: {flow['reason']}."
+        for flow in status["flows"]
+        if flow["verdict"] != PROVEN and not any(text.startswith(f"{flow['name']}:") for text in status["missing"])
+    ]
+    problems = [*problems[:6], _MEND] if problems else []
+    problems += [
+        f'The group "{row["group"]}" also reads {", ".join(row["topics"])} on {row["alias"]}, which the inventory'
+        " does not list: its committed offsets there would not be moved. Add the topics or take the group out."
+        for row in status["unlisted"]
+    ]
+    problems += scope_problems(status["out_of_scope"])
+    problems += [_busy(busy[to], to)] if busy[to] else []
+    problems += [
+        f'The group "{row["group"]}" has no position on {row["alias"]} {row["topic"]}-{row["partition"]}.'
+        " Commit one first."
+        for row in status["groups"]
+        if row["alias"] == active and row["commit"] is None and row["read_to_end"] is None
+    ]
+    known = {row["group"] for row in status["groups"] if row["alias"] == active}
+    problems += [
+        f'The group "{group}" has no position on any of these topics on {active}: on {to} its auto.offset.reset would'
+        " decide. Start it once or commit positions; or take it out of the inventory."
+        for group in groups
+        if group not in known
+    ]
+    return _judgement(False, problems, f"The applications live on {active} and move to {to} by the type {kind}.")
+
+
+def judge_disaster(
+    look: Mapping[str, Any], journal: Mapping[str, Any], to: str, anyway: bool = False
+) -> dict[str, Any]:
+    """As :func:`judge_cutover`, from what one side knows; ``behind``: another run has passed the point of no return.
+
+    ``look``: what ``dr_disaster`` found in check mode. ``anyway``: also while the other side answers (SOUNDNESS 15).
+    """
+    active, run, busy = journal["active"], journal["run"], look["active_groups"]
+    resumes = journal["interrupted"] and run["type"] == "disaster" and run["to"] == to
+    if active == to and not journal["interrupted"]:
+        text = f"The applications already live on {to}"
+        if busy:
+            alone = "Whether applications write on the other cluster was not observed: failover_cutoff compares both."
+            return _judgement(True, [], f"{text} ({', '.join(busy)} at work): nothing is to be done. {alone}")
+        return _judgement(True, [], f"{text}, says the journal; no group has members there, so nothing proves it.")
+    problems = []
+    other = active if active != to else "The other side"
+    if any(probe["locked_out"] for probe in look["probes"]) and not anyway:
+        problems.append(
+            f"{other} is there and does not let this run ask, so that nobody knows whether it is lost:"
+            f" {look['probes'][-1]['reason']} Correct certificate, login or rights and start again; or, if it is lost,"
+            " start again with -e kafka_dr_although_healthy=true."
+        )
+    elif look["probes"] and all(probe["answers"] for probe in look["probes"]) and not anyway:
+        problems.append(
+            f"{other} answered {len(look['probes'])} times"
+            f" ({look['probes'][0]['reason']}): a planned failover is possible, and loses nothing. Start the playbook"
+            f" switchback.kafka_dr.failover_cutoff with -e kafka_dr_to={to} -e kafka_dr_confirm={to}, or this one again"
+            " with -e kafka_dr_although_healthy=true."
+        )
+    # It lived here already when another run was interrupted: nothing that groups have read since may be set back.
+    behind = active == to
+    passed = behind and run["to"] == to and run["pnr"] is not None
+    if busy and not resumes and not behind and not journal["interrupted"]:
+        problems.append(_busy(look["active_members"], to))
+    if not journal["interrupted"]:
+        problems += scope_problems(look["out_of_scope"])
+    text = f"The applications lived on {active} and move to {to} by the type disaster."
+    if resumes:
+        text = f"The run {run['id']} was interrupted and goes on."
+    elif passed:
+        text = f"The {run['type']} run {run['id']} had passed the point of no return to {to}: this one ends it."
+    elif behind:
+        text = f"The {run['type']} run {run['id']} was about to leave {to}: the applications start there again."
+    elif journal["interrupted"]:
+        text = f"{text} The {run['type']} run {run['id']} had not ended: this one takes its place."
+    return {**_judgement(False, problems, text), "behind": behind and not resumes}
+
+
+def _busy(groups: Mapping[str, str], alias: str) -> str:
+    return (
+        f"These groups already have members on {alias}: {with_members(groups)}. Stop them first; those of clients"
+        " that died leave by themselves after their session time-out."
+    )
+
+
+def unfit(status: Mapping[str, Any]) -> list[str]:
+    """Partitions on which a flow must not go on: its position is not known to lie inside the source's log.
+
+    MirrorMaker 2 would go on silently, from the wrong place or from the start.
+    """
+    return [
+        f"{flow['name']} {row['topic']}-{row['partition']}: {row['fits_reason']}"
+        for flow in status["flows"]
+        for row in flow["partitions"]
+        if row["fits"] != PROVEN
+    ]
+
+
+def first_positions(status: Mapping[str, Any], alias: str) -> list[dict[str, Any]]:
+    """Position 0 for groups that have none on partitions of ``alias`` that were never written.
+
+    Only there it is certain that nothing is skipped and nothing is read again; any other first position is a decision
+    of the group's owner. Shape as ``kafka_group`` takes it; groups with members commit for themselves.
+    """
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in status["groups"]:
+        untouched = row["commit"] is None and row["read_to_end"] is True
+        if row["alias"] == alias and untouched and row["state"] in ("EMPTY", "DEAD"):
+            position = {"topic": row["topic"], "partition": row["partition"], "offset": 0}
+            groups.setdefault(row["group"], []).append(position)
+    return [{"group": group, "positions": positions} for group, positions in groups.items()]
+
+
+def _judgement(already: bool, problems: list[str], text: str, verdict: str = UNKNOWN) -> dict[str, Any]:
+    return {"already": already, "problems": problems[:8], "text": text, "verdict": verdict}
+
+
+def _aliases(status: Mapping[str, Any]) -> set[str]:
+    return {flow[end] for flow in status["flows"] for end in ("source", "target")}
+
+
+def _active_groups(status: Mapping[str, Any], alias: str) -> dict[str, str]:
+    """Groups with members on ``alias``, and who these members are."""
+    rows = [row for row in status["groups"] if row["alias"] == alias and row["state"] not in ("EMPTY", "DEAD")]
+    return {row["group"]: row["members"] for row in sorted(rows, key=lambda row: str(row["group"]))}
+
+
+def _other_run(run: Mapping[str, Any], kind: str, to: str) -> str:
+    return f"Wanted {kind} to {to}. {unfinished_run(run)}"
+
+
+def phases_left(phases: Sequence[str], run: Mapping[str, Any]) -> list[str]:
+    """The phases that a run still has to do: all of them, or from the point of no return on.
+
+    Every phase looks before it acts, so an earlier one may be repeated; behind the point of no return none may be.
+    Where the applications lived on that side already (``behind``), no position is touched; without a cut there are no
+    first writes to look for.
+    """
+    if run["pnr"] is not None:
+        left = list(phases[next(index for index, phase in enumerate(phases) if phase in _FORWARD_FROM) :])
+    elif run["behind"]:
+        left = list(phases[phases.index("start_consumers") :])
+    else:
+        return list(phases)
+    return [phase for phase in left if phase != "arrival" or not run["behind"] or "barrier" in run["phases"]]
+
+
+def on_higher(run: Mapping[str, Any], asked: str = "auto") -> str:
+    """What is done about a higher position on the side being entered: ``fail``, ``lower`` or ``keep`` (SOUNDNESS 6).
+
+    ``asked``: one of these, or ``auto``. Then it is kept only where this run's own consumers may have read there: it
+    began to start them before it was interrupted, and had found nobody ahead before that. A cutoff starts nobody
+    before the point of no return, behind which no position is set again.
+    """
+    if asked != "auto":
+        return asked
+    phases = run["phases"]
+    if "start_consumers" in phases and phases.get("barrier", {}).get("ahead") == []:
+        return "keep"
+    return "lower" if run["type"] == DISASTER else "fail"
+
+
+def written_behind(status: Mapping[str, Any], ends: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Partitions of the side that was left whose end moved behind the barrier: somebody still writes there."""
+    texts = []
+    for flow in status["flows"]:
+        for row in flow["partitions"]:
+            before = ends.get(row["topic"], {}).get(str(row["partition"]))
+            if before is not None and row["end"] is not None and row["end"] > before:
+                texts.append(f"{flow['source']} {row['topic']}-{row['partition']}: {row['end'] - before} offsets")
+    return texts

@@ -1,0 +1,141 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Adoption: what the inventory may say of a flow that exists already, and which connectors can be taken over (R33).
+
+Source: org.apache.kafka.connect.mirror.MirrorMaker (a dedicated MirrorMaker 2 has one herder for each flow, with the
+group ``SOURCE-mm2`` and the offsets topic ``mm2-offsets.SOURCE.internal`` on the target), DefaultReplicationPolicy.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..names import CONNECTORS, Naming, flow_name, offsets_topic
+from ..schema import Key, check_mapping, nearest
+
+__all__ = ["adopted_flow", "check_adopt", "config_problems", "unlisted_topics"]
+
+_KEYS = {
+    "source": Key(),
+    "checkpoint": Key(),
+    "heartbeat": Key(),
+    "connect_url": Key(),
+    "connect_client": Key("dict", default={}),
+    "offsets_topic": Key(),
+    "group": Key(),
+    "leave_topics": Key("list", default=[]),
+}
+_POLICIES = {"default": "DefaultReplicationPolicy", "identity": "IdentityReplicationPolicy"}
+
+
+def check_adopt(pair: Mapping[str, Any]) -> list[str]:
+    """Problems of ``kafka_dr_adopt``, in words."""
+    given = pair["adopt"]
+    if not given:
+        return []
+    if pair["engine"] != "connect":
+        return [f'kafka_dr_adopt cannot be used with kafka_dr_engine "{pair["engine"]}": its offsets cannot be set.']
+    if pair["policy"] == "identity":
+        return [
+            'kafka_dr_adopt is not needed with kafka_dr_policy "identity": enable finds by content where a flow begins.'
+            " Stop the other connector, and leave kafka_dr_adopt out."
+        ]
+    flows = [flow_name(*ends) for ends in _directions(pair["clusters"])]
+    problems = []
+    for flow, found in given.items():
+        if flow not in flows:
+            problems.append(
+                f'kafka_dr_adopt names the flow "{flow}", the flows are {" and ".join(flows)}.{nearest(flow, flows)}'
+            )
+        else:
+            problems += _check_flow(pair, flow, found)
+    return problems
+
+
+def _directions(clusters: Iterable[str]) -> list[tuple[str, str]]:
+    return [(source, target) for source in clusters for target in clusters if source != target]
+
+
+def _check_flow(pair: Mapping[str, Any], flow: str, found: Any) -> list[str]:
+    where = f"kafka_dr_adopt.{flow}"
+    one, problems = check_mapping(where, found, _KEYS)
+    if problems:
+        return problems
+    if bool(one["source"]) == bool(one["offsets_topic"]):
+        return [
+            f'{where} needs either the key "source", the name of a connector, or "offsets_topic", that of a dedicated'
+            f' MirrorMaker 2 (usually "{offsets_topic(flow.split("->")[0])}").'
+        ]
+    if one["group"] and not one["offsets_topic"]:
+        problems.append(f'{where} has the key "group", which only a dedicated MirrorMaker 2 has.')
+    connect = [key for key in ("checkpoint", "heartbeat", "connect_url", "connect_client") if one[key]]
+    if one["offsets_topic"] and connect:
+        problems.append(f'{where} has both "offsets_topic" and "{connect[0]}", which a dedicated MirrorMaker 2 lacks.')
+    own = {f"{flow}.{name}" for name in CONNECTORS.values()}
+    problems += [
+        f'{where}.{part} is "{one[part]}", which is the name of the pair\'s own connector.'
+        for part in CONNECTORS
+        if one[part] in own
+    ]
+    listed = [topic["name"] for topic in pair["topics"]]
+    return problems + [
+        f'{where}.leave_topics names "{topic}", which kafka_dr_topics lists.'
+        for topic in one["leave_topics"]
+        if topic in listed
+    ]
+
+
+def adopted_flow(pair: Mapping[str, Any], source: str, target: str) -> dict[str, Any] | None:
+    """What ``kafka_dr_adopt`` says of a flow, complete; None: nothing is adopted."""
+    found = pair["adopt"].get(flow_name(source, target))
+    if found is None:
+        return None
+    one, _problems = check_mapping("", found, _KEYS)
+    cluster = pair["clusters"][target]
+    own = one["connect_url"] is None
+    return {
+        "connectors": {part: one[part] for part in CONNECTORS if one[part]},
+        "connect_url": cluster["connect_url"] if own else one["connect_url"],
+        "connect_client": cluster["connect_client"] if own else one["connect_client"],
+        "offsets_topic": one["offsets_topic"],
+        "group": one["group"] or f"{source}-mm2",
+        "leave_topics": [str(topic) for topic in one["leave_topics"]],
+    }
+
+
+def config_problems(part: str, config: Mapping[str, str], source: str, target: str, naming: Naming) -> list[str]:
+    """Why the connector that ``config`` belongs to does not do the work of one of the pair, in words.
+
+    Another alias, policy or separator gives replicas other names; a transform gives them other content.
+    """
+    wanted = {
+        "connector.class": (CONNECTORS[part], ""),
+        "source.cluster.alias": (source, ""),
+        "target.cluster.alias": (target, ""),
+    }
+    if part == "source":
+        wanted["replication.policy.class"] = (_POLICIES[naming.policy], _POLICIES["default"])
+        wanted["replication.policy.separator"] = (naming.separator, ".")
+        wanted["transforms"] = ("", "")
+        wanted["predicates"] = ("", "")
+    problems = []
+    for key, (value, default) in wanted.items():
+        found = config.get(key, default)
+        short = found.rsplit(".", 1)[-1] if key.endswith(".class") else found
+        if short != value:
+            problems.append(f'its setting {key} is "{found}", wanted "{value}"')
+    return problems
+
+
+def unlisted_topics(replicated: Iterable[str], listed: Iterable[str], left: Iterable[str]) -> list[str]:
+    """Topics that no flow would replicate after the adoption and that the inventory does not accept."""
+    known = {*listed, *left}
+    return sorted({topic for topic in replicated if topic not in known and not _is_heartbeats(topic)})
+
+
+def _is_heartbeats(topic: str) -> bool:
+    return topic == "heartbeats" or topic.endswith("heartbeats")

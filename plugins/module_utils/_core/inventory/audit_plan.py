@@ -1,0 +1,149 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan of an audit: what the Spark program compares, from the pair and its journal.
+
+The schema is that of ``spark/kafka_dr_audit/plan.py`` (docs/audit.md).
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..names import Naming
+from ..security import is_secret, java_properties
+
+__all__ = ["SCHEMA", "audit_plan", "cluster_part", "secrets_name"]
+
+SCHEMA = "switchback.kafka_dr/audit-plan/1"
+
+
+def secrets_name(alias: str) -> str:
+    """The environment variable that holds the secrets of a cluster, as a JSON object of client properties."""
+    return "KAFKA_DR_AUDIT_SECRETS_" + "".join(sign if sign.isalnum() else "_" for sign in alias.upper())
+
+
+def cluster_part(alias: str, cluster: Mapping[str, Any], cluster_id: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """The plan's entry of a cluster, without secrets, and the environment that holds them."""
+    java = java_properties(cluster.get("admin_client") or cluster.get("client") or {})
+    hidden = {name: value for name, value in java.items() if is_secret(name)}
+    part: dict[str, Any] = {
+        "cluster_id": cluster_id,
+        "bootstrap_servers": cluster["bootstrap_servers"],
+        "client": {name: value for name, value in java.items() if name not in hidden},
+    }
+    if not hidden:
+        return part, {}
+    return {**part, "secrets": {"env": secrets_name(alias)}}, {secrets_name(alias): json.dumps(hidden)}
+
+
+def audit_plan(
+    pair: Mapping[str, Any], state: Mapping[str, Any], clusters: Mapping[str, Any], partitions: Mapping[str, int]
+) -> dict[str, Any]:
+    """The whole plan.
+
+    ``pair``: name, home, topics, policy, separator, guarantee, accept, fresh. ``state``: of the journal. ``clusters``:
+    entries of `cluster_part` by alias. ``partitions``: number by topic.
+    """
+    naming = Naming(pair["policy"], pair["separator"])
+    active = state["active"] or pair["home"]
+    passive = next(alias for alias in clusters if alias != active)
+    left = {alias: state["left"].get(alias) or {} for alias in (active, passive)}
+    flows = [(active, passive), (passive, active)]
+    topics = [
+        _topic(pair, state, naming, flow, topic, partitions[topic], active, left)
+        for flow in flows
+        for topic in pair["topics"]
+        # One log of one name: before the first move nothing went the other way.
+        if pair["policy"] == "default" or flow[0] == active or left[passive]
+    ]
+    run = (state.get("run") or {}).get("id") or "none"
+    return {"schema": SCHEMA, "run": run, "pair": pair["name"], "clusters": dict(clusters), "topics": topics}
+
+
+def _topic(
+    pair: Mapping[str, Any],
+    state: Mapping[str, Any],
+    naming: Naming,
+    flow: tuple[str, str],
+    topic: str,
+    partitions: int,
+    active: str,
+    left: Mapping[str, Any],
+) -> dict[str, Any]:
+    source, target = flow
+    passive = target if source == active else source
+    replica = naming.replica(source, topic)
+    identity, online = pair["policy"] == "identity", source == active
+    ends = cut = None
+    if identity and not online:
+        # What was written before the last move, and nothing else: behind these ends both logs go on.
+        ends, cut = (left[passive].get(name, {}).get(topic, {}) for name in ("ends", "cut"))
+    whole = {"start": None, "end": None}
+    return {
+        "name": f"{source}:{topic}",
+        "source": {**_side(state, source, topic), "live": ends is not None},
+        "target": {**_side(state, target, replica), "live": cut is not None},
+        # Nobody writes where no application lives: everything of that side must be on the other one.
+        "mode": "online" if online else "complete",
+        "guarantee": pair["guarantee"],
+        "accept": list(pair["accept"].get(topic, ())),
+        "fresh": pair["fresh"],
+        "partitions": [
+            {
+                "partition": number,
+                "source": {**whole, "end": _at(ends, number)},
+                "target": {**whole, "end": _at(cut, number)},
+            }
+            for number in range(partitions)
+        ],
+        # Under identity both directions hold the same records: positions are judged where both ends are known.
+        "positions": [] if identity and online else _positions(left, source, target, topic, replica, active),
+    }
+
+
+def _at(offsets: Mapping[Any, Any] | None, partition: int) -> int | None:
+    """The journal's keys are text, as JSON has them."""
+    return None if offsets is None else offsets.get(str(partition), offsets.get(partition))
+
+
+def _side(state: Mapping[str, Any], alias: str, topic: str) -> dict[str, Any]:
+    known = state["topic_ids"].get(alias, {}).get(topic)
+    # librdkafka writes ids in plain base64, Kafka itself in the form for URLs (org.apache.kafka.common.Uuid).
+    return {"cluster": alias, "topic": topic, "topic_id": known and known.translate(str.maketrans("+/", "-_"))}
+
+
+def _positions(
+    left: Mapping[str, Any], source: str, target: str, topic: str, replica: str, active: str
+) -> list[dict[str, Any]]:
+    """Those of the last move: where each group stood on the side being left, and where it was put on the active one."""
+    passive = source if target == active else target
+    stood, earlier = (left[alias].get("positions") or {} for alias in (passive, active))
+    entered = _entered(left[passive].get("entered") or ())
+    here, there = (replica, topic) if target == active else (topic, replica)
+    truth = "source" if target == active else "target"
+    given = "target" if target == active else "source"
+    rows = []
+    for group in sorted({*stood, *entered}):
+        before, after = stood.get(group, {}).get(there, {}), entered.get(group, {}).get(here, {})
+        own = earlier.get(group, {}).get(here, {})
+        for partition in sorted({int(number) for number in (*before, *after)}):
+            row = {"group": group, "partition": partition, "truth": truth}
+            row[truth] = _at(before, partition)
+            row[given] = after.get(partition)
+            row["own"] = _at(own, partition)
+            rows.append(row)
+    return rows
+
+
+def _entered(groups: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, dict[int, int]]]:
+    found: dict[str, dict[str, dict[int, int]]] = {}
+    for group in groups:
+        for row in group["positions"]:
+            topics = found.setdefault(group["group"], {})
+            topics.setdefault(row["topic"], {})[int(row["partition"])] = row["offset"]
+    return found

@@ -1,0 +1,87 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hooks: what an owner wants to be done before or after a phase, such as a change of DNS or a page to somebody.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..schema import Key, nearest
+
+__all__ = ["HOOK_KEYS", "MOMENTS", "check_hook", "hook_lines", "hooks_at"]
+
+# By type, what happens in a run: the phases of roles/cutover/vars/main.yml, and two moments around them.
+_AROUND = ("run", "undo")
+MOMENTS: dict[str, tuple[str, ...]] = {
+    "cutoff": (
+        *("stop_producers", "drain", "stop_consumers", "barrier", "positions", "start"),
+        *("arrival", "flows", "settled", *_AROUND),
+    ),
+    "continuous": (
+        *("stop_consumers", "follow", "positions", "start_consumers", "move_producers"),
+        *("arrival", "flows", "settled", *_AROUND),
+    ),
+    "disaster": (
+        *("stop_consumers", "rescue", "survey", "positions", "start_consumers", "move_producers"),
+        *("arrival", "flows", *_AROUND),
+    ),
+}
+HOOK_KEYS = {
+    "name": Key(required=True),
+    "when": Key(required=True, choices=("before", "after")),
+    "phase": Key(required=True),
+    "types": Key("list", default=list(MOMENTS)),
+    "command": Key("list"),
+    "tasks_file": Key(),
+    "timeout": Key("int", default=60),
+    "on_error": Key(default="stop", choices=("stop", "go_on")),
+}
+
+
+def check_hook(hook: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a hook whose keys have the right types, in sentences."""
+    where = f'The hook "{hook["name"]}"'
+    problems = [
+        f'{where} names the unknown type "{name}", wanted some of: {", ".join(MOMENTS)}.{nearest(str(name), MOMENTS)}'
+        for name in hook["types"]
+        if name not in MOMENTS
+    ]
+    known = {moment for moments in MOMENTS.values() for moment in moments}
+    phase, types = hook["phase"], [name for name in hook["types"] if name in MOMENTS]
+    if phase not in known:
+        problems.append(f'{where} names the unknown phase "{phase}".{nearest(phase, sorted(known))}')
+    elif not any(phase in MOMENTS[name] for name in types) and not problems:
+        kinds = " or ".join(types) or "type of cutover"
+        problems.append(f'{where} would never run: no {kinds} has the phase "{phase}".')
+    if (hook["command"] is None) == (hook["tasks_file"] is None):
+        problems.append(f'{where} needs one of the keys "command" and "tasks_file", and not both.')
+    if hook["tasks_file"] is not None and not hook["tasks_file"].startswith("/"):
+        problems.append(f'{where} has the tasks_file "{hook["tasks_file"]}", which must be an absolute path.')
+    if hook["command"] is not None and not all(isinstance(word, str) and word for word in hook["command"] or [None]):
+        problems.append(f"{where} needs a command that is a list of words: no shell is involved.")
+    if hook["timeout"] < 1:
+        problems.append(f"{where} needs a timeout of at least 1 s, found {hook['timeout']}.")
+    return problems
+
+
+def hooks_at(hooks: Sequence[Mapping[str, Any]], when: str, phase: str, cutover_type: str) -> list[dict[str, Any]]:
+    """The hooks of a moment, in the order of the inventory."""
+    return [
+        dict(hook) for hook in hooks if (hook["when"], hook["phase"]) == (when, phase) and cutover_type in hook["types"]
+    ]
+
+
+def hook_lines(hooks: Sequence[Mapping[str, Any]], cutover_type: str) -> list[str]:
+    """What a run of this type would do of its owner's, for a person, in the order of the phases."""
+    wanted = [
+        (moment, hook)
+        for phase in MOMENTS[cutover_type]
+        for when in ("before", "after")
+        for moment, hook in ((f"{when} {phase}", hook) for hook in hooks_at(hooks, when, phase, cutover_type))
+    ]
+    return [f"hook {moment}: {hook['name']}, at most {hook['timeout']} s" for moment, hook in wanted]

@@ -1,0 +1,230 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a client is told in each state of the pair, and what roles need ready-made.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import PurePosixPath
+from typing import Any
+
+from ..names import HEARTBEATS, Naming, salvage_topic
+from ..resources.acl import bans, client_acls
+from ..security import librdkafka_properties
+from ..srm.states import list_rows
+
+__all__ = [
+    "client_batches",
+    "client_call",
+    "endpoint",
+    "laid_out",
+    "larger_replicas",
+    "salvage_topics",
+    "unequal_partitions",
+]
+
+
+def _live_flows(pair: Mapping[str, Any], active: str) -> list[dict[str, str]]:
+    """Source and target of the flows that copy while applications live on ``active``."""
+    identity = pair["policy"] == "identity"
+    flows = [flow for flow in pair["flows"].values() if not identity or flow["source"] == active]
+    return [{end: flow[end] for end in ("source", "target")} for flow in flows]
+
+
+def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
+    """The pair with what roles need ready-made, so that no playbook computes.
+
+    ``live_flows``: by active alias, source and target of each flow that replicates then. ``lists``: of
+    srm-control. ``rights``: by alias, what declared clients need, as ``kafka_acl`` takes it, and what it is to
+    ``keep``: the fence. ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by alias,
+    originals and replicas. ``syncs``: by alias, the offset-syncs topics that lie there.
+    ``flow_topics``: by alias, what the flows create there, as ``kafka_topic`` takes it.
+    """
+    endpoints = {
+        alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}
+        for alias in pair["clusters"]
+    }
+    return {
+        **pair,
+        "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
+        "lists": list_rows(pair),
+        "syncs": {flow["syncs"]["on"]: [flow["syncs"]["topic"]] for flow in pair["flows"].values()},
+        "names": {alias: _names(pair, alias) for alias in pair["clusters"]},
+        "flow_topics": {alias: _flow_topics(pair, alias) for alias in pair["clusters"]},
+        "endpoints": endpoints,
+        "rights": {alias: _rights(pair, endpoints[alias]) for alias in pair["clusters"]},
+    }
+
+
+def _rights(pair: Mapping[str, Any], endpoints: Mapping[str, Any]) -> dict[str, Any]:
+    principals = sorted({client["principal"] for client in pair["clients"] if client["principal"]})
+    fence = bans([topic["name"] for topic in pair["topics"]], principals)
+    wanted = [acl for client in pair["clients"] for acl in client_acls(client, endpoints[client["name"]])]
+    return {"principals": principals, "acls": wanted, "keep": [asdict(ban) for ban in fence]}
+
+
+def _names(pair: Mapping[str, Any], alias: str) -> list[str]:
+    naming = Naming(pair["policy"], pair["separator"])
+    originals = [topic["name"] for topic in pair["topics"]]
+    others = [flow["source"] for flow in pair["flows"].values() if flow["target"] == alias]
+    return list(dict.fromkeys([*originals, *(naming.replica(other, name) for other in others for name in originals)]))
+
+
+def _flow_topics(pair: Mapping[str, Any], alias: str) -> list[dict[str, Any]]:
+    """Topics that MirrorMaker 2 creates on ``alias`` itself, unless they exist.
+
+    Source: MirrorSourceConfig, MirrorCheckpointConfig and MirrorHeartbeatConfig of Kafka 4.3, whose default factors
+    are 2, 3 and 3. Each connector creates its topics on its target.
+    """
+    naming = Naming(pair["policy"], pair["separator"])
+    (other,) = [name for name in pair["clusters"] if name != alias]
+    copies = {} if pair["policy"] == "identity" else pair["topics"]
+    rows = [(naming.replica(other, topic["name"]), topic["partitions"], "source") for topic in copies]
+    rows += [(naming.heartbeats(other), 1, "source"), (naming.checkpoints(other), 1, "checkpoint")]
+    rows += [(HEARTBEATS, 1, "heartbeat")] if "heartbeat" in pair["parts"] else []
+    return [
+        {"name": name, "partitions": count, "replication_factor": _factor(pair, part)} for name, count, part in rows
+    ]
+
+
+_FACTORS = {
+    "source": ("replication.factor", 2),
+    "checkpoint": ("checkpoints.topic.replication.factor", 3),
+    "heartbeat": ("heartbeats.topic.replication.factor", 3),
+}
+
+
+def _factor(pair: Mapping[str, Any], part: str) -> int | None:
+    """The replication factor that a connector asks for; None: the broker's default, or that of SRM."""
+    key, default = _FACTORS[part]
+    given = {**pair["flow"]["settings"], **pair["flow"][f"{part}_settings"]}
+    usual = pair["flow"]["replication_factor"] or (None if pair["engine"] == "srm" else default)
+    # null takes our own value away.
+    found = default if key in given and given[key] is None else given.get(key, usual)
+    return None if found is None or int(found) < 1 else int(found)
+
+
+def unequal_partitions(
+    found: Mapping[str, Sequence[Mapping[str, Any]]], topics: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Topics whose partition counts differ from the inventory's or between the clusters, in words.
+
+    ``found``: alias -> topics as ``kafka_topic_info`` returns them. Fewer than declared on *both* sides is growth and
+    fits; different counts on the two sides put keys on other partitions after a move.
+    """
+    counts = {
+        alias: {topic["name"]: topic["partitions"] for topic in rows if topic["exists"]}
+        for alias, rows in found.items()
+    }
+    texts = []
+    for topic in topics:
+        name, wanted = topic["name"], topic["partitions"]
+        present = {alias: rows[name] for alias, rows in counts.items() if name in rows}
+        if len(set(present.values())) > 1 or any(count > wanted for count in present.values()):
+            shown = ", ".join(f"{count} on {alias}" for alias, count in sorted(present.items()))
+            texts.append(f'"{name}": {wanted} in the inventory, {shown}')
+    return texts
+
+
+def larger_replicas(found: Mapping[str, Sequence[Mapping[str, Any]]], pair: Mapping[str, Any]) -> list[str]:
+    """Replicas with more partitions than their original has or is about to get, in words.
+
+    ``found``: as for ``unequal_partitions``. MirrorMaker 2 adds the partitions that a replica lacks, and removes none.
+    """
+    if pair["policy"] == "identity":
+        return []
+    naming = Naming(pair["policy"], pair["separator"])
+    counts = {
+        alias: {topic["name"]: topic["partitions"] for topic in rows if topic["exists"]}
+        for alias, rows in found.items()
+    }
+    texts = []
+    for flow in pair["flows"].values():
+        for topic in pair["topics"]:
+            replica = naming.replica(flow["source"], topic["name"])
+            has = counts[flow["target"]].get(replica, 0)
+            wanted = max(topic["partitions"], counts[flow["source"]].get(topic["name"], 0))
+            if has > wanted:
+                texts.append(f'"{replica}" has {has} partitions on {flow["target"]}, "{topic["name"]}" has {wanted}')
+    return texts
+
+
+def salvage_topics(topics: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Where a tail goes that is not replayed into its own topic: as ``kafka_topic`` takes them. They never expire."""
+    return [
+        {
+            "name": salvage_topic(topic["name"]),
+            "partitions": topic["partitions"],
+            "replication_factor": topic["replication_factor"],
+            "config": {"cleanup.policy": "delete", "retention.ms": -1},
+        }
+        for topic in topics
+    ]
+
+
+def client_batches(clients: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+    """Clients that may be handled at the same time, in order: on one host, by one kind of control, in a row.
+
+    ``groups``: inventory groups; the ``hosts`` of a client is a group or a host. A client that has to wait for another
+    (``after``) begins a new batch, whichever way the list runs.
+    """
+    batches: list[dict[str, Any]] = []
+    for client in clients:
+        row = {"control": client["control"], "become": client["become"]}
+        for host in groups.get(client["hosts"]) or [client["hosts"]]:
+            batch = batches[-1] if batches else None
+            same = batch is not None and all(batch[key] == value for key, value in {**row, "host": host}.items())
+            if batch is None or not same or _ordered(client, batch["clients"]):
+                batch = {**row, "host": host, "clients": []}
+                batches.append(batch)
+            batch["clients"].append(dict(client))
+    return batches
+
+
+def _ordered(client: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> bool:
+    names = {other["name"] for other in others}
+    return bool(names & set(client["after"])) or any(client["name"] in other["after"] for other in others)
+
+
+def client_call(client: Mapping[str, Any], action: str, endpoints: Mapping[str, str | None]) -> dict[str, Any]:
+    """What ``client_control`` is to do with one client. ``endpoints``: by name.
+
+    ``action``: stop, start, point or fence. ``fence`` only leaves the fencing token of the run on the host, for kinds
+    of control that have no command here.
+    """
+    call: dict[str, Any] = {"name": client["name"]}
+    if client["endpoint_file"]:
+        file = PurePosixPath(client["endpoint_file"])
+        call["token_file"] = str(file.parent / f".{file.name}.kafka-dr-token")
+    if action in ("stop", "start"):
+        call["argv"] = client[action]
+    if action in ("start", "point") and client["endpoint_file"]:
+        content = endpoints[client["name"]]
+        call.update(path=client["endpoint_file"], content=content, mode=client["endpoint_mode"])
+    return call
+
+
+def endpoint(pair: Mapping[str, Any], client: Mapping[str, Any], alias: str) -> dict[str, Any]:
+    """What ``client`` needs to work on ``alias``: the values that an endpoint template may use.
+
+    ``topics``: originals, which producers write. ``subscribe``: originals and replicas, which consumers read.
+    """
+    naming = Naming(pair["policy"], pair["separator"])
+    cluster = pair["clusters"][alias]
+    other = next(name for name in pair["clusters"] if name != alias)
+    originals = list(client["topics"])
+    replicas = [naming.replica(other, topic) for topic in originals]
+    return {
+        "alias": alias,
+        "bootstrap_servers": cluster["bootstrap_servers"],
+        "client": librdkafka_properties(cluster["client"]),
+        "topics": originals,
+        "replicas": [topic for topic in replicas if topic not in originals],
+        "subscribe": originals + [topic for topic in replicas if topic not in originals],
+        "group": client.get("group"),
+    }

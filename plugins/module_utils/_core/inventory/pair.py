@@ -1,0 +1,586 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One inventory describes the pair: checked as a whole, then derived into what every role reads.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..errors import DrError
+from ..names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, is_internal
+from ..resources.retention import without_retention
+from ..resources.topic_filters import excluded_by_default
+from ..schema import Key, check_mapping, is_set, nearest
+from ..srm.states import own_settings
+from .adoption import adopted_flow, check_adopt
+from .applications import part_of
+from .hooks import HOOK_KEYS, check_hook
+from .parsed_values import VALUE_CHECKS, check_hosts, is_legal_topic, printable, shared_endpoint_files
+
+__all__ = ["VARIABLES", "cutover_order", "derive_pair"]
+
+_ALIAS = re.compile(r"[A-Za-z0-9_-]+")
+# As long as an outage that is planned for: the cleaner may leave one offset-sync of each partition.
+_WEEK_MS = 604_800_000
+
+VARIABLES: dict[str, Key] = {
+    "engine": Key(default="connect", choices=("connect", "srm")),
+    "policy": Key(default="default", choices=("default", "identity")),
+    "separator": Key(default="."),
+    "home": Key(required=True),
+    "run_on": Key(default="localhost"),
+    "clusters": Key("dict", required=True),
+    "topics": Key("list", required=True),
+    "groups": Key("list", default=[]),
+    "clients": Key("list", default=[]),
+    "hooks": Key("list", default=[]),
+    "journal_topic": Key(default=JOURNAL_TOPIC),
+    "hold_retention": Key("flag", default=False),
+    "flow": Key("dict", default={}),
+    "srm": Key("dict", default={}),
+    "adopt": Key("dict", default={}),
+}
+# Variables of a run, not of the pair: known here so that a misspelt one is named.
+RUN_VARIABLES = {
+    "application": Key(),
+    "to": Key(),
+    "confirm": Key(),
+    "type": Key(choices=("cutoff", "continuous")),
+    "rights": Key(choices=("merge", "exact")),
+    "fence": Key(choices=("auto", "acl", "none")),
+    "fence_logins": Key("dict"),
+    "report_dir": Key(),
+    "lower": Key(choices=("auto", "fail", "lower", "keep")),
+    "although_healthy": Key("flag"),
+    "disaster_stop_timeout": Key("number"),
+    "rescue_timeout": Key("number"),
+    "rescue_stall": Key("number"),
+    "ready_require": Key(choices=("none", "controlled", "disaster", "both")),
+    "ready_accept": Key("names"),
+    "ready_lag": Key("number"),
+    "ready_expiry": Key("number"),
+    "ready_age": Key("number"),
+    "metrics_file": Key(),
+    "drill_type": Key(choices=("cutoff", "continuous")),
+    "drill_back": Key("flag"),
+    "drill_seconds": Key("number"),
+    "drill_rate": Key("number"),
+    "drill_principal": Key(),
+    "drill_client": Key("dict"),
+    "drill_dir": Key(),
+    "drain_timeout": Key("number"),
+    "max_downtime": Key("number"),
+    "take_over": Key(),
+    "drain_groups_timeout": Key("number"),
+    "drain_groups_stall": Key("number"),
+    "stop_timeout": Key("number", least=1),
+    "restart_timeout": Key("number", least=1),
+    "reason": Key(),
+    "idle_settle": Key("number"),
+    "member_timeout": Key("number"),
+    "first_write_timeout": Key("number"),
+    "enable_timeout": Key("number", least=1),
+    "stall_timeout": Key("number"),
+    "group_lag": Key(choices=("refuse", "reread")),
+    "accept_skips": Key("names"),
+    "applications_on": Key(),
+    "copy_again": Key("names"),
+    "checkpoint_timeout": Key("number", least=1, most=600),
+    "accept_foreign": Key("names"),
+    "accept_tail": Key("names"),
+    "accept_expired": Key("names"),
+    "accept_newer_keys": Key("names"),
+    "salvage": Key(choices=("list", "export", "replay")),
+    "salvage_into": Key(choices=("salvage", "original")),
+    "audit": Key("flag"),
+    "audit_dir": Key(),
+    "audit_accept": Key("dict"),
+    "audit_guarantee": Key(choices=("at_least_once", "exactly_once")),
+    "audit_settle": Key("number"),
+    "audit_timeout": Key("number", least=1),
+    "spark_master": Key(),
+    "spark_conf": Key("dict"),
+    "spark_memory": Key(),
+    "spark_jars": Key(),
+    "spark_python": Key(),
+}
+# In place of a required variable that is missing or has a wrong type.
+_NOTHING: dict[str, Any] = {"dict": {}, "list": []}
+# What our own set_stats hand on: AWX gives them back to the next job of a workflow as extra variables.
+_RESULTS = ("verdict", "outcome", "active", "run", "ready_controlled", "ready_disaster")
+_CLUSTER = {
+    "bootstrap_servers": Key(required=True),
+    "cluster_id": Key(),
+    "client": Key("dict", default={}),
+    "admin_client": Key("dict"),
+    "connect_url": Key(),
+    "connect_client": Key("dict", default={}),
+}
+_SRM_KEYS = {
+    "url": Key(required=True),
+    "client": Key("dict", default={}),
+    "api_version": Key(),
+    "cluster": Key(required=True),
+    "service": Key(),
+    "reverse_checkpointing": Key(default="auto", choices=("auto", "required", "off")),
+    "host": Key(required=True),
+    "command": Key("words", default=["srm-control"]),
+    "config": Key(),
+    "secret_env": Key(default="SECURESTOREPASS"),
+    "secret": Key(),
+}
+_TOPIC_KEYS = {
+    "name": Key(required=True),
+    "application": Key(),
+    "partitions": Key("int", required=True),
+    "replication_factor": Key("int"),
+    "config": Key("dict", default={}),
+}
+_GROUP_KEYS = {
+    "name": Key(required=True),
+    "mode": Key(default="moved", choices=("moved", "local")),
+    "topics": Key("words"),
+}
+_FLOW_KEYS = {
+    "replication_factor": Key("int"),
+    "tasks_max": Key("int"),
+    "syncs_compaction_lag_ms": Key("int", default=_WEEK_MS),
+    "settings": Key("dict", default={}),
+    "source_settings": Key("dict", default={}),
+    "checkpoint_settings": Key("dict", default={}),
+    "heartbeat_settings": Key("dict", default={}),
+}
+_CLIENT_KEYS = {
+    "name": Key(required=True),
+    "role": Key(required=True, choices=("producer", "consumer", "processor")),
+    "topics": Key("words"),
+    "group": Key(),
+    "principal": Key(),
+    "outputs": Key("words"),
+    "transactional_ids": Key("words", default=[]),
+    "hosts": Key(default="localhost"),
+    "control": Key(default="command", choices=("command", "systemd", "tasks")),
+    "unit": Key(),
+    "start": Key("words"),
+    "stop": Key("words"),
+    "tasks_file": Key(),
+    "endpoint_file": Key(),
+    "endpoint_template": Key(default="kafka.env.j2"),
+    "endpoint_mode": Key(default="0640"),
+    "become": Key("bool", default=False),
+    "after": Key("words", default=[]),
+}
+
+_MAPPINGS = {"clusters": _CLUSTER, "srm": _SRM_KEYS}
+_LISTS = {"topics": _TOPIC_KEYS, "groups": _GROUP_KEYS, "clients": _CLIENT_KEYS, "hooks": HOOK_KEYS}
+
+
+def derive_pair(
+    variables: Mapping[str, Any],
+    known: Mapping[str, Key] | None = None,
+    hosts: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Any]:
+    """The checked and derived pair from the ``kafka_dr_*`` variables (given without that prefix).
+
+    Raises ``inventory_invalid`` with every problem found, so that one run shows all of them.
+    ``known``: further variable names that are right (those of roles). ``hosts``: groups of the Ansible inventory with
+    their hosts, ``all`` among them; None: hosts of clients are not checked.
+    """
+    problems = _unknown_variables(variables, known or {})
+    pair, wrong_types, broken = _of_right_types(variables)
+    problems += wrong_types
+    for needs, check in (*_CHECKS, *VALUE_CHECKS):
+        if not broken & set(needs.split()):
+            problems += check(pair)
+    problems += _check_together(pair, broken, hosts or {})
+    # After it: what one application's clients lack keeps no other application from moving.
+    problems += check_hosts(pair, hosts) if hosts is not None else []
+    if problems:
+        raise DrError(
+            "inventory_invalid",
+            "The inventory is not usable: " + " ".join(map(printable, dict.fromkeys(problems))),
+            "Nothing was changed. See the inventory reference in docs/inventory.md.",
+        )
+    return _derived(pair)
+
+
+def _unknown_variables(given: Mapping[str, Any], known: Mapping[str, Key]) -> list[str]:
+    accepted = [f"kafka_dr_{name}" for name in (*VARIABLES, *RUN_VARIABLES, *_RESULTS, *known)]
+    unknown = [name for name in (f"kafka_dr_{name}" for name in given) if name not in accepted]
+    return [f'The variable "{name}" is unknown.{nearest(name, accepted)}' for name in unknown]
+
+
+def _of_right_types(variables: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], set[str]]:
+    """All variables without what has a wrong type, the problems, and the names of variables that lack something."""
+    pair: dict[str, Any] = {}
+    problems: list[str] = []
+    broken: set[str] = set()
+    for name, key in {**VARIABLES, **RUN_VARIABLES}.items():
+        filled, found = check_mapping("kafka_dr", {name: variables.get(name)}, {name: key})
+        pair[name] = (_NOTHING.get(key.type, "") if key.required else key.default) if found else filled[name]
+        broken |= {name} if found else set()
+        problems += [
+            text.replace('needs the key "', 'needs the key "kafka_dr_', 1).replace("kafka_dr.", "kafka_dr_", 1)
+            for text in found
+        ]
+    found, lacking = _check_parts(pair)
+    return pair, problems + found, broken | lacking
+
+
+def _check_parts(pair: dict[str, Any]) -> tuple[list[str], set[str]]:
+    """Leaves in ``pair`` the items whose keys have the right types; the problems of the others, and where they are."""
+    problems: dict[str, list[str]] = {name: [] for name in (*_MAPPINGS, *_LISTS, "flow")}
+    for name, keys in _MAPPINGS.items():
+        checked = {str(key): check_mapping(f"kafka_dr_{name}.{key}", item, keys) for key, item in pair[name].items()}
+        pair[name] = {key: value for key, (value, found) in checked.items() if not found}
+        problems[name] = [text for value, found in checked.values() for text in found]
+    for name, keys in _LISTS.items():
+        items = [{"name": item} if name == "groups" and isinstance(item, str) else item for item in pair[name]]
+        results = [check_mapping(f"kafka_dr_{name}[{index}]", item, keys) for index, item in enumerate(items)]
+        pair[name] = [value for value, found in results if not found]
+        problems[name] = [text for value, found in results for text in found]
+    flow, problems["flow"] = check_mapping("kafka_dr_flow", pair["flow"], _FLOW_KEYS)
+    pair["flow"] = check_mapping("", {}, _FLOW_KEYS)[0] if problems["flow"] else flow
+    return [text for found in problems.values() for text in found], {name for name in problems if problems[name]}
+
+
+def _check_together(pair: dict[str, Any], broken: set[str], hosts: Mapping[str, Sequence[str]]) -> list[str]:
+    """How topics, groups and clients fit together; leaves in ``pair`` those of one application."""
+    problems = [text for needs, check in _LINKS if not broken & set(needs.split()) for text in check(pair)]
+    whole = not problems and not broken & {"engine", "topics", "groups", "clients"}
+    apart = part_of(pair, pair["application"] or None, pair["rights"] == "exact", hosts) if whole else []
+    problems += apart or shared_endpoint_files(pair, hosts)
+    return problems + (_contradictions(pair) if whole else [])
+
+
+def _check_count(pair: Mapping[str, Any]) -> list[str]:
+    count = len(pair["clusters"])
+    return [] if count == 2 else [f"kafka_dr_clusters must hold exactly two clusters, found {count}."]
+
+
+def _check_home(pair: Mapping[str, Any]) -> list[str]:
+    if pair["home"] in pair["clusters"]:
+        return []
+    hint = nearest(pair["home"], pair["clusters"])
+    return [f'kafka_dr_home is "{pair["home"]}", which is not in kafka_dr_clusters.{hint}']
+
+
+def _check_clusters(pair: Mapping[str, Any]) -> list[str]:
+    clusters, separator = pair["clusters"], pair["separator"]
+    problems = [
+        f'The alias "{alias}" must consist of letters, digits, "-" and "_" and not contain the separator "{separator}":'
+        " MirrorMaker 2 could not tell alias from topic."
+        for alias in clusters
+        if not _ALIAS.fullmatch(alias) or (separator and separator in alias)
+    ]
+    for key in ("bootstrap_servers", "cluster_id"):
+        values = [cluster[key] for cluster in clusters.values() if cluster[key]]
+        if len(values) == 2 and values[0] == values[1]:
+            problems.append(
+                f'Both clusters have the same {key} "{values[0]}": a pair on one cluster would copy its own replicas.'
+            )
+    return problems
+
+
+def _check_connect(pair: Mapping[str, Any]) -> list[str]:
+    return [
+        f'kafka_dr_clusters.{alias} needs the key "connect_url" with kafka_dr_engine "connect".'
+        for alias, cluster in pair["clusters"].items()
+        if pair["engine"] == "connect" and not cluster["connect_url"]
+    ]
+
+
+def _check_sites(pair: Mapping[str, Any]) -> list[str]:
+    if pair["engine"] != "srm":
+        return []
+    missing = [alias for alias in pair["clusters"] if alias not in pair["srm"]]
+    unknown = [alias for alias in pair["srm"] if alias not in pair["clusters"]]
+    return [f'kafka_dr_srm needs the site "{alias}" with kafka_dr_engine "srm".' for alias in missing] + [
+        f'kafka_dr_srm names "{alias}", which is not in kafka_dr_clusters.{nearest(alias, pair["clusters"])}'
+        for alias in unknown
+    ]
+
+
+def _check_srm(pair: Mapping[str, Any]) -> list[str]:
+    if pair["engine"] != "srm":
+        return []
+    if pair["policy"] == "identity":
+        return [
+            'kafka_dr_policy "identity" cannot be used with kafka_dr_engine "srm": its offsets cannot be set,'
+            " so a failback would copy everything again."
+        ]
+    problems = [
+        f'kafka_dr_flow sets "{key}", which follows from where the applications live.'
+        for key in own_settings(pair["flow"])
+    ]
+    problems += [
+        f'The group "{group["name"]}" has a comma or a blank in its name, which srm-control cannot take.'
+        for group in pair["groups"]
+        if set(", \t") & set(group["name"])
+    ]
+    return problems + _excluded_by_srm(pair)
+
+
+def _excluded_by_srm(pair: Mapping[str, Any]) -> list[str]:
+    """Declared names that the default filters leave out. srm-control adds names, and takes no default away."""
+    named = [(kind, entry["name"]) for kind in ("topics", "groups") for entry in pair[kind]]
+    return [
+        f'kafka_dr_{kind} names "{name}", which MirrorMaker 2 leaves out by default ({kind}.exclude is "{pattern}").'
+        ' With kafka_dr_engine "srm" this default cannot be changed from here. Use another name, or engine "connect".'
+        for kind, name in named
+        if (pattern := excluded_by_default(kind, name))
+    ]
+
+
+def _check_none(pair: Mapping[str, Any]) -> list[str]:
+    return [] if pair["topics"] else ["kafka_dr_topics is empty: there is nothing to protect."]
+
+
+def _check_twice(pair: Mapping[str, Any]) -> list[str]:
+    return [
+        f'kafka_dr_{kind} names "{name}" {count} times.'
+        for kind in ("topics", "groups", "clients")
+        for name, count in Counter(one["name"] for one in pair[kind]).items()
+        if count > 1
+    ]
+
+
+def _check_topics(pair: Mapping[str, Any]) -> list[str]:
+    problems = []
+    for topic in pair["topics"]:
+        name = topic["name"]
+        if not is_legal_topic(name):
+            problems.append(f'"{name}" is not a legal topic name.')
+        elif is_internal(name):
+            problems.append(f'The topic "{name}" is internal to Kafka, Connect or MirrorMaker 2 and cannot be moved.')
+        elif name.startswith("."):  # ReplicationPolicy.isInternalTopic of Kafka 4.3, whatever topics.exclude says
+            problems.append(
+                f'The topic "{name}" begins with a dot: the replication policy never replicates such a topic.'
+            )
+        if topic["partitions"] < 1:
+            problems.append(f'The topic "{name}" needs at least 1 partition, found {topic["partitions"]}.')
+        alias, separator, _rest = name.partition(pair["separator"] or "\0")
+        if pair["policy"] == "default" and separator and alias in pair["clusters"]:
+            problems.append(
+                f'The topic "{name}" begins with the alias "{alias}": MirrorMaker 2 takes it for a replica and'
+                " does not copy it. Choose other aliases."
+            )
+    return problems
+
+
+def _check_hooks(pair: Mapping[str, Any]) -> list[str]:
+    return [problem for hook in pair["hooks"] for problem in check_hook(hook)]
+
+
+def _check_topics_of(pair: Mapping[str, Any]) -> list[str]:
+    topics = [topic["name"] for topic in pair["topics"]]
+    named = [(f'The group "{group["name"]}"', topic) for group in pair["groups"] for topic in group["topics"] or []]
+    named += [
+        (f'The client "{client["name"]}"', topic)
+        for client in pair["clients"]
+        for topic in [*(client["topics"] or []), *(client["outputs"] or [])]
+    ]
+    return [
+        f'{where} names the unknown topic "{topic}".{nearest(topic, topics)}'
+        for where, topic in named
+        if topic not in topics
+    ]
+
+
+def _check_groups_of(pair: Mapping[str, Any]) -> list[str]:
+    moved = [group["name"] for group in pair["groups"] if group["mode"] == "moved"]
+    return [
+        f'The client "{client["name"]}" needs a group out of kafka_dr_groups, found "{client["group"]}".'
+        f"{nearest(str(client['group']), moved)}"
+        for client in pair["clients"]
+        if client["role"] != "producer" and client["group"] not in moved
+    ]
+
+
+def _check_order(pair: Mapping[str, Any]) -> list[str]:
+    names = [client["name"] for client in pair["clients"]]
+    unknown = [
+        f'The client "{client["name"]}" is to start after the unknown client "{other}".{nearest(other, names)}'
+        for client in pair["clients"]
+        for other in client["after"]
+        if other not in names
+    ]
+    circle = not unknown and cutover_order(pair["clients"]) is None
+    return ['The "after" keys of kafka_dr_clients form a circle.'] if circle else unknown
+
+
+def _contradictions(pair: dict[str, Any]) -> list[str]:
+    """Topics of a group against those of its clients, if every one of these declares some."""
+    problems = []
+    for group in pair["groups"]:
+        readers = [client for client in pair["clients"] if client["group"] == group["name"]]
+        if not group["topics"] or not readers or not all(client["topics"] for client in readers):
+            continue
+        declared, read = set(group["topics"]), {topic for client in readers for topic in client["topics"]}
+        names = ", ".join(f'"{client["name"]}"' for client in readers)
+        if declared != read:
+            problems.append(
+                f'The group "{group["name"]}" has the topics {", ".join(sorted(declared))}, its clients {names} read'
+                f" {', '.join(sorted(read))}. Declare the same topics for both."
+            )
+    return problems
+
+
+def _check_control(pair: Mapping[str, Any]) -> list[str]:
+    problems = []
+    for client in pair["clients"]:
+        where = f'The client "{client["name"]}"'
+        if client["outputs"] is not None and client["role"] != "processor":
+            problems.append(f'{where} has outputs, which only a processor has: its role is "{client["role"]}".')
+        needed = {"command": ("start", "stop"), "systemd": ("unit",), "tasks": ("tasks_file",)}[client["control"]]
+        problems += [
+            f'{where} has control "{client["control"]}" and needs the key "{key}".' for key in needed if not client[key]
+        ]
+    return problems
+
+
+# Each with the variables in which nothing may have a wrong type, as VALUE_CHECKS.
+_CHECKS: tuple[tuple[str, Callable[[Mapping[str, Any]], list[str]]], ...] = (
+    ("clusters", _check_count),
+    ("clusters home", _check_home),
+    ("separator", _check_clusters),
+    ("engine", _check_connect),
+    ("engine clusters srm", _check_sites),
+    ("engine policy", _check_srm),
+    ("topics", _check_none),
+    ("policy separator", _check_topics),
+    ("", _check_hooks),
+    ("engine policy clusters", check_adopt),
+)
+# What part_of rests on.
+_LINKS: tuple[tuple[str, Callable[[Mapping[str, Any]], list[str]]], ...] = (
+    ("", _check_twice),
+    ("topics", _check_topics_of),
+    ("groups", _check_groups_of),
+    ("clients", _check_order),
+    ("", _check_control),
+)
+
+
+def cutover_order(clients: list[dict[str, Any]]) -> list[str] | None:
+    """Client names in starting order: each behind those in its ``after`` list. None for a circle.
+
+    Stopping uses the reverse. Processors consume and produce, so the order between them matters.
+    """
+    waiting = {client["name"]: set(client["after"]) for client in clients}
+    order: list[str] = []
+    while waiting:
+        ready = [name for name, after in waiting.items() if not after & set(waiting)]
+        if not ready:
+            return None
+        order += ready
+        for name in ready:
+            del waiting[name]
+    return order
+
+
+def _group_topics(pair: dict[str, Any], names: list[str]) -> dict[str, list[str]]:
+    """The originals that a group reads: as the inventory says, else what its clients read."""
+    declared = {}
+    for group in pair["groups"]:
+        own = [client["topics"] for client in pair["clients"] if client["group"] == group["name"]]
+        read = set(group["topics"] or [topic for topics in own for topic in topics])
+        if read:
+            declared[group["name"]] = [name for name in names if name in read]
+    return declared
+
+
+def _manager(site: Mapping[str, Any]) -> dict[str, Any]:
+    """Where Cloudera Manager is, and what is wanted of it: for modules that look at a site's service, or stop it."""
+    return {key: site[key] for key in ("url", "client", "api_version", "cluster", "service", "reverse_checkpointing")}
+
+
+def _syncs(pair: dict[str, Any], naming: Naming, source: str, target: str) -> dict[str, Any]:
+    """The offset-syncs topic of a flow, and the alias ``on`` which it lies; made before MirrorMaker 2 would make it.
+
+    On the target it survives the loss of the source; Streams Replication Manager has it on the source.
+    """
+    on, other = (source, target) if pair["engine"] == "srm" else (target, source)
+    config = {"cleanup.policy": "compact", "min.compaction.lag.ms": pair["flow"]["syncs_compaction_lag_ms"]}
+    factor = pair["flow"]["replication_factor"]
+    topic = {"name": naming.offset_syncs(other), "partitions": 1, "replication_factor": factor, "config": config}
+    return {"on": on, "topic": topic}
+
+
+def _journal(pair: dict[str, Any]) -> dict[str, Any]:
+    """The journal topic: never expires, as safe as the safest topic of the pair."""
+    factors = [topic["replication_factor"] for topic in pair["topics"] if topic["replication_factor"]]
+    return {
+        "name": pair["journal_topic"],
+        "partitions": 1,
+        "replication_factor": max(factors, default=None),
+        "config": {"cleanup.policy": "delete", "retention.ms": -1, "retention.bytes": -1, "max.message.bytes": 8388608},
+    }
+
+
+def _derived(pair: dict[str, Any]) -> dict[str, Any]:
+    naming = Naming(pair["policy"], pair["separator"])
+    home = pair["home"]
+    away = next(alias for alias in pair["clusters"] if alias != home)
+    moved = [group["name"] for group in pair["groups"] if group["mode"] == "moved"]
+    hold = is_set(pair["hold_retention"])
+    topics = [without_retention(topic) for topic in pair["topics"]] if hold else pair["topics"]
+    names = [topic["name"] for topic in topics]
+    order = cutover_order(pair["clients"]) or []
+    clients = sorted(pair["clients"], key=lambda client: order.index(client["name"]))
+    application = pair["application"]
+    for alias, cluster in pair["clusters"].items():
+        cluster["application"] = application
+        cluster["srm"] = _manager(pair["srm"][alias]) if pair["engine"] == "srm" else None
+        cluster["admin_client"] = cluster["client"] if cluster["admin_client"] is None else cluster["admin_client"]
+    for client in clients:
+        client["topics"] = list(client["topics"] or names)
+    return {
+        "name": "-".join(sorted(pair["clusters"])) + (f".{application}" if application else ""),
+        "application": application,
+        "engine": pair["engine"],
+        "policy": pair["policy"],
+        "separator": pair["separator"],
+        "home": home,
+        "away": away,
+        "run_on": pair["run_on"],
+        "journal": _journal(pair),
+        # Connectors of a flow. What kafka_dr_confirm has to say where the state of a cluster is about to be written.
+        "parts": list(CONNECTORS),
+        "confirms": {alias: alias for alias in pair["clusters"]},
+        "state": {**_journal(pair), "name": STATE_TOPIC, "config": {"cleanup.policy": "compact"}},
+        "clusters": {alias: {"alias": alias, **cluster} for alias, cluster in pair["clusters"].items()},
+        "srm": {alias: {"alias": alias, **site} for alias, site in pair["srm"].items()},
+        "topics": topics,
+        "hold_retention": hold,
+        "groups": moved,
+        "group_topics": _group_topics(pair, names),
+        "local_groups": [group["name"] for group in pair["groups"] if group["mode"] == "local"],
+        "clients": clients,
+        "hooks": pair["hooks"],
+        "flow": pair["flow"],
+        "adopt": {
+            flow_name(*ends): found
+            for ends in ((home, away), (away, home))
+            if (found := adopted_flow(pair, *ends)) is not None
+        },
+        "flows": {
+            flow_name(source, target): {
+                "name": flow_name(source, target),
+                "source": source,
+                "target": target,
+                "connect_url": pair["clusters"][target]["connect_url"],
+                "connect_client": pair["clusters"][target]["connect_client"],
+                "replicas": {name: naming.replica(source, name) for name in names},
+                "syncs": _syncs(pair, naming, source, target),
+            }
+            for source, target in ((home, away), (away, home))
+        },
+    }

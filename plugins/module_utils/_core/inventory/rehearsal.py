@@ -1,0 +1,209 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A drill: the pair once more, under names of its own, so that nothing of the real one is touched.
+
+Other aliases give other connectors, replicas, checkpoints and offset-syncs (MirrorMaker 2 names all of them after the
+aliases); topics, groups, journal and state topic have names of their own as well.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import DrError
+from ..names import CONNECTORS, Naming, connector_name, flow_name
+from ..security import librdkafka_properties
+from .layout import laid_out
+from .pair import derive_pair
+
+__all__ = ["CANARY", "belongings", "drill_aliases", "drill_pair"]
+
+# Everything of a drill begins with it, but for what MirrorMaker 2 names after the aliases.
+CANARY = "kafka-dr-drill"
+_PRODUCER = f"{CANARY}-producer"
+_GROUPS = ("1", "2")
+_PARTITIONS = 3
+# An interrupted drill ends by itself: its producer after an hour's records, which expire an hour later.
+_SECONDS = 3600
+_CLUSTER = ("bootstrap_servers", "cluster_id", "client", "admin_client", "connect_url", "connect_client")
+
+
+def drill_aliases(pair: Mapping[str, Any]) -> dict[str, str]:
+    """By alias of the pair, that of the drill on the same cluster."""
+    glue = "_" if "-" in pair["separator"] else "-"
+    return {alias: f"drill{glue}{alias}" for alias in pair["clusters"]}
+
+
+def _separator(pair: Mapping[str, Any]) -> str:
+    """Not the pair's: its flows copy whatever they read as heartbeats, and would copy those that a drill has copied."""
+    return ".." if "-" in pair["separator"] else "--"
+
+
+def drill_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The pair of a drill, laid out like any other, away from ``active``: where the applications live now.
+
+    ``options``: ``host`` and ``folder`` of its clients, ``program`` (their command), ``template`` (their endpoint
+    file), ``rate`` (records in a second), ``principal`` and ``client`` (as whom they work; else as this collection
+    itself). Adds ``drill``, which the role of that name reads. Raises ``drill_impossible``.
+    """
+    alias = drill_aliases(pair)
+    _require_possible(pair, options)
+    prefix = _prefix(pair)
+    entered = next(name for name in pair["clusters"] if name != active)
+    drill = derive_pair(
+        {
+            "policy": pair["policy"],
+            "separator": _separator(pair),
+            "run_on": pair["run_on"],
+            "home": alias[active],
+            "clusters": {alias[name]: _cluster(cluster) for name, cluster in pair["clusters"].items()},
+            "topics": [_topic(pair)],
+            "groups": [prefix + number for number in _GROUPS],
+            "clients": _clients(pair, options),
+            "journal_topic": f"{prefix}journal-internal",
+            "flow": pair["flow"],
+        }
+    )
+    drill["state"]["name"] = f"{prefix}state-internal"
+    # Heartbeats have one topic, whatever the aliases: those of a drill would stay in it. It copies the pair's.
+    drill["parts"] = [part for part in CONNECTORS if part != "heartbeat"]
+    drill["confirms"] = dict.fromkeys(drill["clusters"], entered)
+    drill = laid_out(drill)
+    logins = {alias[name]: _login(pair["clusters"][name], options["client"]) for name in pair["clusters"]}
+    return {**drill, "drill": _of_role(pair, drill, options, logins)}
+
+
+def _prefix(pair: Mapping[str, Any]) -> str:
+    """A cluster may be a side of several pairs."""
+    return f"{CANARY}-{pair['name']}-"
+
+
+def _require_possible(pair: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    if pair["engine"] != "connect":
+        raise DrError(
+            "drill_impossible",
+            f'A drill needs flows of its own, which kafka_dr_engine "{pair["engine"]}" cannot have: its service copies'
+            " for all topics, and would be restarted beneath the applications.",
+            "Rehearse with a pair whose engine is connect.",
+        )
+    own = [topic["name"] for topic in (*pair["topics"], pair["journal"])] + pair["groups"] + pair["local_groups"]
+    taken = sorted(name for name in own if name.startswith(CANARY))
+    taken += sorted(set(drill_aliases(pair).values()) & set(pair["clusters"]))
+    if taken:
+        raise DrError(
+            "drill_impossible",
+            f'"{taken[0]}" of the inventory is named as what a drill makes and deletes.',
+            "Give it another name; a drill would delete it.",
+        )
+    if bool(options["principal"]) != bool(options["client"]):
+        raise DrError(
+            "drill_impossible",
+            "Of kafka_dr_drill_principal and kafka_dr_drill_client only one is given: the one says who the clients of a"
+            " drill are, the other how they log in.",
+            "Give both, or neither.",
+        )
+
+
+def _cluster(cluster: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: cluster[key] for key in _CLUSTER if cluster[key] is not None}
+
+
+def _topic(pair: Mapping[str, Any]) -> dict[str, Any]:
+    """As safe as the safest topic of the pair."""
+    return {
+        "name": f"{_prefix(pair)}canary",
+        "partitions": _PARTITIONS,
+        "replication_factor": pair["journal"]["replication_factor"],
+        "config": {"retention.ms": 2 * _SECONDS * 1000},
+    }
+
+
+def _clients(pair: Mapping[str, Any], options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One that writes, and one for each group."""
+    names = {_PRODUCER: None, **{f"{CANARY}-consumer-{number}": _prefix(pair) + number for number in _GROUPS}}
+    return [
+        {
+            "name": name,
+            "role": "consumer" if group else "producer",
+            **({"group": group} if group else {}),
+            **({"principal": options["principal"]} if options["principal"] else {}),
+            "hosts": options["host"],
+            "start": _call(options, "start", name),
+            "stop": _call(options, "stop", name),
+            "endpoint_file": f"{options['folder']}/{name}.env",
+            "endpoint_template": options["template"],
+            "endpoint_mode": "0600",
+        }
+        for name, group in names.items()
+    ]
+
+
+def _call(options: Mapping[str, Any], verb: str, name: str) -> list[str]:
+    return [*options["program"], verb, name, "--dir", options["folder"]]
+
+
+def _login(cluster: Mapping[str, Any], client: Mapping[str, Any]) -> dict[str, str]:
+    base = {**cluster["client"], **client} if client else cluster["admin_client"]
+    return dict(librdkafka_properties(base))
+
+
+def _of_role(
+    pair: Mapping[str, Any], drill: Mapping[str, Any], options: Mapping[str, Any], logins: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What the role ``drill`` needs beyond a pair.
+
+    ``of``: alias of the pair by that of the drill. ``ledger``: definitions of the clients. ``belongings``: what a drill
+    makes. ``marks``: texts of which all its names bear one.
+    """
+    principal = options["principal"]
+    return {
+        "of": {name: alias for alias, name in drill_aliases(pair).items()},
+        "pair": pair["name"],
+        "principal": principal,
+        "logins": logins,
+        "fence_logins": {principal: logins[drill["home"]]} if principal else {},
+        "ledger": {"clients": {client["name"]: _definition(client, options) for client in drill["clients"]}},
+        "belongings": {alias: belongings(drill, alias) for alias in drill["clusters"]},
+        "marks": _marks(pair, drill),
+    }
+
+
+def _marks(pair: Mapping[str, Any], drill: Mapping[str, Any]) -> list[str]:
+    """Texts of which each name of this drill bears one, and hardly anything else does."""
+    here, there, separator = drill["home"], drill["away"], drill["separator"]
+    around = [f"{text}{alias}{separator}" for alias in (here, there) for text in ("", separator)]
+    return [_prefix(pair), flow_name(here, there), flow_name(there, here), *around]
+
+
+def _definition(client: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """A client of the ledger."""
+    rate = float(options["rate"])
+    own = {"group": client["group"]} if client["group"] else {"rate": rate, "limit": max(1, int(rate * _SECONDS))}
+    return {"role": client["role"], "endpoint_file": client["endpoint_file"], **own}
+
+
+def belongings(drill: Mapping[str, Any], alias: str) -> dict[str, list[str]]:
+    """What a drill makes on one cluster and its workers: ``topics``, ``groups``, ``connectors``, and the rights of its
+    ``principals`` on those.
+    """
+    naming = Naming(drill["policy"], drill["separator"])
+    other = next(name for name in drill["clusters"] if name != alias)
+    topics = [
+        *drill["names"][alias],
+        drill["journal"]["name"],
+        drill["state"]["name"],
+        *(topic["name"] for topic in drill["syncs"][alias]),
+        naming.checkpoints(other),
+        naming.heartbeats(other),
+    ]
+    connectors = [connector_name(other, alias, part) for part in CONNECTORS]
+    return {
+        "topics": sorted(set(topics)),
+        "groups": list(drill["groups"]),
+        "connectors": connectors,
+        "principals": sorted({client["principal"] for client in drill["clients"] if client["principal"]}),
+    }

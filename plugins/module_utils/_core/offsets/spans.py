@@ -1,0 +1,167 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which part of both logs to read for a position: from the offset-sync below to the one above, no more.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from .internal_records import OffsetSync
+from .translation import Translated
+
+__all__ = ["Bounds", "Span", "merged", "span_forward", "span_reverse", "span_skips"]
+
+# Offsets that are read to count skipped records. Beyond that, the count is a range.
+_COUNTED = 50_000
+_NEAR = 1000
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Logs of both sides, N, and the offset-syncs of the partition by downstream offset.
+
+    ``gone_after``: as of :class:`Copy`.
+    """
+
+    source: Range
+    replica: Range
+    copied: int | None
+    syncs: Sequence[OffsetSync]
+    gone_after: int = 0
+
+    @cached_property
+    def downstreams(self) -> list[int]:
+        """Of the offset-syncs, ascending."""
+        return [sync.downstream for sync in self.syncs]
+
+    @cached_property
+    def _lowest_from(self) -> list[int]:
+        """For each offset-sync the lowest upstream offset from there on: ascending, so it can be searched."""
+        return list(accumulate((sync.upstream for sync in reversed(self.syncs)), min))[::-1]
+
+    def last_below(self, commit: int) -> int:
+        """Index of the last offset-sync whose record lies below ``commit`` on the source; -1: none does."""
+        return bisect_left(self._lowest_from, commit) - 1
+
+
+@dataclass(frozen=True)
+class Span:
+    """[begin, end) of the source and of the replica, to be read together for these positions."""
+
+    source: Range
+    replica: Range
+    positions: tuple[int, ...]
+
+
+def span_forward(commit: int, bounds: Bounds, width: int) -> Span:
+    """For a position on the source. ``width``: records on either side that must be seen."""
+    below = bounds.last_below(commit)
+    if below >= 0:
+        anchor = bounds.syncs[below]
+        place = min(anchor.downstream + max(1, commit - anchor.upstream), bounds.replica[1])
+        if below + 1 < len(bounds.syncs):
+            place = min(place, bounds.downstreams[below + 1])
+        floor = anchor.downstream
+    else:
+        place = floor = bounds.replica[0]
+    span = _around(place, bounds, width, floor)
+    low, high = span[0]
+    return Span(
+        (min(low, max(bounds.source[0], commit - 1)), max(high, min(bounds.source[1], commit + width))),
+        span[1],
+        (commit,),
+    )
+
+
+def span_reverse(commit: int, bounds: Bounds, width: int) -> Span:
+    """For a position on the replica."""
+    source, replica = _around(commit, bounds, width, commit)
+    return Span(source, replica, (commit,))
+
+
+def span_skips(commit: int, found: Translated, bounds: Bounds, forward: bool) -> Span:
+    """What tells how many records ``found`` skips: everything unread on both sides, or where the log begins now."""
+    source, replica = bounds.source, bounds.replica
+    commits = (commit, found.offset) if forward else (found.offset, commit)
+    if found.anchor is not None:
+        commits = min(commits[0], found.anchor.upstream), min(commits[1], found.anchor.downstream)
+    low, begin = max(source[0], commits[0] - 1), max(replica[0], commits[1])
+    if (source[1] - low if forward else replica[1] - begin) > _COUNTED:
+        return _first_left(commit, bounds)
+    if not forward and source[1] - low > 2 * _COUNTED:
+        return Span((low, low + _NEAR), (begin, replica[1]), (commit,))
+    return Span((low, source[1]), (max(begin, replica[1] - 2 * _COUNTED), replica[1]), (commit,))
+
+
+def _first_left(commit: int, bounds: Bounds) -> Span:
+    """Around the first offset-sync that is left on both sides."""
+    source, replica = bounds.source, bounds.replica
+    left = (sync for sync in bounds.syncs if sync.downstream >= replica[0] and sync.upstream >= source[0])
+    first = min(left, key=lambda sync: (sync.downstream, sync.upstream), default=None)
+    low, begin = (source[0], replica[0]) if first is None else (first.upstream, first.downstream)
+    return Span((low, min(low + _NEAR, source[1])), (begin, min(begin + _NEAR, replica[1])), (commit,))
+
+
+def _around(place: int, bounds: Bounds, width: int, floor: int) -> tuple[Range, Range]:
+    syncs, downstreams = bounds.syncs, bounds.downstreams
+    cap = 10 * width
+    low = bisect_right(downstreams, min(place - width, floor)) - 1
+    high = bisect_left(downstreams, place + width)
+    near_start = place - bounds.replica[0] <= cap
+    if low >= 0 and place - downstreams[low] <= cap:
+        begin = downstreams[low]
+    else:
+        low, begin = max(low, 0), bounds.replica[0] if near_start else place - cap
+    if high < len(syncs) and downstreams[high] - place <= cap:
+        end = downstreams[high] + 1
+    else:
+        high, end = min(high, len(syncs) - 1), min(bounds.replica[1], place + cap)
+    seen = [sync.upstream for sync in syncs[low : high + 1] if begin <= sync.downstream < end]
+    top = bounds.source[1] if bounds.copied is None else min(bounds.source[1], bounds.copied + 1)
+    upper = max(seen, default=top - 1) + 1
+    lower = min(seen, default=upper - 1)
+    if end >= bounds.replica[1]:
+        upper = max(upper, top + width)
+    if begin <= bounds.replica[0]:
+        lower = min(lower, lower - (end - begin), upper - 2 * (end - begin))
+    # Markers and aborted records take offsets on the source only: leave room for as many.
+    lower -= width
+    first, last = bounds.source
+    source = (max(first, min(lower, last)), min(last, max(upper + width, first)))
+    # An offset-sync may lie below the log start (retention) or outside of the stay: what it names cannot be read.
+    start, stop = bounds.replica
+    return source, (min(max(begin, start), stop), max(min(end, stop), start))
+
+
+def merged(spans: Iterable[Span], gap: int) -> list[Span]:
+    """Spans that overlap, or nearly, are read as one."""
+    joined: list[Span] = []
+    for span in sorted(spans, key=lambda one: (one.replica, one.source)):
+        last = joined[-1] if joined else None
+        if last is not None and _near(last.replica, span.replica, gap) and _near(last.source, span.source, gap):
+            joined[-1] = Span(
+                _hull(last.source, span.source),
+                _hull(last.replica, span.replica),
+                tuple(sorted({*last.positions, *span.positions})),
+            )
+        else:
+            joined.append(span)
+    return joined
+
+
+def _near(left: Range, right: Range, gap: int) -> bool:
+    return right[0] <= left[1] + gap and left[0] <= right[1] + gap
+
+
+def _hull(left: Range, right: Range) -> Range:
+    return min(left[0], right[0]), max(left[1], right[1])

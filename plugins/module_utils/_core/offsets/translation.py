@@ -1,0 +1,464 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Positions through one flow, forward (source to replica) and in reverse, with a proof for each.
+
+What MirrorMaker 2 guarantees (one task owns a partition, one request in flight, records in order): its *cursor*, the
+source record copied last, goes from each data record to the next one, or back to resend after a restart. Never forward
+over a record; where a replay has set it forward, ``holes`` keeps the two parts apart. So, if the replica record at
+``d`` is a copy of the source record ``v``:
+
+1. every source record below ``v`` was copied below ``d`` (unless it was deleted before);
+2. every source record in (v, N] has a copy behind ``d``, N being copied;
+3. between a replica record that is a copy of ``v`` and a later one that is a copy of ``u`` lie at least as many
+   records as the source has in (v, u): counting is a proof, time is not.
+
+An *anchor* is an offset-sync (upstream ``u`` lies at downstream ``d``) whose two records are equal, or whose record has
+expired on one side.
+Content is compared by fingerprint, and fingerprints hold only what the flow carries (``fingerprints``): those of a
+record and of its copy are equal, whatever became of its timestamp. What somebody else wrote into the replica costs
+precision, unless it repeats a source record before MirrorMaker 2 has copied that one: then the topic is written
+by two, which is refused elsewhere.
+
+Sources: MirrorSourceTask, OffsetSyncWriter, OffsetSyncStore (Kafka 4.3.1); SOUNDNESS 1 to 4.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from .internal_records import OffsetSync
+from .skips import NO_SKIPS, Skips, skipped_forward, skipped_reverse
+
+__all__ = [
+    "COMPACTED",
+    "Anchor",
+    "Copy",
+    "Translated",
+    "Window",
+    "after_last_rewind",
+    "checkpoint",
+    "forward",
+    "reverse",
+]
+
+# Hazards that say why offsets do not count records.
+COMPACTED = ("the source is compacted", "the replica is compacted")
+# Upper anchors that are tried for one replica record: a resend in between makes the nearest one useless.
+_ANCHORS_TRIED = 3
+
+
+@dataclass(frozen=True)
+class Window:
+    """All data records of [begin, end) of one partition: ascending offsets, and a fingerprint for each."""
+
+    begin: int
+    end: int
+    offsets: Sequence[int]
+    marks: Sequence[Hashable]
+
+    @cached_property
+    def places(self) -> dict[Hashable, list[int]]:
+        """Indexes by fingerprint, ascending."""
+        found: dict[Hashable, list[int]] = {}
+        for index, mark in enumerate(self.marks):
+            found.setdefault(mark, []).append(index)
+        return found
+
+    def at(self, offset: int) -> int | None:
+        """Index of the record at ``offset``, None when there is none."""
+        index = bisect_left(self.offsets, offset)
+        return index if index < len(self.offsets) and self.offsets[index] == offset else None
+
+    def below(self, offset: int) -> int:
+        """Number of records of the window below ``offset``; the index of the first at or above it."""
+        return bisect_left(self.offsets, offset)
+
+    def holds(self, mark: Hashable, low: int, high: int) -> bool:
+        """Is there a record with this fingerprint at an index in [low, high)?"""
+        indexes = self.places.get(mark, [])
+        first = bisect_left(indexes, low)
+        return first < len(indexes) and indexes[first] < high
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """Source record ``upstream`` lies on the replica at ``downstream``."""
+
+    upstream: int
+    downstream: int
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One partition of one flow, as far as it was read.
+
+    ``start``: log start of the source. ``first``: the first source offset that this flow could copy (0, or where a
+    PATCH has put it), and ``replica_first`` the first replica offset at which its copies can lie; both windows begin
+    there or above. ``copied``: N, or less; None: unknown. ``replica_start``/``replica_end``: what can lie there of the
+    replica's log, read after N and before the source's end. ``source_end``: the source's end (last stable offset).
+    ``timed``: the flow carries the timestamp of every record that was read. ``same_topics``: it is proven (by topic
+    ids) that the flow has always copied between these two topics; without that nothing but the log start is safe.
+    ``gone_after``: records of later parts that are gone from the log that is entered, at most. ``ended``: later parts
+    follow. A replay may have set the flow forward from an earlier offset than it had reached, so copies at the end of
+    such a part can be of records that lie after it.
+    """
+
+    source: Window
+    replica: Window
+    start: int
+    source_end: int
+    replica_start: int
+    replica_end: int
+    copied: int | None
+    first: int = 0
+    replica_first: int = 0
+    source_compacted: bool = False
+    replica_compacted: bool = False
+    timed: bool = True
+    same_topics: bool = True
+    syncs: Sequence[OffsetSync] = field(default=())
+    gone_after: int = 0
+    ended: bool = False
+
+    @cached_property
+    def anchors(self) -> list[Anchor]:
+        """The offset-syncs that can be believed, by downstream offset."""
+        found = {Anchor(sync.upstream, sync.downstream) for sync in self.syncs if self._believed(sync)}
+        return sorted(found, key=lambda anchor: (anchor.downstream, anchor.upstream))
+
+    def _believed(self, sync: OffsetSync) -> bool:
+        of_source = self.first <= sync.upstream < self.source_end
+        if not of_source or not self.replica_first <= sync.downstream < self.replica_end:
+            return False
+        if sync.upstream < self.start or sync.downstream < self.replica_start:
+            return True  # expired: nothing is left to compare, and both topics are what they were
+        above, below = self.source.at(sync.upstream), self.replica.at(sync.downstream)
+        return above is not None and below is not None and self.source.marks[above] == self.replica.marks[below]
+
+    @cached_property
+    def downstreams(self) -> list[int]:
+        """Of the anchors, ascending."""
+        return [anchor.downstream for anchor in self.anchors]
+
+    @cached_property
+    def hazards(self) -> tuple[str, ...]:
+        """What makes a position here less precise than it could be, in words; never less safe."""
+        known = {
+            "the topics are not known to be those of before": not self.same_topics,
+            COMPACTED[0]: self.source_compacted,
+            COMPACTED[1]: self.replica_compacted,
+            "the flow does not carry the timestamps of all records": not self.timed,
+            "records have expired on the source": self.start > self.first,
+            "records have expired on the replica": self.replica_start > self.replica_first,
+            "no offset-sync is near": not self.anchors,
+        }
+        return tuple(text for text, applies in known.items() if applies)
+
+    @property
+    def complete_below(self) -> bool:
+        """Does the source window reach down to the first record that was ever copied?"""
+        return self.source.begin <= max(self.start, self.first) and self.start <= self.first
+
+    @property
+    def tail_read(self) -> bool:
+        """Does the replica window reach to the replica's end?"""
+        return self.replica.end >= self.replica_end
+
+
+@dataclass(frozen=True)
+class Translated:
+    """A position on the other side that skips nothing that is left there, and what is no longer there (``skips``).
+
+    ``rereads``: upper bound of records that were processed and will be again because of the position. Copies that lie
+    twice in the replica are not counted (SOUNDNESS 4). ``method``: end, content, sync, tail, hole or start.
+    """
+
+    offset: int
+    method: str
+    rereads: int
+    anchor: Anchor | None = None
+    hazards: tuple[str, ...] = ()
+    # Forward: a copy of the last processed record is seen below the position. Else it may not have been copied yet.
+    reached: bool = False
+    skips: Skips = NO_SKIPS
+    # The proven position: lower than ``offset`` where the log that is entered starts only after it. None: ``offset``.
+    needed: int | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Proven: the very next record."""
+        return self.rereads == 0 and not self.skips.possible
+
+
+# ---- forward: commit c on the source -> offset on the replica ----------------------------------------------------
+
+
+def forward(commit: int, copy: Copy) -> Translated:
+    """Where a group that has processed every source record below ``commit`` starts on the replica."""
+    return _with_later_parts(_clamped_forward(commit, copy), copy)
+
+
+def _with_later_parts(found: Translated, copy: Copy) -> Translated:
+    """The group has read nothing of the parts that follow, and what of them has expired no position brings back."""
+    return replace(found, skips=found.skips.plus(Skips(0, copy.gone_after)))
+
+
+def _clamped_forward(commit: int, copy: Copy) -> Translated:
+    if not copy.same_topics:
+        span = copy.replica_end - copy.replica_start
+        skips = skipped_forward(commit, copy.replica_start, copy.replica_first, copy)
+        return Translated(copy.replica_start, "start", span, hazards=copy.hazards, skips=skips)
+    found = replace(_forward(commit, copy), hazards=copy.hazards)
+    offset = min(max(found.offset, copy.replica_start), copy.replica_end)
+    if found.method == "end":
+        return replace(found, offset=offset)
+    # The log start is the only position that is left, but what lay before it is skipped (R30).
+    needed = copy.replica_first if found.anchor is None else found.offset
+    skips = skipped_forward(commit, offset, needed, copy)
+    rereads = max(0, found.rereads - max(0, offset - found.offset))
+    return replace(found, offset=offset, rereads=rereads, skips=skips, needed=needed)
+
+
+def _forward(commit: int, copy: Copy) -> Translated:
+    source, replica = copy.source, copy.replica
+    unread = source.below(commit)
+    rest = source.begin <= commit and source.end >= copy.source_end
+    if commit >= copy.source_end or (rest and unread == len(source.offsets)):
+        # Nothing is left to read on the source, and the replica's end was read before the source's.
+        return Translated(copy.replica_end, "end", 0)
+    begins = _begin(commit, copy)
+    if begins is None:
+        return _counted(copy.replica_start, "start", commit, copy, None)
+    cursor, at, anchor = begins
+    offset = copy.replica_start if anchor is None else anchor.downstream + 1
+    if at is None or cursor == unread - 1:
+        counted = _counted(offset, "start" if anchor is None else "sync", commit, copy, anchor)
+        return replace(counted, reached=cursor == unread - 1)
+    # The cursor cannot be further than the records that match one after the other.
+    while cursor < unread - 1 and at < len(replica.offsets):
+        cursor += replica.marks[at] == source.marks[cursor + 1]
+        offset = replica.offsets[at] + 1
+        at += 1
+    reached = cursor == unread - 1
+    later = _latest(unread, at, copy) if reached else None
+    return replace(_counted(offset if later is None else later, "content", commit, copy, anchor), reached=reached)
+
+
+def _begin(commit: int, copy: Copy) -> tuple[int, int | None, Anchor | None] | None:
+    """(index of the cursor's source record, index of the next replica record, anchor) to walk from.
+
+    No next record where what lies between the anchor and the window was not read, or is gone.
+    """
+    source, replica = copy.source, copy.replica
+    for anchor in reversed(copy.anchors):
+        if anchor.upstream < commit and _holds_forward(anchor, commit, copy):
+            behind = anchor.downstream + 1
+            seen = source.begin <= max(anchor.upstream + 1, copy.start) and replica.begin <= behind
+            seen = seen and copy.replica_start <= behind
+            at = replica.below(anchor.downstream + 1) if seen and not copy.replica_compacted else None
+            return source.below(anchor.upstream + 1) - 1, at, anchor
+    if replica.begin <= copy.replica_start == copy.replica_first and source.begin <= max(copy.start, copy.first):
+        # Before the first replica record nothing was copied.
+        return source.below(copy.first) - 1, None if copy.replica_compacted else 0, None
+    return None
+
+
+def _holds_forward(anchor: Anchor, commit: int, copy: Copy) -> bool:
+    """An anchor whose source record has expired cannot be compared: the first unread record must lie behind it."""
+    if anchor.upstream >= copy.start:
+        return True
+    source, replica = copy.source, copy.replica
+    unread = source.below(commit)
+    if source.begin > commit or unread == len(source.offsets):
+        return False
+    return replica.holds(source.marks[unread], replica.below(anchor.downstream + 1), len(replica.offsets))
+
+
+def _counted(offset: int, method: str, commit: int, copy: Copy, anchor: Anchor | None) -> Translated:
+    """With the replica records from ``offset`` to the first copy of an unread record, if that one is known."""
+    source, replica = copy.source, copy.replica
+    unread, low = source.below(commit), replica.below(offset)
+    high = len(replica.offsets)
+    beyond = 0 if copy.tail_read else copy.replica_end - replica.end
+    if unread < len(source.offsets) and source.begin <= commit and not copy.source_compacted:
+        places = replica.places.get(source.marks[unread], [])
+        place = bisect_left(places, low)
+        if place < len(places) and len(source.places[source.marks[unread]]) == 1:
+            high, beyond = places[place], 0
+    missed = max(0, min(replica.begin, copy.replica_end) - offset)
+    return Translated(offset, method, max(0, high - low) + beyond + missed, anchor)
+
+
+def _latest(unread: int, at: int, copy: Copy) -> int | None:
+    """Behind a later copy of the last processed record, if what follows it holds every unread one (a resend).
+
+    Only where no two unread records look alike: then equal content is the same record.
+    """
+    source, replica = copy.source, copy.replica
+    if not unread or not copy.tail_read or copy.copied is None or source.end <= copy.copied:
+        return None
+    last = source.marks[unread - 1]
+    later = [index for index in replica.places.get(last, []) if index >= at]
+    left = source.marks[unread : source.below(copy.copied + 1)]
+    if not later or not left or len(source.places[last]) > 1 or len(set(left)) < len(left):
+        return None
+    at = later[-1] + 1
+    for mark in left:
+        indexes = replica.places.get(mark, [])
+        place = bisect_left(indexes, at)
+        if place == len(indexes):
+            return None
+        at = indexes[place] + 1
+    return replica.offsets[later[-1]] + 1
+
+
+# ---- reverse: commit g on the replica -> offset on the source ----------------------------------------------------
+
+
+def reverse(commit: int, copy: Copy) -> Translated:
+    """Where a group that has processed every replica record below ``commit`` starts on the source."""
+    return _with_later_parts(_counted_reverse(commit, copy), copy)
+
+
+def _counted_reverse(commit: int, copy: Copy) -> Translated:
+    if not copy.same_topics:
+        skips = skipped_reverse(commit, copy.first, copy)
+        return Translated(copy.start, "start", copy.source_end - copy.start, hazards=copy.hazards, skips=skips)
+    found = _reverse(commit, copy)
+    needed = found.offset if found.needed is None else found.needed
+    found = replace(found, hazards=copy.hazards, skips=skipped_reverse(commit, needed, copy), needed=needed)
+    if found.rereads == 0:
+        return found
+    replica = copy.replica
+    begin = _forward(found.offset, copy).offset
+    rereads = max(0, replica.below(commit) - replica.below(max(begin, replica.begin)))
+    rereads += max(0, min(commit, replica.begin) - begin)
+    return replace(found, rereads=rereads)
+
+
+def _reverse(commit: int, copy: Copy) -> Translated:
+    """As :func:`reverse`, with ``rereads`` 0 where the next record is proven and -1 where it is not yet counted."""
+    claims = [claim for claim in (_by_anchor(commit, copy), _by_tail(commit, copy)) if claim is not None]
+    # The log start is a proven position only if a claim reaches it.
+    proven = max((claim.offset for claim in claims), default=copy.first)
+    best = Translated(copy.start, "start", -1, needed=min(proven, copy.start))
+    best = max([best, *claims], key=lambda claim: claim.offset)
+    if _is_next(best.offset, commit, copy):
+        return replace(best, rereads=0)
+    for index in range(copy.replica.below(commit) - 1, -1, -1):
+        claim = _by_count(index, copy)
+        if claim is not None and claim.offset > best.offset:
+            best = claim
+            if _is_next(best.offset, commit, copy):
+                return replace(best, rereads=0)
+    return best
+
+
+def _by_anchor(commit: int, copy: Copy) -> Translated | None:
+    """Everything up to the highest anchor below ``commit`` (rule 1)."""
+    known = [
+        (anchor.upstream + (anchor.downstream < commit), anchor)
+        for anchor in copy.anchors[: bisect_right(copy.downstreams, commit)]
+        # One whose replica record has expired cannot be compared, and would be believed in all that lies below it.
+        if anchor.downstream >= copy.replica_start
+    ]
+    if not known:
+        return None
+    offset, anchor = max(known, key=lambda one: one[0])
+    return Translated(offset, "sync", -1, anchor)
+
+
+def _by_tail(commit: int, copy: Copy) -> Translated | None:
+    """A copied source record whose content does not lie at or behind ``commit`` lies below it, whoever else wrote."""
+    source, replica = copy.source, copy.replica
+    read = replica.begin <= commit and copy.tail_read
+    if not read or copy.replica_compacted or commit < copy.replica_start or copy.copied is None:
+        return None
+    low = replica.below(commit)
+    for index in range(source.below(copy.copied + 1) - 1, source.below(copy.first) - 1, -1):
+        if not replica.holds(source.marks[index], low, len(replica.offsets)):
+            return Translated(source.offsets[index] + 1, "end" if low == len(replica.offsets) else "tail", -1)
+    return None
+
+
+def _by_count(index: int, copy: Copy) -> Translated | None:
+    """The replica record at ``index`` is a copy of the lowest source record of its content that counting allows."""
+    source, replica = copy.source, copy.replica
+    places = source.places.get(replica.marks[index])
+    if copy.source_compacted or not places:
+        return None
+    best = None
+    for upstream, behind, anchor in _upper(index, copy):
+        top = source.below(upstream + 1) - 1
+        low = top - behind
+        if low < 0 and not copy.complete_below:
+            continue
+        low = max(low, 0, source.below(copy.first))
+        place = bisect_left(places, low)
+        if place < len(places):
+            offset = source.offsets[places[place]] + 1
+            if best is None or offset > best.offset:
+                best = Translated(offset, "content", -1, anchor)
+    return best
+
+
+def _upper(index: int, copy: Copy) -> Iterable[tuple[int, int, Anchor | None]]:
+    """(upstream, replica records from ``index`` to its copy, anchor): facts behind the replica record at ``index``."""
+    replica = copy.replica
+    offset = replica.offsets[index]
+    first = bisect_left(copy.downstreams, offset)
+    for anchor in copy.anchors[first : first + _ANCHORS_TRIED]:
+        yield anchor.upstream, _records(offset, anchor.downstream, copy), anchor
+    if copy.copied is not None and copy.source.end > copy.copied:
+        yield copy.copied, _records(offset, copy.replica_end - 1, copy), None
+
+
+def _records(low: int, high: int, copy: Copy) -> int:
+    """At most so many copies lie in (low, high] of the replica. Compaction has removed some that once lay there."""
+    if copy.replica_compacted or high >= copy.replica.end:
+        return high - low
+    return copy.replica.below(high + 1) - copy.replica.below(low + 1)
+
+
+def _is_next(offset: int, commit: int, copy: Copy) -> bool:
+    """Has the source record at or behind ``offset`` no copy below ``commit``, as far as was read?"""
+    source, replica = copy.source, copy.replica
+    index, split = source.below(offset), replica.below(commit)
+    if offset < max(source.begin, copy.first):
+        return False
+    if index == len(source.offsets):
+        return source.end >= copy.source_end
+    mark = source.marks[index]
+    return len(source.places[mark]) == 1 and not replica.holds(mark, 0, split)
+
+
+# ---- MirrorMaker 2's own rule --------------------------------------------------------------------------------------
+
+
+def after_last_rewind(syncs: Iterable[OffsetSync]) -> list[OffsetSync]:
+    """Of one partition's offset-syncs, in the order of the topic, those that MirrorMaker 2 still goes by: ascending."""
+    usable: list[OffsetSync] = []
+    for sync in syncs:
+        if usable and (sync.upstream < usable[-1].upstream or sync.downstream < usable[-1].downstream):
+            usable.clear()
+        usable.append(sync)
+    return usable
+
+
+def checkpoint(commit: int, usable: Sequence[OffsetSync]) -> int | None:
+    """The downstream position that MirrorMaker 2's own checkpoint gives, for comparison: never committed here.
+
+    ``usable``: from :func:`after_last_rewind`. Source: OffsetSyncStore.translateDownstream (Kafka 4.3.1): equal
+    upstream gives the downstream offset, a lower one the offset behind it, never the difference.
+    """
+    at_or_below = bisect_right(usable, commit, key=lambda sync: sync.upstream)
+    if not at_or_below:
+        return None
+    best = usable[at_or_below - 1]
+    return best.downstream if best.upstream == commit else best.downstream + 1

@@ -1,0 +1,79 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What to do about a cutover that stopped: decided from what the run did, never assumed.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import one_text, with_alias
+from ..journal.events import DISASTER
+from ..journal.runs import unfinished_run
+
+__all__ = ["cutover_advice", "failure_reason", "stopped_text"]
+
+# The only task before the first phase that writes: whether its event reached the journal is unknown if it fails.
+_OPENING = "Open the run in the journal"
+
+
+def stopped_text(facts: Mapping[str, Any], run_on: str = "") -> str:
+    """Where and why a cutover stopped, and what now. ``facts``: as of :func:`cutover_advice`."""
+    failure = facts["failure"]
+    error = failure["error"]
+    code = f" ({error['code']})" if error.get("code") else ""
+    message = with_alias(failure["message"], error.get("endpoint") or "", facts["clusters"])
+    return one_text(f"Stopped in '{failure['task']}'{code}: {message}", cutover_advice(facts, run_on))
+
+
+def cutover_advice(facts: Mapping[str, Any], run_on: str = "") -> str:
+    """What a stopped cutover left behind, and the next step.
+
+    ``facts``: ``failure`` (task, message, error, undo, overtaken), ``run`` (None: never opened), ``passed`` (the point
+    of no return), ``outcome``, ``type``, ``from``, ``to``, ``clusters`` (by alias), ``journal`` (state, or empty).
+    """
+    if facts["run"] is None:
+        return " ".join(text for text in (_untouched(facts, run_on), _disaster_instead(facts)) if text)
+    if facts["outcome"] == "undone":
+        return f"The applications are back on {facts['from']}. {_disaster_instead(facts)}".strip()
+    if facts["failure"]["error"].get("code") == "run_superseded":
+        undo = facts["failure"].get("undo") or ""
+        return f"{undo} This playbook changes nothing any more.".strip()
+    if facts["passed"]:
+        return "The point of no return is passed: start the same playbook again, it goes on from here."
+    undo = facts["failure"].get("undo") or "the reason is unknown"
+    if facts["failure"].get("overtaken"):
+        return f"{undo} This playbook started no application and brought no flow back."
+    text = f"The undo failed as well ({undo.rstrip('.')}): start the same playbook again. {_disaster_instead(facts)}"
+    return text.strip()
+
+
+def _untouched(facts: Mapping[str, Any], run_on: str) -> str:
+    journal = facts["journal"]
+    if facts["failure"]["task"] == _OPENING:
+        return "No application was stopped, and no connector or committed offset was changed."
+    text = "Nothing was changed by this attempt."
+    return f"{text} {unfinished_run(journal['run'], run_on)}" if journal.get("interrupted") else text
+
+
+def _disaster_instead(facts: Mapping[str, Any]) -> str:
+    """A planned move needs both sides. If the side being left does not answer, only a disaster failover can go on."""
+    error = facts["failure"]["error"]
+    left = facts["clusters"].get(facts["from"]) or {}
+    away = error.get("code") == "kafka_unreachable" and error.get("endpoint") == left.get("bootstrap_servers")
+    if facts["type"] == DISASTER or not away:
+        return ""
+    to = facts["to"]
+    return (
+        f"If {facts['from']} is lost, start the playbook switchback.kafka_dr.failover_disaster with -e kafka_dr_to={to}"
+        f" -e kafka_dr_confirm={to}: it asks {to} alone. What {facts['from']} had not sent is lost until it is back."
+    )
+
+
+def failure_reason(result: Mapping[str, Any], otherwise: str) -> str:
+    """Why a task failed, without the next step: for a run that goes on all the same. ``result``: of the task."""
+    return str((result.get("error") or {}).get("message") or result.get("msg") or otherwise)

@@ -1,0 +1,124 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How long applications stood still in a cutover, as far as its report tells: never less than it was.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ..journal.events import DISASTER
+from ..verdict import PROVEN
+from .markup import duration, figure, instant, rows
+
+__all__ = ["Span", "Still", "phase_spans", "stood_still"]
+
+# Type -> who -> the phase that begins to stop them, and the one that has started them.
+_PHASES = {
+    "cutoff": {"writes": ("stop_producers", "start"), "reads": ("stop_consumers", "start")},
+    "continuous": {"writes": ("move_producers", "move_producers"), "reads": ("stop_consumers", "start_consumers")},
+    DISASTER: {"writes": ("move_producers", "move_producers"), "reads": ("stop_consumers", "start_consumers")},
+}
+# The check that has seen them at work again.
+_SEEN = {"writes": "first_write", "reads": "groups"}
+_RUN = re.compile(r"(\d{8}T\d{6})Z-")
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of a run. ``result``: how a phase ended."""
+
+    name: str
+    began: datetime
+    ended: datetime
+    result: str | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Its length."""
+        return (self.ended - self.began).total_seconds()
+
+
+@dataclass(frozen=True)
+class Still:
+    """How long ``who`` (writes, reads) stood still. ``span``: what can be drawn of it; ``whole``: there is no more."""
+
+    who: str
+    text: str
+    span: Span | None = None
+    whole: bool = False
+
+
+def phase_spans(report: Mapping[str, Any]) -> list[Span]:
+    """The finished phases with a beginning and a length."""
+    found = []
+    for row in rows(report.get("phases")):
+        began, seconds = instant(row.get("began")), figure(row.get("seconds"))
+        if began is not None and seconds is not None and 0 <= seconds < 1e9:
+            result = None if row.get("result") is None else str(row.get("result"))
+            found.append(Span(str(row.get("phase")), began, began + timedelta(seconds=seconds), result))
+    return found
+
+
+def stood_still(report: Mapping[str, Any]) -> list[Still]:
+    """For writes and reads; nothing for a run that stopped nobody."""
+    pairs = _PHASES.get(str(report.get("type")))
+    if pairs is None or report.get("run") is None or report.get("outcome") in ("already_there", "checked"):
+        return []
+    return [_still(report, who, *pair) for who, pair in pairs.items()]
+
+
+def _still(report: Mapping[str, Any], who: str, stops: str, starts: str) -> Still:
+    spans = {span.name: span for span in phase_spans(report)}
+    first, last = spans.get(stops), spans.get(starts)
+    began, ended = instant(report.get("began")), instant(report.get("ended"))
+    if report.get("type") == DISASTER:
+        # Since when, only those know who were there.
+        text = "not known: since the other side was lost"
+        if last is None:
+            return Still(who, text)
+        span = Span(who, began or last.ended, last.ended)
+        return Still(who, f"{text}, and {duration(span.seconds)} of this run until they were started", span)
+    if report.get("outcome") == "undone":
+        if began is None or ended is None or _begun_before(report):
+            return Still(who, "not known; the undo has started them where they were")
+        span = Span(who, began if first is None else first.began, ended)
+        return Still(who, f"at most {duration(span.seconds)}: the undo has started them where they were", span)
+    if first is None and last is None:
+        return Still(who, "not known: neither their stop nor their start was finished here")
+    if last is None:
+        return Still(who, "not known: the run ended before all were started")
+    if first is None or _begun_before(report):
+        span = Span(who, began or last.began, last.ended)
+        return Still(
+            who, f"not known: they were stopped by an earlier start of this run; {duration(span.seconds)} here", span
+        )
+    span = Span(who, first.began, last.ended)
+    return Still(who, f"{duration(span.seconds)} until all were started{_seen(report, who, first, spans)}", span, True)
+
+
+def _seen(report: Mapping[str, Any], who: str, first: Span, spans: Mapping[str, Span]) -> str:
+    """What the applications themselves needed to begin lies between both figures."""
+    proven = any((row.get("name"), row.get("verdict")) == (_SEEN[who], PROVEN) for row in rows(report.get("checks")))
+    if not proven or "arrival" not in spans:
+        return "; when they were at work again is not known"
+    return f", at most {duration((spans['arrival'].ended - first.began).total_seconds())} until they were seen at work"
+
+
+def _begun_before(report: Mapping[str, Any]) -> bool:
+    """Whether this was not the run's first start: its name tells when that was, to the second."""
+    named, began = _RUN.match(str(report.get("run"))), instant(report.get("began"))
+    if named is None or began is None:
+        return False
+    try:
+        first = datetime.strptime(named[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return False
+    return first < began - timedelta(seconds=1)

@@ -1,0 +1,157 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a cutover would do, from what its preflight found: clients, connectors, committed offsets, cost.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..flows.goals import flow_goals
+from ..flows.pair_spec import PairSpec
+from ..inventory.layout import client_batches
+from ..journal.events import DISASTER
+from ..names import connector_name
+
+__all__ = ["cutover_plan", "plan_lines"]
+
+_SHOWN = 20
+# (action, roles, where) in the order of the phases of roles/cutover/vars/main.yml.
+_READERS, _WRITERS = ("processor", "consumer"), ("producer", "processor")
+_STEPS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
+    "cutoff": (("stop", ("producer",)), ("stop", _READERS), ("start", ("producer",)), ("start", _READERS)),
+    "continuous": (("stop", _READERS), ("start", ("consumer",)), ("stop", ("producer",)), ("start", _WRITERS)),
+    DISASTER: (("stop", _READERS), ("start", ("consumer",)), ("stop", ("producer",)), ("start", _WRITERS)),
+}
+
+
+def cutover_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan of a check run.
+
+    ``facts``: ``pair`` (laid out), ``hosts`` (inventory groups), ``type``, ``from``, ``to``; ``status`` of the flows,
+    ``forecast`` (details and rereads of all groups as of now) and ``survey`` (of a disaster), each empty if unknown;
+    ``durations``: of earlier runs by type, as the journal has them. None in the result: unknown.
+    """
+    known = facts["survey"] if facts["type"] == DISASTER else facts["forecast"]
+    rows = known.get("details")
+    return {
+        "clients": _clients(facts),
+        "connectors": _connectors(facts),
+        "positions": None if rows is None else [_position(row) for row in rows],
+        "rereads": known.get("rereads"),
+        "loss": facts["survey"].get("loss"),
+        "loss_lines": list(facts["survey"].get("loss_lines") or []),
+        "predicted": facts["durations"].get(facts["type"]),
+    }
+
+
+def _clients(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows = []
+    for action, roles in _STEPS[facts["type"]]:
+        clients = [client for client in facts["pair"]["clients"] if client["role"] in roles]
+        ordered: Sequence[Mapping[str, Any]] = clients if action == "start" else clients[::-1]
+        alias = facts["to"] if action == "start" else facts["from"]
+        for batch in client_batches(ordered, facts["hosts"]):
+            rows += [_step(action, alias, batch["host"], client) for client in batch["clients"]]
+    return rows
+
+
+def _step(action: str, alias: str, host: str, client: Mapping[str, Any]) -> dict[str, Any]:
+    how = {
+        "command": lambda: " ".join(client[action] or []),
+        "systemd": lambda: f"systemctl {action} {client['unit']}",
+        "tasks": lambda: str(client["tasks_file"]),
+    }[client["control"]]()
+    return {
+        "action": action,
+        "client": client["name"],
+        "role": client["role"],
+        "host": host,
+        "on": alias,
+        "control": client["control"],
+        "how": how,
+        "endpoint_file": (client["endpoint_file"] or None) if action == "start" else None,
+    }
+
+
+def _connectors(facts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Connectors whose state changes; None: the engine has none, or their states were not observed."""
+    pair = facts["pair"]
+    seen = {
+        (flow["name"], one["part"]): one["state"] or "absent"
+        for flow in facts["status"].get("flows", [])
+        for one in flow["connectors"]
+    }
+    if pair["engine"] == "srm":
+        return None
+    rows = []
+    for goal in flow_goals(PairSpec.of(pair, {}), "live", facts["to"]):
+        flow, parts = pair["flows"][goal.flow], goal.parts
+        # A disaster changes only what runs beside the side that is left.
+        if facts["type"] == DISASTER and flow["target"] != facts["to"]:
+            continue
+        for part, state in parts.items():
+            now = seen.get((goal.flow, part))
+            then = "RUNNING" if state == "running" else "STOPPED"
+            if facts["type"] == DISASTER:
+                if part == "heartbeat":
+                    continue
+                then = "STOPPED"
+            if now != then:
+                connector = connector_name(flow["source"], flow["target"], part, pair["application"])
+                rows.append({"connector": connector, "now": now, "then": then})
+    return rows
+
+
+def _position(row: Mapping[str, Any]) -> dict[str, Any]:
+    keys = ("group", "topic", "partition", "left", "existing", "offset", "quality", "rereads")
+    return {key: row.get(key) for key in keys}
+
+
+def plan_lines(plan: Mapping[str, Any], kind: str) -> list[str]:
+    """The plan for a person. ``kind``: the type of the cutover."""
+    lines = [
+        f"would {step['action']} {step['client']} ({step['role']}) on {step['host']}: {step['how']}"
+        + (f", after writing {step['endpoint_file']} for {step['on']}" if step["endpoint_file"] else "")
+        for step in plan["clients"]
+    ]
+    lines += _connector_lines(plan["connectors"])
+    lines += _position_lines(plan["positions"])
+    again = plan["rereads"]
+    lines.append("records read again: " + ("unknown" if again is None else f"at most {again}, as of now"))
+    if kind == DISASTER:
+        lines += [f"loss: {text}" for text in plan["loss_lines"]] or ["loss: unknown"]
+    return [*lines, _duration(plan["predicted"])]
+
+
+def _connector_lines(rows: Iterable[Mapping[str, Any]] | None) -> list[str]:
+    if rows is None:
+        return ["connectors: their present states were not observed"]
+    return [f"would change {row['connector']}: {row['now'] or 'unknown'} -> {row['then']}" for row in rows]
+
+
+def _position_lines(rows: Sequence[Mapping[str, Any]] | None) -> list[str]:
+    if rows is None:
+        return ["committed offsets: unknown"]
+    lines = [
+        f"would commit {row['group']} {row['topic']}-{row['partition']}: {_offset(row['offset'])}"
+        f" (now {_offset(row['existing'])}; {row['quality']}, rereads at most {_offset(row['rereads'])})"
+        for row in rows[:_SHOWN]
+    ]
+    return lines + ([f"and {len(rows) - _SHOWN} more committed offsets, in the report"] if len(rows) > _SHOWN else [])
+
+
+def _offset(value: object) -> str:
+    return "none" if value is None else str(value)
+
+
+def _duration(predicted: Mapping[str, Any] | None) -> str:
+    if predicted is None:
+        return "duration: unknown, the journal has no completed run of this type"
+    phases = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in predicted["phases"].items())
+    runs = f"the median of {predicted['runs']} completed runs"
+    return f"duration: {predicted['median']:.1f} s, {runs} ({phases or 'phases unknown'})"

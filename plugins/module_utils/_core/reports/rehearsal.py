@@ -1,0 +1,209 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The report of a drill: what was moved, what the ledger of its clients says, and that nothing of it is left.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from ..verdict import PROVEN, REFUTED, UNKNOWN, combine
+from .cutover import check_row, phase_row, report_lines, stamp
+
+__all__ = ["SCHEMA", "drill_lines", "drill_note", "drill_report"]
+
+SCHEMA = "switchback.kafka_dr/drill/1"
+_SHOWN = 5
+_NOT_CHECKED = (
+    "the applications: clients of the drill's own moved, beside them",
+    "their topics and groups: the drill copied a topic of its own, with connectors of its own on the same workers",
+)
+Facts = Mapping[str, Any]
+
+
+def drill_report(facts: Facts) -> dict[str, Any]:
+    """The report of a drill from what its role remembered (keys as in roles/drill)."""
+    moves = list(facts["moves"])
+    checks = [
+        _moved(facts, moves),
+        _records(facts["ledger"]),
+        _rereads(facts["ledger"], moves),
+        _nothing_left(facts),
+        _nothing_else(facts),
+        _flows(facts["status"]),
+    ]
+    again = [text for move in moves for text in move["not_checked"]]
+    return {
+        "schema": SCHEMA,
+        "kind": "drill",
+        **{key: facts[key] for key in ("pair", "type", "back", "from", "to", "outcome", "failure")},
+        "verdict": combine(check["verdict"] for check in checks),
+        "checks": checks,
+        "not_checked": list(dict.fromkeys([*_NOT_CHECKED, *again])),
+        "began": stamp(facts["began"]),
+        "ended": stamp(facts["ended"]),
+        "seconds": round(float(facts["ended"]) - float(facts["began"]), 3),
+        "phases": [phase_row(phase) for phase in facts["times"]],
+        "predicted": _predicted(facts, moves),
+        "actual": _actual(facts["ledger"], moves),
+        "ledger": facts["ledger"],
+        "moves": moves,
+    }
+
+
+def _moved(facts: Facts, moves: Sequence[Facts]) -> dict[str, Any]:
+    bad = [move for move in moves if move["verdict"] != PROVEN]
+    named = [
+        f"{move['from']} -> {move['to']}: {check['name']}: {check['reason']}"
+        for move in bad
+        for check in move["checks"]
+        if check["verdict"] != PROVEN
+    ]
+    verdicts = [move["verdict"] for move in moves]
+    if facts["failure"] or not moves:
+        told = (facts["failure"] or {}).get("message") or "no move was begun"
+        named.insert(0, f"the drill ended as {facts['outcome']}: {told}")
+        verdicts.append(UNKNOWN)
+    if named:
+        return check_row("cutover", combine(verdicts), "; ".join(named[:_SHOWN]))
+    return check_row("cutover", PROVEN, f"{len(moves)} of {len(moves)} moves completed, every check of them proven")
+
+
+def _records(ledger: Facts | None) -> dict[str, Any]:
+    if ledger is None:
+        return check_row("records", UNKNOWN, "the ledger of the clients was not compared")
+    groups = list(ledger["groups"].values())
+    lost, phantom = (sum(group[key] for group in groups) for key in ("lost", "phantom"))
+    acknowledged = ledger["totals"]["acknowledged"]
+    if lost or phantom:
+        return check_row("records", REFUTED, f"lost {lost}, phantom {phantom}, of {acknowledged} acknowledged")
+    if ledger["verdict"] != "clean":
+        return check_row("records", UNKNOWN, "a group had nothing to read: this proves nothing")
+    text = f"each of {acknowledged} acknowledged records was processed by each of {len(groups)} groups"
+    return check_row("records", PROVEN, text)
+
+
+def _rereads(ledger: Facts | None, moves: Sequence[Facts]) -> dict[str, Any]:
+    """What the cutover said beforehand must not be less than what really came twice."""
+    told = _told(moves)
+    if ledger is None or told is None:
+        return check_row("rereads", UNKNOWN, "there is nothing to compare")
+    twice = _twice(ledger)
+    text = f"{twice} records were processed twice, at most {told} were announced"
+    return check_row("rereads", PROVEN if twice <= told else REFUTED, text)
+
+
+def _told(moves: Sequence[Facts]) -> int | None:
+    told = [move["rereads"] for move in moves]
+    return None if not told or None in told else sum(told)
+
+
+def _twice(ledger: Facts) -> int:
+    return sum(group["processed_twice"] for group in ledger["groups"].values())
+
+
+def _nothing_left(facts: Facts) -> dict[str, Any]:
+    if not facts["removed"]:
+        return check_row("nothing left", REFUTED, "the clean-up did not end: run the playbook rehearse_cleanup")
+    after = facts["after"]
+    if after is None:
+        return check_row("nothing left", UNKNOWN, "nobody could look")
+    left = [f"{kind[:-1]} {name}" for one in after["left"].values() for kind, names in one.items() for name in names]
+    left += after["strays"]
+    if left:
+        return check_row("nothing left", REFUTED, f"{len(left)} things bear its names: {', '.join(left[:_SHOWN])}")
+    text = "no topic, group with its positions, connector or right of it is on either side"
+    return check_row("nothing left", PROVEN, f"{text}; offsets of connectors were reset first")
+
+
+def _nothing_else(facts: Facts) -> dict[str, Any]:
+    before, after = facts["before"], facts["after"]
+    if before is None or after is None:
+        return check_row("nothing else changed", UNKNOWN, "it was not looked at before and after")
+    changed = [
+        f"{text} on {alias}"
+        for alias, rest in before["rest"].items()
+        for text in _differences(rest, after["rest"].get(alias, {}))
+    ]
+    if changed:
+        text = f"{len(changed)} other things changed meanwhile: {', '.join(changed[:_SHOWN])}"
+        return check_row("nothing else changed", UNKNOWN, f"{text}; whether the drill did that is not known")
+    count = sum(map(len, before["rest"].values()))
+    text = f"{count} things are as they were: topics with their settings, connectors with settings and health, rights,"
+    return check_row("nothing else changed", PROVEN, f"{text} and every group is still there")
+
+
+def _differences(before: Facts, after: Facts) -> list[str]:
+    """A group that came is an application's, and no trace of a drill."""
+    gone = [f"{name} is gone" for name in before if name not in after]
+    new = [f"{name} is new" for name in after if name not in before and not name.startswith("group ")]
+    return gone + new + [f"{name} is another" for name in before if name in after and before[name] != after[name]]
+
+
+def _flows(status: Facts | None) -> dict[str, Any]:
+    """The drill's connectors ran beside them."""
+    if status is None:
+        return check_row("flows of the pair", UNKNOWN, "they were not looked at afterwards")
+    text = "; ".join(f"{flow['name']}: {flow['reason']}" for flow in status["flows"])
+    return check_row("flows of the pair", status["verdict"], text if not status["missing"] else status["missing"][0])
+
+
+def _predicted(facts: Facts, moves: Sequence[Facts]) -> dict[str, Any]:
+    """By the earlier drills of this kind that were completed."""
+    alike = [
+        one
+        for one in facts["earlier"]
+        if (one["type"], one["back"], one["outcome"]) == (facts["type"], facts["back"], "completed")
+    ]
+    return {
+        "drills": len(alike),
+        **{key: _median(one.get(key) for one in alike) for key in ("cutover_s", "writes_s", "reads_s")},
+        "rereads": _told(moves),
+    }
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(median(known), 1) if known else None
+
+
+def _actual(ledger: Facts | None, moves: Sequence[Facts]) -> dict[str, Any]:
+    """``writes_s``, ``reads_s``: the longest time without an acknowledgement, and without a record in any group."""
+    gaps = (ledger or {}).get("gaps") or {}
+    reads = [gap["seconds"] for gap in (gaps.get("groups") or {}).values() if gap]
+    writes = gaps.get("acknowledged")
+    return {
+        "cutover_s": round(sum(move["seconds"] for move in moves), 1) if moves else None,
+        "writes_s": round(writes["seconds"], 1) if writes else None,
+        "reads_s": round(max(reads), 1) if reads else None,
+        "rereads": None if ledger is None else _twice(ledger),
+    }
+
+
+def drill_note(report: Facts) -> dict[str, Any]:
+    """What is kept of a drill, for later predictions and for readiness."""
+    kept = {key: report[key] for key in ("type", "back", "from", "to", "outcome", "verdict", "seconds")}
+    return {**kept, **report["actual"]}
+
+
+def drill_lines(report: Facts) -> list[str]:
+    """The report for a person."""
+    way = f"{report['from']} -> {report['to']}{' and back' if report['back'] else ''}"
+    lines = [f"drill {report['type']} {way}: {report['outcome']}, {report['verdict']} ({report['seconds']:.1f} s)"]
+    lines += [f"  {phase['phase']:<16}{phase['seconds']:>8.1f} s" for phase in report["phases"]]
+    predicted, actual = report["predicted"], report["actual"]
+    names = {"cutover_s": "cutover", "writes_s": "no writes", "reads_s": "no reads"}
+    for key, name in names.items():
+        if actual[key] is not None:
+            by = "no earlier drill" if predicted[key] is None else f"{predicted[key]:.1f} s in earlier drills (median)"
+            lines.append(f"  {name:<16}{actual[key]:>8.1f} s, {by}")
+    lines += [f"  {check['verdict']:<8} {check['name']}: {check['reason']}" for check in report["checks"]]
+    lines += [f"    {line}" for move in report["moves"] for line in report_lines(move)]
+    if report["failure"]:
+        lines.append(f"  stopped in '{report['failure']['task']}': {report['failure']['message']}")
+    return lines + [f"  not checked: {text}" for text in report["not_checked"]]

@@ -1,0 +1,217 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What looking at groups tells: distance, whether they read to the end, and whether they were quiet for a while.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import DrError
+from ..waiting import Waited
+from .groups import GroupState, distance, members_named
+
+__all__ = ["Extra", "GroupLook", "PositionLook", "Quiet", "counted", "group_look", "read_to_end", "wait_error"]
+
+Partition = tuple[str, int]
+Range = tuple[int, int]
+Place = tuple[Partition, int]
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What a look needs beyond commits and logs.
+
+    ``shown``: the partitions to show, None for those with a commit. ``behind``: whether data lies behind each place,
+    empty when that was not looked for. ``idle``: None when the group was not watched.
+    """
+
+    shown: Collection[Partition] | None = None
+    behind: Mapping[Place, bool | None] = field(default_factory=dict)
+    idle: bool | None = None
+
+
+@dataclass(frozen=True)
+class PositionLook:
+    """Where a group stands on one partition; None is not known (or, for ``offset``, not there)."""
+
+    partition: Partition
+    offset: int | None
+    span: Range | None
+    read_to_end: bool | None
+
+    @property
+    def lag(self) -> int | None:
+        """Offsets between position and log end."""
+        return distance(self.offset, self.span)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As modules return it."""
+        start, end = self.span or (None, None)
+        topic, number = self.partition
+        return {
+            "topic": topic,
+            "partition": number,
+            "offset": self.offset,
+            "start": start,
+            "end": end,
+            "lag": self.lag,
+            "read_to_end": self.read_to_end,
+        }
+
+
+@dataclass(frozen=True)
+class GroupLook:
+    """A group at one moment; ``idle`` is None when it was not watched."""
+
+    state: GroupState
+    positions: Sequence[PositionLook]
+    idle: bool | None
+
+    @property
+    def lag(self) -> int | None:
+        """Sum over the positions; None if one is not known, or if there are none."""
+        lags = [position.lag for position in self.positions]
+        known = [lag for lag in lags if lag is not None]
+        return sum(known) if lags and len(known) == len(lags) else None
+
+    @property
+    def read_to_end(self) -> bool | None:
+        """False if one position is known not to be at the end, True if all are known to be."""
+        answers = [position.read_to_end for position in self.positions]
+        if False in answers:
+            return False
+        return True if answers and all(answers) else None
+
+    def reached(self, goal: str) -> bool:
+        """Whether the goal of a wait (``idle``, ``read_to_end``) holds; not known is not reached."""
+        return (self.idle if goal == "idle" else self.read_to_end) is True
+
+    def mark(self, goal: str) -> Any:
+        """What changes while there is progress toward the goal."""
+        members = [member.member_id for member in self.state.members]
+        if goal == "idle":
+            return self.state.state, members
+        return [(position.partition, position.offset) for position in self.positions]
+
+    def describe(self) -> str:
+        """The group in a few words, for errors."""
+        state = self.state
+        who = members_named(state)
+        lag = "unknown" if self.lag is None else str(self.lag)
+        members = f"{len(state.members)} members{': ' + who if who else ''}"
+        return f'"{state.group}" {state.state}, {members}, {lag} offsets from the end'
+
+    def as_dict(self) -> dict[str, Any]:
+        """As modules return it."""
+        return {
+            "group": self.state.group,
+            "state": self.state.state,
+            "type": self.state.type,
+            "members": [member.as_dict() for member in self.state.members],
+            "idle": self.idle,
+            "lag": self.lag,
+            "read_to_end": self.read_to_end,
+            "positions": [position.as_dict() for position in self.positions],
+        }
+
+
+def group_look(
+    state: GroupState,
+    commits: Mapping[Partition, int | None],
+    ranges: Mapping[Partition, Range | None],
+    extra: Extra | None = None,
+) -> GroupLook:
+    """Put together what was seen of one group."""
+    extra = extra or Extra()
+    positions = []
+    for partition in sorted(commits if extra.shown is None else extra.shown):
+        offset, span = commits.get(partition), ranges.get(partition)
+        at_end = None if offset is None else read_to_end(offset, span, extra.behind.get((partition, offset)))
+        positions.append(PositionLook(partition, offset, span, at_end if extra.behind else None))
+    return GroupLook(state, positions, extra.idle)
+
+
+def read_to_end(offset: int, span: Range | None, behind: bool | None) -> bool | None:
+    """Whether a group at ``offset`` has nothing left to read; ``behind``: a data record lies in [offset, end).
+
+    Past the end, or below the start where records may have expired unread, nothing can be said, unless something
+    that is still there was not read.
+    """
+    if span is None or offset > span[1]:
+        return None
+    if behind is None:
+        return None
+    if behind:
+        return False
+    return None if offset < span[0] else True
+
+
+class Quiet:
+    """Which groups had no members and did not commit for ``settle`` seconds, from looks at them."""
+
+    def __init__(self, settle: float | None) -> None:
+        self.settle = settle
+        self._since: dict[str, tuple[float, Mapping[Partition, int | None]] | None] = {}
+        self._disturbed: set[str] = set()
+        self._idle: dict[str, bool | None] = {}
+
+    def note(
+        self,
+        now: float,
+        states: Mapping[str, GroupState],
+        commits: Mapping[str, Mapping[Partition, int | None]],
+    ) -> dict[str, bool | None]:
+        """Note one look; whether each group has been quiet long enough (None without a settle time)."""
+        for group, state in states.items():
+            found = commits[group]
+            last = self._since.get(group)
+            if state.active or None in found.values():
+                self._since[group] = None
+                self._disturbed.add(group)
+            elif last is None or last[1] != found:
+                if last is not None:
+                    self._disturbed.add(group)
+                self._since[group] = (now, dict(found))
+            self._idle[group] = self._quiet_at(group, now)
+        return dict(self._idle)
+
+    def _quiet_at(self, group: str, now: float) -> bool | None:
+        if self.settle is None:
+            return None
+        since = self._since[group]
+        return since is not None and now - since[0] >= self.settle
+
+    @property
+    def decided(self) -> bool:
+        """True when more looks cannot change the answer to: were they idle from the first look on?"""
+        return self.settle is None or all(idle or group in self._disturbed for group, idle in self._idle.items())
+
+
+def wait_error(goal: str, waited: Waited[list[GroupLook]], endpoint: str = "") -> DrError | None:
+    """The error of a wait that did not reach its goal, with the last state of the groups that are missing."""
+    if waited.done:
+        return None
+    missing = [look.describe() for look in waited.state if not look.reached(goal)]
+    more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+    wanted = "idle" if goal == "idle" else "at the end of what there is to read"
+    why = "nothing moved any more" if waited.ended == "stalled" else "the time was up"
+    return DrError(
+        "wait_stalled" if waited.ended == "stalled" else "wait_timeout",
+        f"After {waited.seconds:.1f} s {why}: {len(missing)} groups are not {wanted}: {'; '.join(missing[:5])}{more}.",
+        "Stop the members that are left (a killed one stays until its session time-out)."
+        if goal == "idle"
+        else "Check that the consumers run, and that no open transaction holds back the end.",
+        endpoint,
+    )
+
+
+def counted(requests: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The requests of a wait, each kind once with its number."""
+    return [{"api": api, "times": times} for api, times in Counter(one["api"] for one in requests).items()]

@@ -1,0 +1,368 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Consumer groups: their state, their positions, and whether wanted positions may be written.
+
+A position is the offset of the next record to read. Kafka itself accepts a commit past the end of a log, and a group
+that finds no valid position falls back to ``auto.offset.reset``: it skips or re-reads everything. So every position is
+checked against the log here, before the first one is written.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..changes import Change, Outcome
+from ..errors import DrError
+
+__all__ = [
+    "ABSENT",
+    "IDLE_STATES",
+    "GroupPlan",
+    "GroupState",
+    "Member",
+    "PositionRow",
+    "Problem",
+    "Seen",
+    "active_problem",
+    "distance",
+    "failure_of",
+    "members_named",
+    "outcomes_of",
+    "plan_group",
+    "wanted_positions",
+    "with_members",
+]
+
+Partition = tuple[str, int]
+
+_SHOWN = 5
+_HINTS = {
+    "group_active": "Stop its consumers (a killed one stays a member until its session time-out), then run this again.",
+    "position_out_of_range": "Translate the position for this cluster, or choose one within the log.",
+    "position_lower": "Find out who committed it. Then -e kafka_dr_lower=lower (option lower) goes back, and keep"
+    " leaves it, if this group processed the records in between.",
+    "unknown_partition": "Create the topic, or wait until the flow has created it.",
+    "offsets_unknown": "Check that the partition has a leader.",
+    "position_not_proven": "Run this again: positions that are already there count as done.",
+    "position_not_written": "Check that no consumer of the group has started, then run this again.",
+}
+
+ABSENT = "DEAD"
+# Everything else, UNKNOWN included, is active: groups of the new protocol report UNKNOWN while they rebalance.
+IDLE_STATES = ("EMPTY", ABSENT)
+
+
+@dataclass(frozen=True)
+class Member:
+    """One member of a group; ``instance`` is set for static members, which outlive their process for a while."""
+
+    member_id: str
+    client_id: str
+    host: str
+    instance: str | None
+    partitions: tuple[Partition, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """As modules return it."""
+        return {
+            "member_id": self.member_id,
+            "client_id": self.client_id,
+            "host": self.host,
+            "group_instance_id": self.instance,
+            "assignments": [{"topic": topic, "partition": number} for topic, number in self.partitions],
+        }
+
+
+@dataclass(frozen=True)
+class GroupState:
+    """A group as its coordinator describes it; ``DEAD`` means that there is no such group."""
+
+    group: str
+    state: str
+    type: str | None = None
+    members: tuple[Member, ...] = ()
+
+    @property
+    def active(self) -> bool:
+        """True unless the group is known to have no members."""
+        return self.state not in IDLE_STATES or bool(self.members)
+
+    @property
+    def assigned(self) -> set[Partition]:
+        """Partitions that are assigned to a member."""
+        return {partition for member in self.members for partition in member.partitions}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a plan for one group is made from. A range of None: the partition exists, its offsets are unknown."""
+
+    state: GroupState
+    before: Mapping[Partition, int | None]
+    ranges: Mapping[Partition, tuple[int, int] | None]
+    partitions: Mapping[str, int | None]
+
+
+@dataclass(frozen=True)
+class PositionRow:
+    """One partition's position before, as wanted, and after; ``status`` says what was done about it."""
+
+    group: str
+    partition: Partition
+    before: int | None
+    wanted: int
+    after: int | None
+    status: str
+    error: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As modules return it."""
+        topic, number = self.partition
+        return {
+            "group": self.group,
+            "topic": topic,
+            "partition": number,
+            "before": self.before,
+            "wanted": self.wanted,
+            "after": self.after,
+            "status": self.status,
+        }
+
+    def outcome(self) -> Outcome:
+        """The same as the outcome of a change."""
+        topic, number = self.partition
+        name = f"{self.group} {topic}-{number}"
+        change = Change("position", name, "commit", {"offset": self.before}, {"offset": self.wanted})
+        return Outcome(change, self.status, self.error)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why nothing may be written: the code of the error, and one sentence."""
+
+    code: str
+    text: str
+
+
+@dataclass
+class GroupPlan:
+    """Rows with status ``planned`` are to be written; nothing at all if there are problems."""
+
+    group: str
+    rows: list[PositionRow] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    # Whether somebody who raises a position meanwhile has done what was wanted.
+    upward: bool = False
+
+    @property
+    def to_write(self) -> dict[Partition, int]:
+        """The positions to commit."""
+        return {row.partition: row.wanted for row in self.rows if row.status == "planned"}
+
+    @property
+    def lowered(self) -> int:
+        """How many of the wanted positions are below what is committed."""
+        return sum(1 for row in self.rows if row.before is not None and row.wanted < row.before)
+
+    def refuse(self) -> None:
+        """Nothing was written, because of a problem in this plan or in another one."""
+        self.rows = [replace(row, status="refused") if row.status == "planned" else row for row in self.rows]
+
+    def conclude(
+        self, errors: Mapping[Partition, str | None], after: Mapping[Partition, int], state: GroupState
+    ) -> None:
+        """Judge the written rows by what was read back, and the group by what it is now."""
+        written = self.to_write
+        self.rows = [
+            self._concluded(row, errors.get(row.partition, "The broker did not answer for it."), after)
+            if row.partition in written
+            else row
+            for row in self.rows
+        ]
+        failed = [row for row in self.rows if row.status == "failed"]
+        if failed:
+            topic, number = failed[0].partition
+            text = (
+                f'Group "{self.group}": {len(failed)} of {len(written)} positions were not written '
+                f'(first: "{topic}" partition {number}: {failed[0].error})'
+            )
+            self.problems.append(Problem("position_not_written", f"{text}."))
+        if state.active:
+            self.problems.append(
+                Problem(
+                    "group_active",
+                    f'Group "{self.group}" became active (state {state.state}) while its positions were written.',
+                )
+            )
+
+    def _concluded(self, row: PositionRow, error: str | None, found: Mapping[Partition, int]) -> PositionRow:
+        after = found.get(row.partition)
+        if error is None and self.upward and after is not None and after > row.wanted:
+            return replace(row, after=after, status="kept")
+        if error is None and after != row.wanted:
+            error = f"read back {after}, wanted {row.wanted}"
+        return replace(row, after=after, status="done" if error is None else "failed", error=error)
+
+    def unproven(self, error: DrError) -> None:
+        """The positions were sent, but nobody could look afterwards: they may or may not be there."""
+        if self.to_write:
+            self.rows = [
+                replace(row, after=None, status="failed", error="written, but not read back")
+                if row.status == "planned"
+                else row
+                for row in self.rows
+            ]
+            text = f'The positions of group "{self.group}" were sent but could not be read back: {error.message}'
+            self.problems.append(Problem("position_not_proven", text))
+
+
+def wanted_positions(items: Iterable[Mapping[str, Any]]) -> dict[str, dict[Partition, int]]:
+    """The option ``groups``, checked as a whole; one error names every problem."""
+    problems: list[str] = []
+    wanted: dict[str, dict[Partition, int]] = {}
+    for number, item in enumerate(items, start=1):
+        group = item.get("group")
+        if not group:
+            problems.append(f"groups[{number}] has no group name.")
+            continue
+        if group in wanted:
+            problems.append(f'Group "{group}" is listed twice.')
+        positions = wanted.setdefault(group, {})
+        for position in item.get("positions") or ():
+            problems += _add_position(group, positions, position)
+    if problems:
+        raise DrError("bad_positions", " ".join(problems), "Nothing was asked of the cluster. Correct the list.")
+    return wanted
+
+
+def _add_position(group: str, positions: dict[Partition, int], item: Mapping[str, Any]) -> list[str]:
+    topic, number, offset = item.get("topic"), item.get("partition"), item.get("offset")
+    where = f'Group "{group}", topic "{topic}", partition {number}'
+    if not topic or number is None or offset is None:
+        return [f"{where}: topic, partition and offset are all needed."]
+    if number < 0 or offset < 0:
+        return [f"{where}: partition and offset must not be negative, found offset {offset}."]
+    if (topic, number) in positions:
+        return [f"{where} is listed twice."]
+    positions[(topic, number)] = offset
+    return []
+
+
+def plan_group(group: str, wanted: Mapping[Partition, int], seen: Seen, lower: str = "fail") -> GroupPlan:
+    """What to commit for one group.
+
+    A position equal to the committed one is ``unchanged``. One below it is, by ``lower``: a problem (``fail``),
+    ``planned`` (``lower``), or left as it is (``keep``): what was processed there is not known to this function.
+    ``raise``: as ``keep``, also where somebody raises it while it is written, as MirrorMaker 2's own sync does.
+    """
+    plan = GroupPlan(group, upward=lower == "raise")
+    for partition in sorted(wanted):
+        offset, before = wanted[partition], seen.before.get(partition)
+        below = before is not None and offset < before
+        status = "unchanged" if before == offset else "kept" if below and lower in ("keep", "raise") else "planned"
+        plan.rows.append(PositionRow(group, partition, before, offset, before, status))
+        # Also for unchanged ones: a position outside the log does not count as done because it is already there.
+        plan.problems += _range_problem(group, partition, offset, seen)
+    if plan.to_write:
+        plan.problems += active_problem(seen.state)
+    if plan.lowered and lower == "fail":
+        plan.problems.append(_lower_problem(plan))
+    return plan
+
+
+def members_named(state: GroupState, shown: int = 3) -> str:
+    """Client id and host of the first ``shown`` members, and how many more there are; "" without members."""
+    named = [
+        f"{member.client_id} on {member.host.lstrip('/')}"
+        + (f", group.instance.id {member.instance}" if member.instance else "")
+        for member in state.members[:shown]
+    ]
+    more = len(state.members) - len(named)
+    return " and ".join(named + ([f"{more} more"] if more > 0 else []))
+
+
+def with_members(groups: Mapping[str, str], shown: int = 5) -> str:
+    """Groups with their members (as :func:`members_named` gives them), the first ``shown`` of them."""
+    named = [f"{group} ({members})" if members else group for group, members in list(groups.items())[:shown]]
+    more = len(groups) - len(named)
+    return "; ".join(named) + (f" and {more} more" if more > 0 else "")
+
+
+def active_problem(state: GroupState) -> list[Problem]:
+    """Empty when the group has no members; else the problem, with the members that were seen."""
+    if not state.active:
+        return []
+    who = f": {members_named(state)}" if state.members else ""
+    return [
+        Problem(
+            "group_active",
+            f'Group "{state.group}" is active (state {state.state}, {len(state.members)} members{who}); '
+            "positions are written only to a group without members.",
+        )
+    ]
+
+
+def _range_problem(group: str, partition: Partition, offset: int, seen: Seen) -> list[Problem]:
+    topic, number = partition
+    where = f'Group "{group}": topic "{topic}"'
+    count = seen.partitions.get(topic)
+    if count is None:
+        return [Problem("unknown_partition", f"{where} does not exist.")]
+    if number >= count:
+        return [Problem("unknown_partition", f"{where} has {count} partitions, there is no partition {number}.")]
+    span = seen.ranges.get(partition)
+    if span is None:
+        return [Problem("offsets_unknown", f"{where} partition {number}: its log start and end could not be read.")]
+    if not span[0] <= offset <= span[1]:
+        return [
+            Problem(
+                "position_out_of_range",
+                f"{where} partition {number}: position {offset} is outside the log ({span[0]} to {span[1]}).",
+            )
+        ]
+    return []
+
+
+def _lower_problem(plan: GroupPlan) -> Problem:
+    worst = max((row for row in plan.rows if row.before is not None), key=lambda row: (row.before or 0) - row.wanted)
+    topic, number = worst.partition
+    return Problem(
+        "position_lower",
+        f'Group "{plan.group}" has a higher position on {plan.lowered} partitions than wanted '
+        f'(most: "{topic}" partition {number} at {worst.before}, wanted {worst.wanted}).',
+    )
+
+
+def outcomes_of(plans: Iterable[GroupPlan]) -> list[Outcome]:
+    """The rows that are, or would be, written, or were refused, as outcomes."""
+    return [row.outcome() for plan in plans for row in plan.rows if row.status not in ("unchanged", "kept")]
+
+
+def failure_of(plans: Iterable[GroupPlan], endpoint: str = "") -> DrError | None:
+    """One error for all problems of all groups, or None. Its code is the common one, or ``several_failed``."""
+    problems = [problem for plan in plans for problem in plan.problems]
+    if not problems:
+        return None
+    codes = sorted({problem.code for problem in problems})
+    more = f" ... and {len(problems) - _SHOWN} more problems." if len(problems) > _SHOWN else ""
+    text = " ".join(problem.text for problem in problems[:_SHOWN]) + more
+    hint = _HINTS.get(codes[0], "") if len(codes) == 1 else "Correct each of them, then run this again."
+    written = any(row.status in ("done", "failed") for plan in plans for row in plan.rows)
+    return DrError(
+        codes[0] if len(codes) == 1 else "several_failed",
+        text,
+        hint if written else f"Nothing was written. {hint}".strip(),
+        endpoint,
+    )
+
+
+def distance(offset: int | None, span: tuple[int, int] | None) -> int | None:
+    """Offsets from a position to the log end; None when either is unknown or the position is past the end."""
+    if offset is None or span is None or offset > span[1]:
+        return None
+    return span[1] - offset

@@ -1,0 +1,98 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Topic ids: the only thing that tells a topic from another one of the same name.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import DrError
+
+__all__ = ["joined", "log_ends", "recreated", "require_same", "syncs_since", "topic_ids"]
+
+
+def topic_ids(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """Topic ids by alias and topic, from the loop of ``kafka_topic_info`` over the clusters."""
+    return {
+        result["replication_alias"]: {
+            topic["name"]: topic["topic_id"] for topic in result["topics"] if topic["topic_id"]
+        }
+        for result in results
+    }
+
+
+def recreated(journaled: Mapping[str, Mapping[str, str]], found: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Topics whose id is no longer the journaled one: deleted and created again under the same name."""
+    return [
+        f'"{name}" on {alias} (id {found[alias][name]}, journaled {known})'
+        for alias, topics in journaled.items()
+        for name, known in topics.items()
+        if found.get(alias, {}).get(name, known) != known
+    ]
+
+
+def require_same(name: str, alias: str, found: str, journaled: str) -> None:
+    """Raise where the topic is no longer the journaled one, for whoever is about to find positions on it."""
+    if found != journaled:
+        raise DrError(
+            "topic_recreated",
+            f'The topic "{name}" on {alias} was created again: id {found}, journaled {journaled}.',
+            "Positions of before mean other records. Nothing was committed. What to do: the row topic_recreated"
+            " in docs/troubleshooting.md.",
+        )
+
+
+def joined(journaled: Mapping[str, Mapping[str, str]], found: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Topics that the journal does not know, or knows by another id, on any side: what they hold was not watched."""
+    return sorted(
+        {
+            name
+            for alias, topics in found.items()
+            for name, known in topics.items()
+            if journaled.get(alias, {}).get(name) != known
+        }
+    )
+
+
+def syncs_since(
+    state: Mapping[str, Any],
+    flows: Mapping[str, Mapping[str, Any]],
+    found: Mapping[str, Mapping[str, str]],
+    ends: Mapping[str, int],
+) -> dict[str, dict[str, int]]:
+    """Flow -> topic -> first record of the flow's offset-syncs topic that is about the present topics.
+
+    ``state``: the journal's. ``found``: ids by alias and topic. ``ends``: end of the offset-syncs topic by flow, read
+    before the flow runs. An id that the journal does not know means that what lies there may be about another topic of
+    the same name.
+    """
+    known, earlier = state["topic_ids"], state["syncs_since"]
+
+    def as_known(alias: str, topic: str) -> bool:
+        return topic in known.get(alias, {}) and known[alias][topic] == found.get(alias, {}).get(topic)
+
+    return {
+        name: {
+            topic: earlier.get(name, {}).get(topic, 0)
+            if as_known(flow["source"], topic) and as_known(flow["target"], replica)
+            else ends.get(name, 0)
+            for topic, replica in flow["replicas"].items()
+        }
+        for name, flow in flows.items()
+    }
+
+
+def log_ends(results: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """End of the first partition by flow, from the loop of ``kafka_topic_info`` over the flows' offset-syncs topics."""
+    return {
+        result["replication_flow"]: part["end"]
+        for result in results
+        for topic in result["topics"]
+        for part in (topic.get("offsets") or [])[:1]
+        if part["end"] is not None
+    }

@@ -1,0 +1,333 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Topics: what is wanted, what is there, and the steps from one to the other.
+
+Promises of the plan: topics are never deleted unless named and not internal, partitions are never removed, replicas
+are never moved, and settings that were not mentioned stay as they are (``merge``) or lose only their topic-level
+override (``exact``).
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..changes import Change, Differences, Outcome
+from ..errors import DrError
+from ..names import is_internal
+from ..schema import nearest
+from ..values import same, text_of
+
+__all__ = [
+    "ConfigValue",
+    "Conflict",
+    "Plan",
+    "TopicState",
+    "WantedTopic",
+    "collisions",
+    "failure_of",
+    "plan_absent",
+    "plan_present",
+    "topic_row",
+    "wanted_topics",
+]
+
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_SHOWN = 5
+# Refusals of a broker with a remedy of their own.
+_OWN_CODES = ("replication_factor_too_high",)
+_ROW_KEYS = (
+    "topic_id",
+    "partitions",
+    "replication_factor",
+    "leaderless",
+    "config",
+    "cleanup_policy",
+    "timestamp_type",
+    "offsets",
+)
+_ITEM_KEYS = ("name", "partitions", "replication_factor", "config")
+
+
+@dataclass(frozen=True)
+class WantedTopic:
+    """One item of the option ``topics``. None: not mentioned. A setting of None: no override on the topic."""
+
+    name: str
+    partitions: int | None = None
+    replication_factor: int | None = None
+    config: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ConfigValue:
+    """A setting as the broker reports it: its effective value, and whether the topic itself overrides it."""
+
+    value: str | None
+    override: bool
+
+
+@dataclass(frozen=True)
+class TopicState:
+    """A topic that exists. ``replication_factor`` is None while its partitions differ in it."""
+
+    name: str
+    topic_id: str
+    partitions: int
+    replication_factor: int | None
+    leaderless: tuple[int, ...] = ()
+    config: Mapping[str, ConfigValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A wanted topic that cannot be had: nothing is done to it."""
+
+    change: Change
+    error: DrError
+
+
+@dataclass
+class Plan:
+    """What to do, and what cannot be done."""
+
+    changes: list[Change] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
+
+
+# ---- validation: everything that can be known without a connection ------------------------------------------
+
+
+def wanted_topics(items: Iterable[Mapping[str, Any]], state: str = "present") -> list[WantedTopic]:
+    """The option ``topics``, checked as a whole; one error names every problem.
+
+    A list to delete with an internal topic in it is refused as a whole: whoever wrote it meant something else.
+    """
+    problems: list[str] = []
+    wanted: list[WantedTopic] = []
+    for number, item in enumerate(items, start=1):
+        found = _item_problems(item, f"topics[{number}]")
+        problems += found
+        if not found:
+            wanted.append(_wanted(item))
+    counts = Counter(topic.name for topic in wanted)
+    problems += [f'"{name}" is listed {count} times.' for name, count in counts.items() if count > 1]
+    if problems:
+        raise DrError("bad_topics", " ".join(problems), "Nothing was asked of the cluster. Correct the list of topics.")
+    internal = [topic.name for topic in wanted if is_internal(topic.name)] if state == "absent" else []
+    if internal:
+        raise DrError(
+            "topic_internal",
+            f"Topics of Kafka, Kafka Connect or MirrorMaker 2 are never deleted: {', '.join(internal)}.",
+            "Nothing was deleted. Remove them from the list.",
+        )
+    return wanted
+
+
+def _wanted(item: Mapping[str, Any]) -> WantedTopic:
+    settings = item.get("config") or {}
+    config = {key: None if value is None else text_of(key, value) for key, value in settings.items()}
+    return WantedTopic(item["name"], item.get("partitions"), item.get("replication_factor"), config)
+
+
+def _item_problems(item: Mapping[str, Any], where: str) -> list[str]:
+    unknown = [key for key in item if key not in _ITEM_KEYS]
+    problems = [f'{where} has the unknown key "{key}".{nearest(str(key), _ITEM_KEYS)}' for key in unknown]
+    problem = _name_problem(item.get("name"))
+    if problem:
+        problems.append(f"{where}.name {problem}.")
+    for key in ("partitions", "replication_factor"):
+        value = item.get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            problems.append(f'{where}.{key} must be a whole number of at least 1, found "{value}".')
+    settings = item.get("config") or {}
+    if not isinstance(settings, Mapping):
+        return [*problems, f"{where}.config must be a dictionary, found {type(settings).__name__}."]
+    wrong = [key for key, value in settings.items() if not key or isinstance(value, (Mapping, bytes))]
+    return problems + [f'{where}.config: "{key}" must have a plain value or a list.' for key in wrong]
+
+
+def _name_problem(name: Any) -> str:
+    if not isinstance(name, str) or not name:
+        return "is missing"
+    if name in (".", ".."):
+        return f'must not be "{name}"'
+    if not _NAME.fullmatch(name):
+        return f'"{name}" must be 1 to 249 of the characters A-Z a-z 0-9 . _ -'
+    return ""
+
+
+def collisions(names: Iterable[str]) -> list[str]:
+    """A warning for each set of names that differ only in "." and "_".
+
+    A broker refuses such a topic when it has the other one, yet creates both when they come in one request [run, 4.3].
+    """
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(name.replace(".", "_"), []).append(name)
+    return [
+        f'The topics {" and ".join(sorted(names))} differ only in "." and "_": their metrics share one name.'
+        for names in groups.values()
+        if len(names) > 1
+    ]
+
+
+# ---- the plan ---------------------------------------------------------------------------------------------------
+
+
+def plan_present(wanted: Iterable[WantedTopic], found: Mapping[str, TopicState | None], exact: bool = False) -> Plan:
+    """Steps that make every wanted topic exist as described; conflicting ones are left alone and named.
+
+    ======================  ==========================================
+    missing                 create
+    fewer partitions        add_partitions
+    more partitions         conflict: Kafka cannot remove partitions
+    other replication       conflict: needs a reassignment
+    other settings          alter_config
+    ======================  ==========================================
+    """
+    plan = Plan()
+    for topic in wanted:
+        state = found.get(topic.name)
+        if state is None:
+            plan.changes.append(_create(topic))
+            continue
+        conflict = _conflict(topic, state)
+        if conflict:
+            plan.conflicts.append(conflict)
+            continue
+        if topic.partitions is not None and topic.partitions > state.partitions:
+            before, after = {"partitions": state.partitions}, {"partitions": topic.partitions}
+            plan.changes.append(Change("topic", topic.name, "add_partitions", before, after))
+        settings = _config_differences(topic, state, exact)
+        if settings:
+            plan.changes.append(settings.change("topic", topic.name, "alter_config"))
+    return plan
+
+
+def plan_absent(wanted: Iterable[WantedTopic], found: Mapping[str, TopicState | None]) -> Plan:
+    """Deletions of the named topics that exist."""
+    plan = Plan()
+    for topic in wanted:
+        state = found.get(topic.name)
+        if state is not None:
+            before = {"partitions": state.partitions, "topic_id": state.topic_id}
+            plan.changes.append(Change("topic", topic.name, "delete", before, None))
+    return plan
+
+
+def _create(topic: WantedTopic) -> Change:
+    after: dict[str, Any] = {"partitions": topic.partitions, "replication_factor": topic.replication_factor}
+    after.update({key: value for key, value in topic.config.items() if value is not None})
+    return Change("topic", topic.name, "create", None, after)
+
+
+def _conflict(topic: WantedTopic, state: TopicState) -> Conflict | None:
+    if topic.partitions is not None and topic.partitions < state.partitions:
+        change = Change(
+            "topic", topic.name, "add_partitions", {"partitions": state.partitions}, {"partitions": topic.partitions}
+        )
+        return Conflict(
+            change,
+            DrError(
+                "partitions_fewer",
+                f'Topic "{topic.name}" has {state.partitions} partitions, {topic.partitions} wanted; '
+                "Kafka cannot remove partitions.",
+                f"Set partitions: {state.partitions} or recreate the topic.",
+            ),
+        )
+    factor = topic.replication_factor
+    if factor is None or factor == state.replication_factor:
+        return None
+    shown = "mixed" if state.replication_factor is None else state.replication_factor
+    change = Change(
+        "topic", topic.name, "reassign", {"replication_factor": shown}, {"replication_factor": topic.replication_factor}
+    )
+    return Conflict(
+        change,
+        DrError(
+            "replication_factor_differs",
+            f'Topic "{topic.name}" has replication factor {shown}, {factor} wanted; this module moves no replicas.',
+            "Reassign its replicas (kafka-reassign-partitions or Cruise Control), or set replication_factor to "
+            "what is there.",
+        ),
+    )
+
+
+def _config_differences(topic: WantedTopic, state: TopicState, exact: bool) -> Differences:
+    """Wanted values are compared with effective ones, so an equal default of the broker satisfies them."""
+    differences = Differences()
+    for key, value in topic.config.items():
+        current = state.config.get(key)
+        if value is None:
+            if current is not None and current.override:
+                differences.add(key, current.value, None)
+        elif current is None or not same(key, value, current.value):
+            differences.before[key] = None if current is None else current.value
+            differences.after[key] = value
+    if exact:
+        for key, current in state.config.items():
+            if current.override and key not in topic.config:
+                differences.before[key], differences.after[key] = current.value, None
+    return differences
+
+
+# ---- what modules return ------------------------------------------------------------------------------------------
+
+
+def failure_of(conflicts: Sequence[Conflict], outcomes: Iterable[Outcome], endpoint: str = "") -> DrError | None:
+    """One error for everything that failed, or None. Its code is the common one, or ``several_failed``."""
+    reasons = [(conflict.error.code, conflict.error.sentence()) for conflict in conflicts]
+    reasons += [
+        (
+            outcome.code if outcome.code in _OWN_CODES else "topic_refused",
+            f'Topic "{outcome.change.name}": {outcome.error}',
+        )
+        for outcome in outcomes
+        if outcome.status == "failed"
+    ]
+    if not reasons:
+        return None
+    codes = {code for code, text in reasons}
+    code = codes.pop() if len(codes) == 1 else "several_failed"
+    text = " ".join(text for unused, text in reasons[:_SHOWN])
+    if len(reasons) == 1:
+        alone = conflicts[0].error if conflicts else DrError(code, text)
+        return DrError(code, alone.message, alone.hint, endpoint)
+    more = f" ... and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
+    return DrError(
+        code, f"{len(reasons)} topics failed: {text}{more}", "All outcomes are listed under changes.", endpoint
+    )
+
+
+def _refusal(outcome: Outcome) -> str:
+    return outcome.code if outcome.code in _OWN_CODES else "topic_refused"
+
+
+def topic_row(
+    name: str,
+    state: TopicState | None,
+    config: str = "overrides",
+    ranges: Mapping[tuple[str, int], tuple[int, int] | None] | None = None,
+) -> dict[str, Any]:
+    """A topic as ``kafka_topic_info`` returns it; whatever is not known is None."""
+    row: dict[str, Any] = {"name": name, "exists": state is not None}
+    row.update(dict.fromkeys(_ROW_KEYS))
+    if state is None:
+        return row
+    row.update(topic_id=state.topic_id, partitions=state.partitions, replication_factor=state.replication_factor)
+    row["leaderless"] = list(state.leaderless)
+    if config != "none":
+        row["config"] = {k: one.value for k, one in sorted(state.config.items()) if one.override or config == "all"}
+        for key, setting in (("cleanup_policy", "cleanup.policy"), ("timestamp_type", "message.timestamp.type")):
+            row[key] = state.config[setting].value if setting in state.config else None
+    if ranges is not None:
+        spans = [ranges.get((name, index)) or (None, None) for index in range(state.partitions)]
+        row["offsets"] = [{"partition": n, "start": start, "end": end} for n, (start, end) in enumerate(spans)]
+    return row

@@ -1,0 +1,260 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Take over the stored offsets of connectors that have filled a flow's replicas until now (R33).
+
+Each step may be repeated: a run that was killed in between finds the old connectors stopped, or the offsets set.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from ..._connect.offsets import copied_offsets
+from ..._connect.rest import ConnectClient, Connector
+from ..._core.changes import Change, Outcome
+from ..._core.errors import DrError
+from ..._core.inventory.adoption import config_problems, unlisted_topics
+from ..._core.names import CONNECTORS, flow_name
+from ..._core.offsets.flow_restart import ReplicaStart, misfits, shown
+from ..._core.offsets.tenures import nested
+from ..._core.waiting import Bounds, wait_until
+from ..._kafka import groups as kafka_groups
+from ..._kafka.connect_offsets import ConnectOffsets
+from ..._kafka.topics import describe
+from ..._module import Result
+from ..observation.pair import Pair, Partition
+from .restart import compared, replica_starts, with_stored
+
+__all__ = ["adopt"]
+
+# A dedicated MirrorMaker 2 without members may still end its tasks: nothing must move for so long.
+_STILL_SECONDS = 2.0
+
+
+def adopt(params: Mapping[str, Any], check: bool) -> Result:
+    """Take over every flow of ``adopt``. Without ``apply``, only refuse, and say which flows are ``pending``."""
+    pair = Pair(params)
+    adoptions = [_Adoption(pair, flow, params) for flow in pair.flows if flow_name(*flow) in params["adopt"]]
+    for one in adoptions:
+        one.require_possible()
+    pending = [one for one in adoptions if one.pending]
+    result = Result(extra={"pending": [one.name for one in pending], "adopted": {}})
+    if params["apply"] and not check:
+        for one in adoptions:
+            result.outcomes += one.apply()
+            result.extra["adopted"][one.name] = one.facts()
+    elif check:
+        result.outcomes = [outcome for one in pending for outcome in one.planned()]
+    result.requests = [*pair.requests, *(request for one in adoptions for request in one.requests)]
+    return result
+
+
+class _Adoption:
+    """One flow whose replicas others have filled. ``spec``: as ``adopted_flow`` completes it."""
+
+    def __init__(self, pair: Pair, flow: tuple[str, str], params: Mapping[str, Any]) -> None:
+        self.name, self._flow, self._pair, self._params = flow_name(*flow), flow, pair, params
+        self._spec: Mapping[str, Any] = params["adopt"][self.name]
+        self._dedicated: str | None = self._spec["offsets_topic"]
+        self._own = pair.engine.offsets(*flow)
+        self._bounds = Bounds(float(params["wait_timeout"]))
+        timeout = float(params["request_timeout"])
+        self._rest = ConnectClient(self._spec["connect_url"], self._spec["connect_client"] or {}, timeout)
+        self._others = pair.engine.competing_flows(*flow, pair.topics, running=True)
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """Requests to the old connectors' workers."""
+        return list(self._rest.requests)
+
+    # ---- what there is
+
+    @cached_property
+    def _connectors(self) -> dict[str, Connector]:
+        """The old connectors by part."""
+        if self._dedicated:
+            return {}
+        listed = self._rest.connectors()
+        named: Mapping[str, str] = self._spec["connectors"]
+        missing = [name for name in named.values() if name not in listed]
+        if missing:
+            known = ", ".join(sorted(name for name, one in listed.items() if one.part)) or "no MirrorMaker 2 connector"
+            raise DrError(
+                "adoption_refused",
+                f'kafka_dr_adopt names the connector "{missing[0]}" for {self.name}, the workers at "{self._rest.url}"'
+                f" have {known}.",
+                "No connector was touched. Correct kafka_dr_adopt.",
+                self._rest.url,
+            )
+        return {part: listed[name] for part, name in named.items()}
+
+    @cached_property
+    def starts(self) -> dict[Partition, ReplicaStart]:
+        """Partitions that our connector must not start on as it is."""
+        look = with_stored(self._pair, self._pair.look(*self._flow))
+        found = replica_starts(self._pair, look, self._params)
+        return {(one.topic, one.partition): one for one in found if misfits([replace(one, journaled=False)])}
+
+    @property
+    def pending(self) -> bool:
+        """Something is left to take over; else our connector has started already, or its offsets fit."""
+        return bool(self.starts)
+
+    def _stored(self) -> dict[Partition, int]:
+        """The old connector's stored offsets, of all its topics."""
+        source, target = self._flow
+        if self._dedicated:
+            return ConnectOffsets(self._pair.kafka[target], self._dedicated, CONNECTORS["source"], source).copied()
+        return copied_offsets(self._rest, self._connectors["source"].name, source)
+
+    @property
+    def _stopped(self) -> bool:
+        return all(one.stopped for one in self._connectors.values())
+
+    # ---- what can be refused
+
+    def require_possible(self) -> None:
+        """Raise for whatever is known before the first change."""
+        source, target = self._flow
+        if self._dedicated:
+            self._require_ended()
+        problems = [
+            f'"{one.name}": {text}'
+            for part, one in self._connectors.items()
+            for text in config_problems(part, one.config, source, target, self._pair.naming)
+        ]
+        served = self._pair.kafka[target].cluster_id
+        if self._connectors and (found := self._rest.cluster_id()) != served:
+            problems.append(f'"{self._rest.url}" belongs to the cluster "{found}", {target} is the cluster "{served}"')
+        names = {one.name for one in self._connectors.values()}
+        problems += [f'"{name}" replicates the same topics, but is not named' for name in set(self._others) - names]
+        stored = self._stored()
+        left = unlisted_topics({topic for topic, _index in stored}, self._pair.topics, self._spec["leave_topics"])
+        if left:
+            problems.append(
+                f"{len(left)} other topics would no longer be replicated ({shown(left)}): add them to kafka_dr_topics,"
+                " or name them in leave_topics of kafka_dr_adopt"
+            )
+        if self._stopped:
+            problems += self._misfits(stored)
+        if problems:
+            raise DrError(
+                "adoption_refused",
+                f"{self.name} cannot be adopted: {shown(problems)}.",
+                "No connector was touched. Correct kafka_dr_adopt or the inventory (docs/procedures/enable.md).",
+            )
+
+    def _require_ended(self) -> None:
+        """A dedicated MirrorMaker 2 cannot be stopped from here: its owner has to, and it must be seen."""
+        kafka, group = self._pair.kafka[self._flow[1]], self._spec["group"]
+        if describe(kafka, [str(self._dedicated)])[str(self._dedicated)] is None:
+            raise DrError(
+                "adoption_refused",
+                f'The offsets topic "{self._dedicated}" of kafka_dr_adopt does not exist on {self._flow[1]}.',
+                "No connector was touched. Correct kafka_dr_adopt.",
+            )
+        active, before = kafka_groups.may_have_members(kafka, group), self._ends()
+        if not active:
+            time.sleep(_STILL_SECONDS)
+        if active or self._ends() != before:
+            found = "is known to its broker" if active else "has no members, but the replicas still grow"
+            raise DrError(
+                "adoption_running",
+                f'The dedicated MirrorMaker 2 of {self.name} still runs: its group "{group}" on {self._flow[1]}'
+                f" {found}.",
+                "No connector was touched. Stop its processes, so that they store how far they are, and start again;"
+                " the broker forgets the group some minutes after its last member has left.",
+            )
+
+    def _ends(self) -> dict[Partition, tuple[int, int]]:
+        source, target = self._flow
+        return self._pair.ranges(target, [self._pair.naming.replica(source, topic) for topic in self._pair.topics])
+
+    def _misfits(self, stored: Mapping[Partition, int]) -> list[str]:
+        """Partitions of which the old offsets do not fit either, by content."""
+        look = self._pair.look(*self._flow)
+        old = {
+            key: replace(
+                one,
+                stored=stored.get(key),
+                exists=True,
+                journaled=False,
+                replica_end=look.facts[key].replica_end or one.replica_end,
+                source_end=look.facts[key].end,
+            )
+            for key, one in self.starts.items()
+        }
+        return misfits(compared(self._pair, look, old))
+
+    # ---- doing it
+
+    def planned(self) -> list[Outcome]:
+        """What `apply` would do; the offsets move until the old connector has stopped."""
+        stops = [self._stop_change(one) for one in self._connectors.values() if not one.stopped]
+        moved = self._offsets_change({}, self._wanted(self._stored()))
+        return [Outcome(change, "planned") for change in [*stops, moved]]
+
+    def apply(self) -> list[Outcome]:
+        """Stop the old connectors, verify their offsets by content, store them under our name."""
+        running = [one for one in self._connectors.values() if not one.stopped]
+        outcomes = [Outcome(self._stop_change(one), "done") for one in running]
+        for one in running:
+            self._rest.stop(one.name)
+        self._await_stopped(self._rest, [one.name for one in self._connectors.values()])
+        if not self.pending:
+            return outcomes
+        self._own.require_stopped("Its offsets can be set only then. Start the same playbook again.")
+        stored = self._stored()
+        wrong = self._misfits(stored)
+        if wrong:
+            for one in running:
+                self._rest.resume(one.name)
+            again = f" {', '.join(one.name for one in running)} run again." if running else ""
+            raise DrError(
+                "adoption_refused",
+                f"The stored offsets of {self.name} do not fit the replicas: {shown(wrong)}.",
+                f"No connector of the pair was started.{again} Let the old one catch up and stop it in order, or"
+                " see who else writes into the replicas.",
+            )
+        wanted = self._wanted(stored)
+        have = {key: at for key, at in self._own.read().items() if key in wanted}
+        self._own.update(wanted, "It is stopped and replicates nothing. Start the same playbook again.")
+        return [*outcomes, Outcome(self._offsets_change(have, wanted), "done")]
+
+    def _await_stopped(self, rest: ConnectClient, names: list[str]) -> None:
+        def left() -> list[str]:
+            listed = rest.connectors()
+            return [name for name in names if name not in listed or not listed[name].stopped]
+
+        waited = wait_until(left, lambda found: not found, self._bounds) if names else None
+        if waited is not None and not waited.done:
+            raise DrError(
+                "not_stopped",
+                f'The connector "{waited.state[0]}" is not STOPPED without tasks after {waited.seconds:.0f} s.',
+                "No connector of the pair was started. See the worker's log, and start the same playbook again.",
+                rest.url,
+            )
+
+    def _wanted(self, stored: Mapping[Partition, int]) -> dict[Partition, int]:
+        return {key: stored[key] for key in sorted(self.starts) if key in stored}
+
+    def _stop_change(self, one: Connector) -> Change:
+        return Change("connector", one.name, "stop", {"state": one.state}, {"state": "STOPPED"})
+
+    def _offsets_change(self, have: Mapping[Partition, int], wanted: Mapping[Partition, int]) -> Change:
+        return Change("offsets", self._own.name, "update", nested(have), nested(wanted))
+
+    def facts(self) -> dict[str, Any]:
+        """For the journal: what was adopted, and what it had stored."""
+        ours = set(self._pair.topics)
+        stored = {key: at for key, at in self._stored().items() if key[0] in ours}
+        where = {key: self._spec[key] for key in ("offsets_topic", "group")} if self._dedicated else {}
+        url = {} if self._dedicated else {"connect_url": self._rest.url}
+        return {"connectors": dict(self._spec["connectors"]), **url, **where, "offsets": nested(stored)}

@@ -1,0 +1,171 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The copies of a pair's journal: read and merged, and written by one at a time.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ..._core.errors import DrError
+from ..._core.journal.events import Event, State, fold, merge
+from ..._core.waiting import Bounds, wait_until
+from ..._kafka.client import Kafka
+from ..._kafka.journal import Appender, Undecided, read
+from ..._kafka.topics import describe, log_ranges
+from ..connections.clusters import on_each
+
+__all__ = ["Book", "JournalCopies", "append", "read_copy"]
+
+# A writer that died leaves its transaction open for its time-out (15 s) and the broker's round after it (10 s).
+_UNDECIDED = Bounds(40.0, 0.05)
+# Writers that get in between, one after the other.
+_ATTEMPTS = 5
+
+
+@dataclass(frozen=True)
+class Book:
+    """The journal as it was read: what each cluster holds and up to where, and the union."""
+
+    copies: Mapping[str, list[Event] | None]
+    ends: Mapping[str, int]
+    events: list[Event]
+
+    @cached_property
+    def state(self) -> State:
+        return fold(self.events)
+
+    @property
+    def missing(self) -> list[str]:
+        return sorted(alias for alias, copy in self.copies.items() if copy is None)
+
+    def with_event(self, event: Event) -> Book:
+        return replace(self, events=[*self.events, event])
+
+    def holds(self, event: Event) -> bool:
+        """Is it there: not only one of its number?"""
+        return any((one, one.kind, one.time) == (event, event.kind, event.time) for one in self.events)
+
+    def lacking(self, alias: str) -> list[Event]:
+        """What the copy of ``alias`` has not."""
+        have = {(event.epoch, event.seq, event.run) for event in self.copies[alias] or []}
+        return [event for event in self.events if (event.epoch, event.seq, event.run) not in have]
+
+
+class JournalCopies:
+    """The journal on each cluster, and its writers.
+
+    Two writers must not both succeed: what is written was decided from a look behind the claim of every copy, and the
+    first copy decides. Whoever has written there is right, and brings the others up to it.
+    """
+
+    def __init__(self, kafkas: Mapping[str, Kafka], topic: str, pair: str) -> None:
+        self._kafkas, self.topic, self._pair = kafkas, topic, pair
+        self._writers: dict[str, Appender] = {}
+
+    def open(self) -> None:
+        self._writers = on_each(self._kafkas, lambda alias: Appender(self._kafkas[alias], self.topic, self._pair))
+
+    def look(self) -> Book:
+        found = on_each(self._kafkas, lambda alias: _read_whole(self._kafkas[alias], self.topic, self._pair))
+        copies = {alias: None if one is None else one[0] for alias, one in found.items()}
+        ends = {alias: one[1] for alias, one in found.items() if one is not None}
+        return Book(copies, ends, merge(copy for copy in copies.values() if copy is not None))
+
+    def claim(self, again: bool) -> None:
+        for alias in sorted(self._writers):
+            self._writers[alias].claim_again() if again else self._writers[alias].claim()
+
+    def moved(self, book: Book) -> bool:
+        """Was anything written since, by whomever?"""
+        place = (self.topic, 0)
+        ends = on_each(self._kafkas, lambda alias: log_ranges(self._kafkas[alias], {place}, "read_uncommitted"))
+        return any(ends[alias][place][1] != end for alias, end in book.ends.items())
+
+    def write(self, book: Book) -> None:
+        """Also what a copy missed while its cluster was away. Raises Undecided of the first copy."""
+        first, *others = sorted(self._writers)
+        if book.lacking(first):
+            self._writers[first].append(book.lacking(first))
+        for alias in others:
+            self._bring(self._writers[alias], book.lacking(alias))
+
+    def _bring(self, writer: Appender, events: list[Event]) -> None:
+        """It is decided already: whoever claimed this copy since was too late for the first one.
+
+        What is written twice is read as one.
+        """
+        for attempt in range(_ATTEMPTS):
+            try:
+                writer.append(events)
+                return
+            except Undecided:
+                if attempt + 1 == _ATTEMPTS:
+                    raise
+                writer.claim_again()
+
+
+def append(
+    copies: JournalCopies, book: Book, event: Event, decide: Callable[[Book], Event | None]
+) -> tuple[State, Book, Event | None]:
+    """State before, journal after, and the event that was written: decided anew whenever somebody else wrote."""
+    before = book.state
+    for attempt in range(_ATTEMPTS):
+        if book.missing:
+            raise DrError(
+                "journal_missing",
+                f'The journal topic "{copies.topic}" does not exist on {", ".join(book.missing)}.',
+                "Run the playbook enable: it creates the topic.",
+            )
+        copies.claim(again=attempt > 0)
+        if copies.moved(book):
+            book = copies.look()
+            again = event if book.holds(event) else decide(book)
+            if again is None:
+                return book.state, book, None
+            before, event = before if again is event else book.state, again
+        after = book if book.holds(event) else book.with_event(event)
+        try:
+            copies.write(after)
+        except Undecided:
+            continue
+        return before, after, event
+    raise DrError(
+        "journal_busy",
+        f"Others have written into the journal {_ATTEMPTS} times while this run wanted to.",
+        "Several runs of this pair are at work. Let them end, then start again.",
+    )
+
+
+def read_copy(kafka: Kafka, topic: str, pair: str) -> list[Event] | None:
+    """The events of one copy; None: the topic does not exist."""
+    found = _read_whole(kafka, topic, pair)
+    return None if found is None else found[0]
+
+
+def _read_whole(kafka: Kafka, topic: str, pair: str) -> tuple[list[Event], int] | None:
+    """Events, and the end of the log that they were read to.
+
+    A commit is acknowledged before its marker is in the log: a reader in that moment would miss the newest events, and
+    a run would number its next one like the last. So everything below the true end must be decided first.
+    """
+    if describe(kafka, [topic])[topic] is None:
+        return None
+    place = (topic, 0)
+    high = log_ranges(kafka, {place}, "read_uncommitted")[place][1]
+    settled = wait_until(
+        lambda: log_ranges(kafka, {place}, "read_committed")[place], lambda span: span[1] >= high, _UNDECIDED
+    )
+    if not settled.done:
+        raise DrError(
+            "journal_busy",
+            f'The journal "{topic}" ends at {high}, but a transaction is open from {settled.state[1]} on.',
+            "Another run is writing, or one died: the broker ends its transaction after a while. Start again then.",
+            kafka.bootstrap_servers,
+        )
+    return read(kafka, topic, pair, settled.state), settled.state[1]

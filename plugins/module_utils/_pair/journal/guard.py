@@ -1,0 +1,84 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Proof that this controller still holds its run or its lease, read from the pair's clusters (R31).
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from threading import Lock
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..._core.errors import DrError
+from ..._core.journal.events import State
+from ..._core.journal.ownership import Claim
+from ..._guard import owned
+from ..._kafka.client import Kafka
+from ..._module import Result
+from ..connections.clusters import connect_answering, connect_pair
+from .copies import Book, JournalCopies
+from .leases import leases_of
+
+__all__ = ["Guard", "guarded"]
+
+
+class Guard:
+    """Reads journal or leases each time it is called; connections are opened once for all calls of a module.
+
+    A copy that cannot be read proves nothing, so it is an error, except while a run is taken back (``any_side``).
+    """
+
+    def __init__(self, claim: Claim, option: Mapping[str, Any], timeout: float) -> None:
+        self._claim, self._option, self._timeout = claim, option, timeout
+        self._kafkas: dict[str, Kafka] | None = None
+        self._copies: JournalCopies | None = None
+        self._book: Book | None = None
+        self._lock = Lock()
+
+    def __call__(self) -> None:
+        """Raise ``run_superseded`` where another controller has taken over."""
+        with self._lock:
+            kafkas = self._connected()
+            state = self._state(kafkas) if self._claim.run else State()
+            place = (self._option["state_topic"], self._option["pair"])
+            self._claim.require(state, leases_of(kafkas, *place) if self._claim.lease else ())
+
+    def _connected(self) -> dict[str, Kafka]:
+        if self._kafkas is None:
+            connect = connect_answering if self._option["any_side"] else connect_pair
+            self._kafkas = connect(self._option["clusters"], self._timeout)
+        return self._kafkas
+
+    def _state(self, kafkas: Mapping[str, Kafka]) -> State:
+        """The journal is read again only if one of its copies has grown since."""
+        if self._copies is None:
+            self._copies = JournalCopies(kafkas, self._option["topic"], self._option["pair"])
+        if self._book is None or self._copies.moved(self._book):
+            self._book = self._copies.look()
+        if self._book.missing:
+            raise DrError(
+                "journal_missing",
+                f'The journal topic "{self._option["topic"]}" does not exist on {", ".join(self._book.missing)}, so'
+                " nothing shows whether another controller has taken over this run.",
+                "Run the playbook enable: it creates the topic.",
+            )
+        return self._book.state
+
+
+def guarded(work: Callable[[AnsibleModule], Result]) -> Callable[[AnsibleModule], Result]:
+    """``work`` that proves ownership before each of its effects, if the task passes the option ``guard``."""
+
+    def proven(module: AnsibleModule) -> Result:
+        option = module.params["guard"] or {}
+        claim = Claim.of(option)
+        if claim is None or module.check_mode:
+            return work(module)
+        with owned(Guard(claim, option, float(module.params.get("request_timeout") or 15.0))):
+            return work(module)
+
+    return proven

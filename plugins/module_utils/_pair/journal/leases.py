@@ -1,0 +1,171 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Leases of a pair on both of its clusters.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from ..._core.errors import DrError
+from ..._core.journal.holders import Holder
+from ..._core.journal.leases import Lease, Watch, newest, open_leases
+from ..._core.offsets.tails import Progress
+from ..._core.waiting import Bounds, wait_until
+from ..._kafka.client import Kafka
+from ..._kafka.latest import read_latest, write_latest
+from ..._kafka.topics import describe
+from ..._process import is_alive, myself, own_clock
+from ..connections.clusters import on_each
+
+__all__ = [
+    "give_back",
+    "leases_of",
+    "number_of_next",
+    "open_leases_of",
+    "revoke",
+    "take",
+    "unfinished_replays",
+    "wait_for_lease",
+    "write_lease",
+]
+
+# A scheduled job is soon over.
+_SOON = Bounds(60.0, 0.2)
+# Longer than any lease lasts (600 s, the bound of kafka_dr_checkpoint_timeout too).
+_LONG = Bounds(615.0, 0.2)
+
+
+def leases_of(kafkas: Mapping[str, Kafka], topic: str, pair: str) -> list[Lease]:
+    """The latest lease of each kind and side; none where the topic does not exist yet."""
+    copies = on_each(kafkas, lambda alias: read_latest(kafkas[alias], topic))
+    return newest([copy for copy in copies.values() if copy is not None], pair)
+
+
+def unfinished_replays(kafkas: Mapping[str, Kafka], topic: str, pair: str) -> list[str]:
+    """Partitions whose tail was begun to be brought over, and is not yet."""
+    copies = on_each(kafkas, lambda alias: read_latest(kafkas[alias], topic))
+    found = [value for copy in copies.values() if copy is not None for value in copy.values()]
+    replays = [Progress.of(value) for value in found if value.get("kind") == "salvage" and value["pair"] == pair]
+    return sorted(f"{one.topic}-{one.partition} of {one.source}" for one in replays if not one.done)
+
+
+def open_leases_of(kafkas: Mapping[str, Kafka], topic: str, pair: str, but: str = "") -> list[Lease]:
+    """Who may be at work, the run ``but`` left aside, and whose process is seen to have ended."""
+    return [lease for lease in open_leases(leases_of(kafkas, topic, pair), but) if not _ended(lease)]
+
+
+def _ended(lease: Lease) -> bool:
+    holder = Holder.of(lease.holder)
+    here = holder is not None and holder.pid is not None and holder.host == myself().host
+    return here and holder is not None and not is_alive(holder)
+
+
+def _is_mine(lease: Lease, held: str | None) -> bool:
+    """By its id, or by the Ansible process above this module; on a managed host there is none to be seen."""
+    here = myself()
+    return lease.run == held or (here.pid is not None and lease.holder == here.as_dict())
+
+
+def take(
+    kafkas: Mapping[str, Kafka],
+    topic: str,
+    pair: str,
+    kind: str,
+    seconds: float,
+    held: str | None = None,
+    take_over: str | None = None,
+) -> Lease | None:
+    """For a playbook that touches flows: announced before the journal is read, so that no run begins unseen.
+
+    None where no cluster has such a topic yet: the pair was never enabled, and no run can begin. ``held``: the lease
+    that this playbook has already. ``take_over``: one whose holder has ended, as a person has made sure.
+    """
+    copies = on_each(kafkas, lambda alias: read_latest(kafkas[alias], topic))
+    if all(copy is None for copy in copies.values()):
+        return None
+    known = newest([copy for copy in copies.values() if copy is not None], pair)
+    mine = next((one for one in open_leases(known) if one.kind == kind and _is_mine(one, held)), None)
+    if mine is not None:
+        return mine
+    _outwait_others(kafkas, topic, pair, held, take_over, _SOON)
+    now = time.time()
+    run = f"{kind}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime(now))}-{uuid.uuid4().hex[:6]}"
+    lease = Lease(pair, kind, "", run, now, now + seconds, holder=myself().as_dict())
+    lease = replace(lease, number=_next_number(known, lease.key))
+    write_lease(kafkas, topic, lease)
+    return lease
+
+
+def _next_number(known: Iterable[Lease], key: str) -> int:
+    return 1 + max((lease.number for lease in known if lease.key == key), default=0)
+
+
+def number_of_next(kafkas: Mapping[str, Kafka], topic: str, lease: Lease) -> Lease:
+    """``lease`` as the next one of its key."""
+    return replace(lease, number=_next_number(leases_of(kafkas, topic, lease.pair), lease.key))
+
+
+def give_back(kafkas: Mapping[str, Kafka], topic: str, pair: str, held: str | None = None) -> None:
+    """What this playbook has taken."""
+    for lease in open_leases(leases_of(kafkas, topic, pair)):
+        if _is_mine(lease, held):
+            write_lease(kafkas, topic, lease.over(time.time(), "done", {}))
+
+
+def write_lease(kafkas: Mapping[str, Kafka], topic: str, lease: Lease) -> None:
+    """On each cluster that has the topic."""
+    found = on_each(kafkas, lambda alias: describe(kafkas[alias], [topic])[topic])
+    there = {alias: kafkas[alias] for alias, state in found.items() if state is not None}
+    on_each(there, lambda alias: write_latest(there[alias], topic, {lease.key: lease.as_dict()}))
+
+
+def revoke(kafkas: Mapping[str, Kafka], topic: str, pair: str, but: str = "", kept: str | None = None) -> None:
+    """End what others hold, so that they see it before their next effect (R31); what this playbook holds stays."""
+    for lease in open_leases(leases_of(kafkas, topic, pair), but):
+        if not _is_mine(lease, kept):
+            write_lease(kafkas, topic, lease.over(time.time(), "abandoned", {}))
+
+
+def wait_for_lease(
+    kafkas: Mapping[str, Kafka], topic: str, pair: str, take_over: str | None = None, but: str = ""
+) -> None:
+    """Until no other process is at work. A lease that was seen unchanged for its whole length is ended for its holder.
+
+    The length is measured by this machine's clock from the first look on.
+    """
+    _outwait_others(kafkas, topic, pair, None, take_over, _LONG, but)
+
+
+def _outwait_others(
+    kafkas: Mapping[str, Kafka],
+    topic: str,
+    pair: str,
+    held: str | None,
+    take_over: str | None,
+    bounds: Bounds,
+    but: str = "",
+) -> None:
+    watch = Watch(own_clock)
+
+    def others() -> list[Lease]:
+        found = open_leases_of(kafkas, topic, pair, but)
+        return watch.live(one for one in found if not _is_mine(one, held) and one.run != take_over)
+
+    waited = wait_until(others, lambda found: not found, bounds)
+    if waited.state:
+        other = waited.state[0]
+        raise DrError(
+            "lease_held",
+            f"Waited {waited.seconds:.0f} s: {other.kind} ({other.run}) is at work on this pair. A lease that stays"
+            f" unchanged for {other.seconds:.0f} s counts as abandoned.",
+            "Start again when it has ended. If you have made sure that its process has ended, start again with"
+            f" -e kafka_dr_take_over={other.run}.",
+        )
+    revoke(kafkas, topic, pair, but, held)

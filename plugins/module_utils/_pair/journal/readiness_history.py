@@ -1,0 +1,75 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Looks at the readiness of a pair, kept in the state topic on whatever sides answer.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..._core.checks.history import DRILL, READINESS, kept, kept_key, look_of, moment, superfluous
+from ..._core.errors import DrError
+from ..._kafka.client import Kafka
+from ..._kafka.latest import read_latest, write_latest
+from ..connections.clusters import on_each
+
+__all__ = ["Kept", "keep_look"]
+
+# What a report shows of them.
+_SHOWN = 100
+
+
+@dataclass
+class Kept:
+    """``looks``: the latest ones, this one last; ``drill``: the last rehearsal; ``warnings``: on which side this one
+    could not be kept, and why.
+    """
+
+    at: str
+    drill: dict[str, Any] | None = None
+    looks: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def keep_look(kafkas: Mapping[str, Kafka], params: Mapping[str, Any], report: Mapping[str, Any], keep: bool) -> Kept:
+    """Read the earlier looks and, with ``keep``, add this one and forget the oldest. Never fails a look."""
+    topic, pair = params["state_topic"], params["pair"]
+    result = Kept(moment(time.time()))
+    copies = on_each(kafkas, lambda alias: _values(kafkas[alias], topic, result))
+    now = look_of(pair, result.at, report)
+    values = [value for copy in copies.values() for value in copy or ()]
+    result.drill = next(reversed(kept(values, pair, DRILL)), None)
+    looks = [*kept(values, pair, READINESS), now]
+    result.looks = looks[-_SHOWN:]
+    if keep:
+        there = {alias: kafkas[alias] for alias, copy in copies.items() if copy is not None}
+        changes = {_key(look): None for look in superfluous(looks)} | {_key(now): now}
+        on_each(there, lambda alias: _write(there[alias], topic, changes, result))
+    return result
+
+
+def _key(look: Mapping[str, Any]) -> str:
+    return kept_key(look["pair"], READINESS, look["at"])
+
+
+def _values(kafka: Kafka, topic: str, kept: Kept) -> list[dict[str, Any]] | None:
+    """None where nothing can be kept."""
+    try:
+        found = read_latest(kafka, topic)
+    except DrError as error:
+        kept.warnings.append(f"Earlier looks could not be read: {error.message}")
+        return None
+    return None if found is None else list(found.values())
+
+
+def _write(kafka: Kafka, topic: str, values: Mapping[str, Mapping[str, Any] | None], kept: Kept) -> None:
+    try:
+        write_latest(kafka, topic, values)
+    except DrError as error:
+        kept.warnings.append(f"This look could not be kept: {error.message}")

@@ -1,0 +1,179 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the applications of a pair live, from the journal and from what both clusters show. Reads only.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ..._core.checks.residence import SideEvidence, find_residence, missing_epochs, unsafe_journal
+from ..._core.errors import DrError
+from ..._core.journal.events import Event, fold, merge
+from ..._core.resources.scopes import out_of_scope, scope_problems
+from ..._kafka import groups as kafka_groups
+from ..._kafka.latest import read_latest
+from ..._kafka.topics import describe
+from ..._module import Result
+from ..connections.clusters import on_each
+from ..observation.pair import Groups, Pair, Partition, Ranges
+from .copies import read_copy
+
+__all__ = ["residence"]
+
+_SETTINGS = ("cleanup.policy", "retention.bytes", "retention.ms")
+
+
+def residence(params: Mapping[str, Any]) -> Result:
+    """The active side; fails where it is unknown, the journal is unsafe, or a declaration hides topics."""
+    observation = _Observation(params)
+    result = Result()
+    try:
+        result.extra = observation.run()
+    except DrError as error:
+        result.failure = error
+    result.requests = observation.pair.requests
+    return result
+
+
+class _Observation:
+    """Both clusters, observed once; originals twice where the journal does not name the active side."""
+
+    def __init__(self, params: Mapping[str, Any]) -> None:
+        self._params = params
+        self._journaled: str | None = None
+        self._grown: dict[str, list[str]] = {}
+        first, second = params["clusters"]
+        flows = [{"source": first, "target": second}, {"source": second, "target": first}]
+        self.pair = Pair({**params, "flows": flows})
+
+    def run(self) -> dict[str, Any]:
+        """``{active, reason, journaled}``."""
+        self._require_safe_journal()
+        events = self._events()
+        state = fold(events)
+        if state.interrupted:
+            # Applications may be at work anywhere then; whoever asks has to end that run first.
+            reason = "named by the journal"
+            return {"active": state.active, "reason": reason, "journaled": state.active, "grown": {}}
+        groups = on_each(self.pair.kafka, self._groups)
+        self._require_scopes(groups)
+        self._journaled = state.active
+        self._grown = self._observe() if self._params["observe"] or self._needs_writes() else {}
+        sides = on_each(self.pair.kafka, lambda alias: self._side(alias, groups[alias]))
+        found = find_residence(sides, self._params["home"], state.active, self._params["asked"])
+        known = {"active": found.active, "reason": found.reason, "journaled": state.active}
+        return {**known, "grown": self._grown}
+
+    # ---- the journal
+
+    def _require_safe_journal(self) -> None:
+        name = self._params["topic"]
+        unsafe: list[str] = []
+        for alias, kafka in self.pair.kafka.items():
+            state = describe(kafka, [name], {name: _SETTINGS})[name]
+            unsafe += [] if state is None else unsafe_journal(alias, state, kafka.brokers)
+        if unsafe:
+            raise DrError(
+                "journal_unsafe",
+                f"The journal topic can lose events: {'; '.join(unsafe)}.",
+                "Correct it with kafka-configs --alter, the replication factor with kafka-reassign-partitions; then"
+                " start again.",
+            )
+
+    def _events(self) -> list[Event]:
+        topic, pair = self._params["topic"], self._params["pair"]
+        copies = on_each(self.pair.kafka, lambda alias: read_copy(self.pair.kafka[alias], topic, pair))
+        events = merge(copy for copy in copies.values() if copy is not None)
+        lost = missing_epochs(events)
+        if lost:
+            raise DrError(
+                "journal_incomplete",
+                f'The journal "{topic}" lacks {len(lost)} of {events[-1].epoch} epochs of this pair on both clusters,'
+                f" the first one is {lost[0]}: its events were deleted.",
+                "What is left does not tell where the applications live. Read the row journal_incomplete in"
+                " docs/troubleshooting.md.",
+            )
+        return events
+
+    # ---- groups
+
+    def _groups(self, alias: str) -> Groups:
+        kafka, names = self.pair.kafka[alias], self.pair.groups
+        return kafka_groups.describe(kafka, names), kafka_groups.positions(kafka, names)
+
+    def _require_scopes(self, groups: Mapping[str, Groups]) -> None:
+        rows = []
+        for alias, (states, commits) in groups.items():
+            for group in self.pair.groups:
+                used = {*commits[group], *states[group].assigned}
+                scope = self.pair.names_of(group, alias, used)
+                known = self.pair.partitions(alias)
+                rows += out_of_scope((group, alias), scope, known, commits[group], states[group].members)
+        if rows:
+            text = " ".join(scope_problems(rows[:3]))
+            raise DrError("group_out_of_scope", text)
+
+    # ---- evidence
+
+    def _needs_writes(self) -> bool:
+        """Flows write the originals of a pair with the policy identity: there growth says nothing of producers."""
+        return self._journaled is None and self.pair.naming.policy == "default"
+
+    def _observe(self) -> dict[str, list[str]]:
+        """Originals that grew between two observations, by alias."""
+        before = on_each(self.pair.kafka, self._ends)
+        time.sleep(float(self._params["window"]))
+        after = on_each(self.pair.kafka, self._ends)
+        return {alias: _grown(before[alias], after[alias], alias) for alias in after}
+
+    def _side(self, alias: str, groups: Groups) -> SideEvidence:
+        states, commits = groups
+        members = [
+            f'group "{state.group}" by {member.client_id} at {member.host}'
+            for state in states.values()
+            for member in state.members
+        ]
+        if self._journaled:
+            return SideEvidence(members)
+        if self.pair.naming.policy == "identity":
+            # Flows write the originals on both clusters; only commits on the other side are left as a sign.
+            return SideEvidence(members, (), self._commits(alias, commits, self.pair.topics) + self._presynced(alias))
+        traces = [] if alias == self._params["home"] else self._born_here(alias, commits)
+        return SideEvidence(members, self._grown[alias], traces + self._presynced(alias))
+
+    def _ends(self, alias: str) -> Ranges:
+        self.pair.partitions(alias)
+        return self.pair.ranges(alias, self.pair.topics, "read_uncommitted")
+
+    def _born_here(self, alias: str, commits: Mapping[str, Mapping[Partition, int]]) -> list[str]:
+        """Records in originals, which no flow of the policy default writes, and committed offsets on them."""
+        written = sorted({topic for (topic, _index), (_start, end) in self._ends(alias).items() if end > 0})
+        return [f'"{topic}" was written there' for topic in written] + self._commits(alias, commits, self.pair.topics)
+
+    def _commits(self, alias: str, commits: Mapping[str, Mapping[Partition, int]], topics: list[str]) -> list[str]:
+        if alias == self._params["home"]:
+            return []
+        return [
+            f'group "{group}" committed offset {offset} on {topic}-{index}'
+            for group, offsets in commits.items()
+            for (topic, index), offset in sorted(offsets.items())
+            if topic in topics and offset > 0
+        ]
+
+    def _presynced(self, alias: str) -> list[str]:
+        """Values of reverse_checkpoint for this side: it has run, so the pair was enabled once."""
+        values = (read_latest(self.pair.kafka[alias], self._params["state_topic"]) or {}).values()
+        found = [one for one in values if one.get("kind") == "positions" and one.get("pair") == self._params["pair"]]
+        newest = max(found, key=lambda one: float(one["since"]), default=None)
+        return [] if newest is None else [f"reverse_checkpoint last prepared {newest['to']}"]
+
+
+def _grown(before: Ranges, after: Ranges, alias: str) -> list[str]:
+    grown = sorted(key for key, (_start, end) in after.items() if key in before and end > before[key][1])
+    return [f'a producer of "{topic}-{index}" (its end on {alias} moved)' for topic, index in grown]

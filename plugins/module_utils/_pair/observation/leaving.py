@@ -1,0 +1,61 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waits for groups to lose the members that are gone already: they leave with their session time-out (SOUNDNESS 9).
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from ..._core.errors import DrError
+from ..._core.resources.groups import GroupState, members_named
+from ..._core.waiting import Bounds, Waited, wait_until
+from ..._kafka.client import Kafka
+from ..._kafka.groups import describe
+from ..connections.clusters import on_each
+
+__all__ = ["wait_for_members_to_leave"]
+
+_NAMED = 3
+States = dict[str, dict[str, GroupState]]
+
+
+def wait_for_members_to_leave(
+    kafka: Mapping[str, Kafka], groups: Collection[str], params: Mapping[str, Any]
+) -> Waited[States]:
+    """Return once no group has members on any of these sides; members that have left are seen at once.
+
+    A static member does not say that it leaves, and a killed consumer cannot: the broker drops both after the session
+    time-out that they have asked for. It tells nobody which that is, so ``member_timeout`` has to be longer.
+    """
+    bounds = Bounds(float(params["member_timeout"]), float(params["wait_sleep"]))
+    waited = wait_until(
+        lambda: on_each(kafka, lambda alias: describe(kafka[alias], groups)), lambda states: not _still(states), bounds
+    )
+    still = _still(waited.state)
+    if still:
+        aliases = ", ".join(sorted({alias for alias, _state in still}))
+        names = "; ".join(
+            f"{state.group} ({state.state}): {members_named(state) or 'the broker names no member'}"
+            for _alias, state in still[:_NAMED]
+        )
+        raise DrError(
+            "group_active",
+            f"Waited {waited.seconds:.0f} s, {len(still)} groups still have members on {aliases}: {names}.",
+            "Stop these consumers. One that was killed, or is stopped and static (group.instance.id), stays a member"
+            " for its session.timeout.ms: raise kafka_dr_member_timeout above that. Nothing was committed.",
+        )
+    return waited
+
+
+def _still(states: States) -> list[tuple[str, GroupState]]:
+    return [
+        (alias, state)
+        for alias, of_side in sorted(states.items())
+        for _group, state in sorted(of_side.items())
+        if state.active
+    ]

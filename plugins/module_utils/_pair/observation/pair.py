@@ -1,0 +1,551 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Looks at a pair: what each flow has copied, and where each group stands, on both sides.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar
+
+from ..._core.errors import DrError
+from ..._core.names import CONNECTORS, Naming, connector_name, flow_name
+from ..._core.offsets.fingerprints import may_be_copy
+from ..._core.offsets.gates import PartitionFacts
+from ..._core.offsets.internal_records import decode_heartbeat
+from ..._core.resources.groups import GroupState, members_named
+from ..._core.resources.scopes import out_of_scope
+from ..._core.verdict import UNKNOWN
+from ..._engines.base import FlowState, PartState
+from ..._kafka import groups as kafka_groups
+from ..._kafka.client import Kafka
+from ..._kafka.records import Record, data_behind, has_data, last_data_records
+from ..._kafka.topics import describe, log_ranges, require_told, told_ranges
+from ..connections.clusters import Opened, both, on_each, open_pair
+
+__all__ = [
+    "FlowLook",
+    "GroupLook",
+    "LastRecords",
+    "Pair",
+    "Sight",
+    "by_topic",
+    "given",
+    "heartbeat_age",
+    "kept",
+    "same_content",
+]
+
+ISOLATION = "read_committed"
+_BEATS = ("heartbeats", 0)
+Partition = tuple[str, int]
+Range = tuple[int, int]
+Ranges = Mapping[Partition, Range]
+Groups = tuple[dict[str, GroupState], dict[str, dict[Partition, int]]]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class FlowLook:
+    """One look at one flow. ``facts`` by source partition, as is its log; ``replica_log`` by that of the replica."""
+
+    source: str
+    target: str
+    connectors: dict[str, PartState]
+    facts: dict[Partition, PartitionFacts]
+    heartbeat_age: float | None
+    problems: tuple[str, ...] = ()
+    source_log: Ranges = field(default_factory=dict)
+    replica_log: Ranges = field(default_factory=dict)
+    # Why what runs the flow could not be asked; then its connectors and what they have copied are not known.
+    away: str = ""
+    # Seconds; of an application it is as old as its stored offset, which Kafka Connect writes once a minute by default.
+    heartbeat_limit: float = 10.0
+
+    @property
+    def name(self) -> str:
+        """As MirrorMaker 2 writes it."""
+        return flow_name(self.source, self.target)
+
+
+@dataclass(frozen=True)
+class GroupLook:
+    """A group on one side: state, commits, and whether it has read each partition to its end."""
+
+    state: str
+    commits: dict[Partition, int]
+    read_to_end: dict[Partition, bool | None] = field(default_factory=dict)
+    unlisted: tuple[str, ...] = ()
+    #: Topics of the pair that the group uses outside its declaration, as ``out_of_scope`` returns them.
+    out_of_scope: tuple[Mapping[str, Any], ...] = ()
+    #: Offsets between the committed offset and the log end; a partition without a committed offset is absent.
+    left: dict[Partition, int] = field(default_factory=dict)
+    #: Client id and host of the first members, in words; "" without members.
+    members: str = ""
+
+
+class LastRecords:
+    """The last data record of ranges, each read once."""
+
+    def __init__(self, kafka: Mapping[str, Kafka]) -> None:
+        self._kafka = kafka
+        self._found: dict[tuple[str, Partition, Range], Record | None] = {}
+
+    def of(self, alias: str, spans: Ranges) -> dict[Partition, Record | None]:
+        """By partition, None where there is none; raises when a range could not be read."""
+        wanted = {key: span for key, span in spans.items() if (alias, key, span) not in self._found}
+        read = last_data_records(self._kafka[alias], wanted, ISOLATION) if wanted else {}
+        self._found.update({(alias, key, wanted[key]): record for key, record in read.items()})
+        return {key: self._found[alias, key, span] for key, span in spans.items()}
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Both sides at one time: N and positions of groups were read first, log ends afterwards (``Pair.sight``).
+
+    What could not be seen is kept as its error, and raised where somebody needs it. ``high``: of originals.
+    """
+
+    engines: Mapping[tuple[str, str], FlowState | DrError]
+    groups: Mapping[str, Groups | DrError]
+    logs: Mapping[str, Mapping[Partition, Range | str] | DrError]
+    high: Mapping[str, Mapping[Partition, Range | str] | DrError]
+    kafka: Mapping[str, Kafka]
+    last: LastRecords
+
+    def ranges(self, alias: str, keys: Iterable[Partition], high: bool = False) -> dict[Partition, Range]:
+        """Log start and end of those of ``keys`` that exist."""
+        told = given((self.high if high else self.logs)[alias])
+        return require_told(self.kafka[alias], {key: told[key] for key in keys if key in told})
+
+    def heartbeat_age(self, alias: str, topic: str) -> float | None:
+        """Seconds since the newest heartbeat that a flow has brought into ``topic``; None: there is none."""
+        place = (topic, 0)
+        return _age(self.last.of(alias, self.ranges(alias, [place])).get(place))
+
+
+def kept(work: Callable[[], T]) -> T | DrError:
+    """The result, or the error for whoever needs the result."""
+    try:
+        return work()
+    except DrError as error:
+        return error
+
+
+def given(found: T | DrError) -> T:
+    """What was kept."""
+    if isinstance(found, DrError):
+        raise found
+    return found
+
+
+class Pair:
+    """Open connections to both clusters and to what runs their flows; ``opened``: those of somebody else."""
+
+    def __init__(self, params: Mapping[str, Any], opened: Opened | None = None) -> None:
+        self.topics = list(params["topics"])
+        self.groups = list(params.get("groups") or [])
+        self._group_topics: Mapping[str, Any] = params.get("group_topics") or {}
+        self.naming = Naming(params["policy"], params["separator"])
+        self._partial: bool = params.get("partial") or False
+        self.accepted: list[str] = list(params.get("accept_foreign") or [])
+        self.flows = [(flow["source"], flow["target"]) for flow in params["flows"]]
+        clusters = params["clusters"]
+        for alias in {alias for flow in self.flows for alias in flow}:
+            if alias not in clusters:
+                known = ", ".join(sorted(clusters))
+                raise DrError("unknown_alias", f'A flow names the alias "{alias}", the clusters are: {known}.')
+        self._opened = opened or open_pair(clusters, self.naming, float(params["request_timeout"]))
+        self.kafka, self.engine = self._opened.kafka, self._opened.engine
+        self._partitions: dict[str, dict[str, int | None]] = {}
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """Every request sent so far, without secrets."""
+        return self._opened.requests
+
+    # ---- topics
+
+    def partitions(self, alias: str) -> dict[str, int | None]:
+        """Partition count by topic name on ``alias``, originals and replicas; None: the topic does not exist."""
+        if alias not in self._partitions:
+            others = [name for name in self.kafka if name != alias]
+            replicas = [self.naming.replica(other, topic) for other in others for topic in self.topics]
+            names = list(dict.fromkeys([*self.topics, *replicas]))
+            found = describe(self.kafka[alias], names)
+            self._partitions[alias] = {
+                name: None if state is None else state.partitions for name, state in found.items()
+            }
+        return self._partitions[alias]
+
+    def refresh(self) -> None:
+        """Forget cached topic layouts: replicas may have appeared."""
+        self._partitions.clear()
+
+    def existing(self, alias: str, topics: Iterable[str]) -> set[Partition]:
+        """The partitions of those of ``topics`` that exist on ``alias``."""
+        counts = self.partitions(alias)
+        return {(topic, index) for topic in topics for index in range(counts.get(topic) or 0)}
+
+    def ranges(self, alias: str, topics: Iterable[str], isolation: str = ISOLATION) -> dict[Partition, tuple[int, int]]:
+        """Log start and end (last stable offset) of every partition of ``topics`` that exists on ``alias``."""
+        return log_ranges(self.kafka[alias], self.existing(alias, topics), isolation)
+
+    # ---- both sides at one time
+
+    def sight(self, away: Mapping[str, str | None], transactions: Collection[str]) -> Sight:
+        """Flows, groups, and then the logs of both sides.
+
+        ``away``: by target, why a flow's workers are not asked. ``transactions``: where open ones are looked for.
+        """
+        on_each(self.kafka, self.partitions)
+        with ThreadPoolExecutor() as pool:
+            engines = {flow: pool.submit(kept, partial(self._engine_look, *flow, away)) for flow in self.flows}
+            groups = {alias: pool.submit(kept, partial(self._groups, alias)) for alias in self.kafka}
+            seen = {flow: found.result() for flow, found in engines.items()}
+            stood = {alias: found.result() for alias, found in groups.items()}
+        logs = on_each(self.kafka, lambda alias: kept(lambda: self._told(alias)))
+        high = on_each(dict.fromkeys(transactions), lambda alias: kept(lambda: self._told_high(alias)))
+        sight = Sight(seen, stood, logs, high, self.kafka, LastRecords(self.kafka))
+        # At once, for whoever asks for them later; who is refused then, tells why.
+        on_each(self.kafka, lambda alias: kept(lambda: self._read_last(sight, alias)))
+        return sight
+
+    def _read_last(self, sight: Sight, alias: str) -> None:
+        keys = self.existing(alias, self.partitions(alias)) | self._beats(alias)
+        sight.last.of(alias, sight.ranges(alias, keys))
+
+    def _beats(self, alias: str) -> set[Partition]:
+        beats = [self.naming.heartbeats(other) for other in self.kafka if other != alias]
+        return {(name, 0) for name, state in describe(self.kafka[alias], beats).items() if state is not None}
+
+    def _engine_look(self, source: str, target: str, away: Mapping[str, str | None]) -> FlowState:
+        reason = away.get(target)
+        if reason:
+            raise DrError("workers_away", reason)
+        return self.engine.observe(source, target)
+
+    def _groups(self, alias: str) -> Groups:
+        kafka = self.kafka[alias]
+        return both(
+            lambda: kafka_groups.describe(kafka, self.groups), lambda: kafka_groups.positions(kafka, self.groups)
+        )
+
+    def _told(self, alias: str) -> dict[Partition, Range | str]:
+        """Everything that is looked at later, in one question.
+
+        What is written later into other topics than the pair's would only make a finding more exact: those ends stay.
+        But for heartbeats, which tell what moves.
+        """
+        kafka, keys = self.kafka[alias], self.existing(alias, self.partitions(alias)) | self._beats(alias)
+        remembered = [state for state in (kafka.seen_topics or {}).values() if state is not None]
+        others = {(state.name, index) for state in remembered for index in range(state.partitions)} - keys
+        told = told_ranges(kafka, keys | others, ISOLATION)
+        kafka.seen_ends = {key: span[1] for key in others if not isinstance(span := told[key], str)}
+        return told
+
+    def _told_high(self, alias: str) -> dict[Partition, Range | str]:
+        return told_ranges(self.kafka[alias], self.existing(alias, self.topics), "read_uncommitted")
+
+    def look_of(self, sight: Sight, source: str, target: str) -> FlowLook:
+        """One flow as ``look`` shows it with tails."""
+        seen = given(sight.engines[source, target])
+        source_log = sight.ranges(source, self.existing(source, self.topics))
+        replica_log = sight.ranges(target, self.existing(target, self._replicas(source)))
+        high = sight.ranges(source, source_log, high=True) if source in sight.high else {}
+        own, topic = self.engine.application is not None, self.naming.heartbeats(source)
+        beat = self._own_beat(source, seen, sight.last) if own else sight.heartbeat_age(target, topic)
+        return self._flow_look((source, target), seen, beat, source_log, replica_log, high, sight.last)
+
+    def groups_of(self, sight: Sight, alias: str) -> dict[str, GroupLook]:
+        """Every group as ``look_groups`` shows it on all topics."""
+        names = [name for name, count in self.partitions(alias).items() if count is not None]
+        ranges = sight.ranges(alias, self.existing(alias, names))
+        last = sight.last.of(alias, ranges)
+
+        def behind(places: Iterable[tuple[Partition, int]]) -> dict[tuple[Partition, int], bool | None]:
+            newest = {key: -1 if record is None else record.offset for key, record in last.items()}
+            return {(key, place): newest[key] >= place for key, place in places}
+
+        return self._group_looks(alias, names, given(sight.groups[alias]), ranges, behind)
+
+    # ---- flows
+
+    def look_at_flows(self) -> list[FlowLook]:
+        """Every flow at the same time, with the last data records of both sides compared."""
+        on_each(self.kafka, self.partitions)
+        looks = on_each(dict.fromkeys(self.flows), lambda flow: self.look(*flow, tails=True))
+        return list(looks.values())
+
+    def look_again(self, look: FlowLook, keys: Collection[Partition]) -> FlowLook:
+        """``look`` with tails, as of now for these partitions."""
+        fresh = self.look(look.source, look.target, True, keys)
+        return replace(
+            fresh,
+            facts={**look.facts, **fresh.facts},
+            source_log={**look.source_log, **fresh.source_log},
+            replica_log={**look.replica_log, **fresh.replica_log},
+        )
+
+    def look(
+        self,
+        source: str,
+        target: str,
+        tails: bool = False,
+        only: Collection[Partition] | None = None,
+        engine_look: FlowState | None = None,
+    ) -> FlowLook:
+        """Look at one flow. ``tails``: also compare the last data record of both sides (a hint, never a proof).
+
+        ``only``: no other source partitions than these. ``engine_look``: taken instead of asking the engine.
+        """
+        own, topic = self.engine.application is not None, self.naming.heartbeats(source)
+        seen, beat = both(
+            lambda: self._seen(source, target) if engine_look is None else engine_look,
+            lambda: None if own else heartbeat_age(self.kafka[target], topic),
+        )
+        beat = self._own_beat(source, seen, LastRecords(self.kafka)) if own else beat
+        keys, copies = self.existing(source, self.topics), self.existing(target, self._replicas(source))
+        if only is not None:
+            keys &= set(only)
+            copies &= {(self.naming.replica(source, topic), index) for topic, index in keys}
+        source_log, replica_log = both(
+            lambda: log_ranges(self.kafka[source], keys), lambda: log_ranges(self.kafka[target], copies)
+        )
+        high = log_ranges(self.kafka[source], keys, "read_uncommitted") if tails else {}
+        last = LastRecords(self.kafka) if tails else None
+        return self._flow_look((source, target), seen, beat, source_log, replica_log, high, last)
+
+    def _seen(self, source: str, target: str) -> FlowState:
+        """As its engine shows it; ``partial``: what does not answer hides nothing else."""
+        try:
+            return self.engine.observe(source, target)
+        except DrError as error:
+            if not self._partial:
+                raise
+            names = {part: connector_name(source, target, part, self.engine.application) for part in CONNECTORS}
+            return FlowState(
+                {part: PartState(part, name, UNKNOWN, ()) for part, name in names.items()}, {}, error.message
+            )
+
+    def _replicas(self, source: str) -> list[str]:
+        return [self.naming.replica(source, topic) for topic in self.topics]
+
+    def _flow_look(
+        self,
+        flow: tuple[str, str],
+        seen: FlowState,
+        beat: float | None,
+        source_log: Ranges,
+        replica_log: Ranges,
+        high: Ranges,
+        last: LastRecords | None,
+    ) -> FlowLook:
+        """``last``: compare tails by these."""
+        source, target = flow
+        replicas = {topic: self.naming.replica(source, topic) for topic in self.topics}
+        copied = seen.copied
+        facts, waiting = {}, {}
+        tail_copied: dict[Partition, bool | None] = {}
+        for key, (start, end) in source_log.items():
+            known = copied.get(key)
+            floor = start if known is None else max(start, known + 1)
+            if floor < end:
+                waiting[key] = (floor, end)
+        if last is not None and waiting:
+            theirs = {key: (replicas[key[0]], key[1]) for key in waiting}
+            left, right = both(
+                lambda: last.of(source, {key: source_log[key] for key in waiting}),
+                lambda: last.of(target, {new: replica_log[new] for new in theirs.values() if new in replica_log}),
+            )
+            tail_copied = {key: same_content(left[key], right.get(new)) for key, new in theirs.items()}
+            data = {key: _waits(left[key], span[0], tail_copied[key]) for key, span in waiting.items()}
+        else:
+            data = self._any_data(source, waiting)
+        for key, (start, end) in source_log.items():
+            replica = replica_log.get((replicas[key[0]], key[1]))
+            facts[key] = PartitionFacts(
+                start=start,
+                end=end,
+                copied=copied.get(key),
+                data_after=False if key not in waiting else data.get(key),
+                replica_end=None if replica is None else replica[1],
+                tail_copied=tail_copied.get(key),
+                high=high[key][1] if key in high else None,
+            )
+        problems = tuple(f'the topic "{topic}" does not exist on {source}' for topic in self._missing(source))
+        limit = {"heartbeat_limit": 75.0} if self.engine.application else {}
+        return FlowLook(
+            source, target, seen.connectors, facts, beat, problems, source_log, replica_log, seen.away, **limit
+        )
+
+    def _own_beat(self, source: str, seen: FlowState, last: LastRecords) -> float | None:
+        """Seconds since the newest heartbeat that this flow itself has brought, by its stored offset; None: not known.
+
+        The flows of all applications copy heartbeats into the same topic: what lies there tells nothing of this one.
+        """
+        if _BEATS not in seen.copied:
+            return None
+        at = seen.copied[_BEATS]
+        return _age(last.of(source, {_BEATS: (at, at + 1)})[_BEATS])
+
+    def _missing(self, alias: str) -> list[str]:
+        counts = self.partitions(alias)
+        return [topic for topic in self.topics if counts.get(topic) is None]
+
+    def against(self, source: str, target: str) -> list[str]:
+        """What copies ``target`` -> ``source`` and runs, whatever it is called."""
+        return self.engine.reverse_flows(source, target, self.topics)
+
+    def unless_away(self, work: Callable[[], list[str]], doubt: str) -> list[str]:
+        """What ``work`` finds; ``partial``: where it cannot be asked, that ``doubt`` is not known."""
+        try:
+            return work()
+        except DrError as error:
+            if not self._partial:
+                raise
+            return [f"{doubt} is not known: {error.message}"]
+
+    def _any_data(self, alias: str, spans: Mapping[Partition, tuple[int, int]]) -> dict[Partition, bool | None]:
+        return has_data(self.kafka[alias], spans, ISOLATION) if spans else {}
+
+    # ---- groups
+
+    def topics_of(self, group: str, alias: str, used: Iterable[Partition]) -> list[str]:
+        """The originals that ``group`` reads: as declared, else those that it uses itself or by their replica.
+
+        ``used``: partitions with a committed offset or assigned to a member.
+        """
+        if self._group_topics.get(group):
+            return list(self._group_topics[group])
+        touched = {topic for topic, _partition in used}
+        return [topic for topic in self.topics if touched & set(self.both_names(alias, topic))]
+
+    def both_names(self, alias: str, topic: str) -> list[str]:
+        """An original and, on ``alias``, the replica of its twin."""
+        replicas = [self.naming.replica(other, topic) for other in self.kafka if other != alias]
+        return list(dict.fromkeys([topic, *replicas]))
+
+    def look_groups(self, alias: str, topics: Iterable[str]) -> dict[str, GroupLook]:
+        """Every group on ``alias``: state, commits on ``topics``, and whether a record lies behind each."""
+        names = list(topics)
+        found = self._groups(alias)
+        ranges = self.ranges(alias, names)
+        kafka = self.kafka[alias]
+        return self._group_looks(
+            alias, names, found, ranges, lambda places: data_behind(kafka, places, ranges, ISOLATION)
+        )
+
+    def _group_looks(
+        self,
+        alias: str,
+        names: Collection[str],
+        found: Groups,
+        ranges: Ranges,
+        has_behind: Callable[[Iterable[tuple[Partition, int]]], dict[tuple[Partition, int], bool | None]],
+    ) -> dict[str, GroupLook]:
+        """``ranges`` were read behind ``found``; ``has_behind`` tells for places whether a data record lies there."""
+        states, commits = found
+        index = by_topic(ranges)
+        used = {group: {*commits[group], *states[group].assigned} for group in self.groups}
+        scopes = {group: self._scope(group, alias, used[group], index) for group in self.groups}
+        behind = {
+            (key, max(commits[group][key], ranges[key][0]))
+            for group, scope in scopes.items()
+            for key in scope
+            if commits[group].get(key, ranges[key][1]) < ranges[key][1]
+        }
+        data = has_behind(behind)
+        looks, wanted, known = {}, set(names), set(self.partitions(alias))
+        for group, scope in scopes.items():
+            read = {key: self._read_to_end(commits[group].get(key), key, ranges, data) for key in scope}
+            listed = {key: at for key, at in commits[group].items() if key[0] in wanted}
+            outside = sorted({topic for topic, _partition in used[group]} - known)
+            hidden = self._out_of_scope(group, alias, states[group], commits[group])
+            left = {key: max(0, ranges[key][1] - commits[group][key]) for key in scope if key in commits[group]}
+            members = members_named(states[group])
+            looks[group] = GroupLook(states[group].state, listed, read, tuple(outside), hidden, left, members)
+        return looks
+
+    def _scope(
+        self, group: str, alias: str, used: Iterable[Partition], index: Mapping[str, list[Partition]]
+    ) -> list[Partition]:
+        names = self.names_of(group, alias, used)
+        return [key for name in sorted(names) for key in index.get(name, ())]
+
+    def names_of(self, group: str, alias: str, used: Iterable[Partition]) -> set[str]:
+        """Topics in the group's scope on ``alias``, replicas included; ``used`` as in ``topics_of``."""
+        topics = self.topics_of(group, alias, used)
+        return {name for topic in topics for name in self.both_names(alias, topic)}
+
+    def _out_of_scope(
+        self, group: str, alias: str, state: GroupState, commits: Mapping[Partition, int]
+    ) -> tuple[Mapping[str, Any], ...]:
+        scope = self.names_of(group, alias, {*commits, *state.assigned})
+        return tuple(out_of_scope((group, alias), scope, self.partitions(alias), commits, state.members))
+
+    @staticmethod
+    def _read_to_end(
+        commit: int | None,
+        key: Partition,
+        ranges: Mapping[Partition, tuple[int, int]],
+        behind: Mapping[tuple[Partition, int], bool | None],
+    ) -> bool | None:
+        start, end = ranges[key]
+        if end == 0:
+            return True
+        if commit is None:
+            return None
+        if commit < start:
+            return False  # what it had not read has expired here; on the other side it may still be there
+        if commit >= end:
+            return True
+        data = behind.get((key, max(commit, start)))
+        return None if data is None else not data
+
+
+def by_topic(keys: Iterable[Partition]) -> dict[str, list[Partition]]:
+    """Partitions in order, so that nobody has to look through all of them for each topic."""
+    found: dict[str, list[Partition]] = defaultdict(list)
+    for key in sorted(keys):
+        found[key[0]].append(key)
+    return dict(found)
+
+
+def _waits(last: Record | None, floor: int, tail_copied: bool | None) -> bool | None:
+    """Is a data record at or behind ``floor``, judged by the last one? Markers behind it are no lag (SOUNDNESS 19).
+
+    Unknown where that record seems copied: N may only not have been written down yet.
+    """
+    if last is None or last.offset < floor:
+        return False
+    return None if tail_copied else True
+
+
+def same_content(source: Record | None, replica: Record | None) -> bool | None:
+    """Are the fields equal that the flow carries? Then one may be the copy of the other. None: one is not known."""
+    if source is None or replica is None:
+        return None
+    return may_be_copy(source, replica)
+
+
+def heartbeat_age(kafka: Kafka, topic: str) -> float | None:
+    """Seconds since the newest heartbeat that a flow has brought into ``topic``; None: there is none."""
+    if describe(kafka, [topic])[topic] is None:
+        return None
+    place = (topic, 0)
+    return _age(last_data_records(kafka, log_ranges(kafka, {place}, ISOLATION), ISOLATION).get(place))
+
+
+def _age(record: Record | None) -> float | None:
+    if record is None or record.key is None or record.value is None:
+        return None
+    return max(0.0, time.time() - decode_heartbeat(record.key, record.value).timestamp / 1000.0)

@@ -1,0 +1,411 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The status of a pair, and the waits that a cutover needs, each by evidence with a bound and a stall report.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from ..._core.errors import DrError, Transient
+from ..._core.names import CONNECTORS
+from ..._core.offsets.gates import PartitionFacts, alive, drained, healthy, lag, open_transaction
+from ..._core.resources.task_failures import failed_text
+from ..._core.verdict import PROVEN, REFUTED, UNKNOWN, Finding, combine
+from ..._core.waiting import Bounds, Patience, Waited, wait_until
+from ..._http import NoAnswer
+from ..._module import Result
+from ..connections.clusters import on_each
+from .foreign_writers import circling, foreign_records
+from .pair import FlowLook, GroupLook, Pair, Partition
+
+__all__ = ["flow_row", "group_rows", "judged_flows", "status"]
+
+# Movement is evidence that needs two looks; a flow over a slow line gets this long to show it.
+_MOVING_LIMIT = 3.0
+_STEP = 0.25
+# A rebalance or a restart by another controller shows FAILED for a moment.
+_FAILED_SECONDS = 10.0
+
+
+def status(params: Mapping[str, Any]) -> Result:
+    """Look at the pair, wait if asked to, and report."""
+    pair = Pair(params)
+    waited = _WAITS[params["wait_for"]](pair, params)
+    view = waited.state
+    extra = {"status": view, "verdict": view["verdict"], "waited_s": round(waited.seconds, 3)}
+    result = Result(extra=extra, requests=pair.requests)
+    # Groups that do not come to the end are listed; only the flows decide whether "copied" was reached.
+    if not waited.done and not view.get("copied"):
+        result.failure = _stuck(params, waited)
+    elif view.get("hopeless"):
+        result.failure = _hopeless(params, waited)
+    return result
+
+
+def _stuck(params: Mapping[str, Any], waited: Waited[dict[str, Any]]) -> DrError:
+    how = f"stopped moving for {params['stall_timeout']:g} s" if waited.ended == "stalled" else "did not get there"
+    missing = "; ".join(waited.state["missing"][:5]) or "nothing was seen"
+    more = len(waited.state["missing"]) - 5
+    tail = f" and {more} more" if more > 0 else ""
+    return DrError(
+        f"not_{params['wait_for']}",
+        f'Waited {waited.seconds:.0f} s for "{params["wait_for"]}", it {how}: {missing}{tail}.',
+        "Look at the named connectors, partitions and groups; then start the same playbook again.",
+    )
+
+
+def _hopeless(params: Mapping[str, Any], waited: Waited[dict[str, Any]]) -> DrError:
+    return DrError(
+        f"not_{params['wait_for']}",
+        f'Waited {waited.seconds:.0f} s for "{params["wait_for"]}", and no longer:'
+        f" {waited.state['hopeless'].rstrip('.')}.",
+        f"Kafka Connect does not restart it, and it did not recover within {_FAILED_SECONDS:g} s. After the cause is"
+        " removed, the playbook enable restarts it.",
+    )
+
+
+class _FailedSince:
+    """Since when connectors of these parts have been FAILED without a break."""
+
+    def __init__(self, parts: Collection[str]) -> None:
+        self._parts = parts
+        self._since: float | None = None
+        self._mark: Any = None
+
+    def hopeless(self, looks: Sequence[FlowLook], mark: Any, now: float) -> str:
+        """What has failed for so long that there is nothing to wait for, or "". A change of ``mark`` is hope."""
+        parts = [look.connectors[part] for look in looks if not look.away for part in self._parts]
+        failed = [part for part in parts if part.failed]
+        if not failed:
+            self._since = None
+            return ""
+        if self._since is None or mark != self._mark:
+            self._since, self._mark = now, mark
+        return failed_text(failed[0].name, failed[0].failures) if now - self._since >= _FAILED_SECONDS else ""
+
+
+def _bounds(params: Mapping[str, Any]) -> Bounds:
+    return Bounds(float(params["wait_timeout"]), float(params["wait_sleep"]), float(params["stall_timeout"]))
+
+
+def _once(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
+    view = _flowing_view(pair, moving_limit=_MOVING_LIMIT)
+    return Waited("done", view, 0.0, 1)
+
+
+def _wait_flowing(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
+    failed = _FailedSince(CONNECTORS)
+
+    def observe() -> dict[str, Any]:
+        pair.refresh()
+        return _flowing_view(pair, moving_limit=0.5, failed=failed)
+
+    def done(view: dict[str, Any]) -> bool:
+        return view["verdict"] == PROVEN or bool(view["hopeless"])
+
+    # Nothing stands still meanwhile: also a worker that restarts is waited for.
+    return wait_until(observe, done, _bounds(params), _progress, tolerated=(Transient, NoAnswer))
+
+
+def _wait_copied(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
+    """Flows have copied everything (by offset, or by the last record: a hint that the barrier proves later)."""
+    side = params["groups_on"]
+    patience = Patience(float(params["groups_timeout"]), float(params["groups_stall"]))
+    # Tasks that did not fail may still copy the rest.
+    failed = _FailedSince(("source",))
+
+    def observe() -> dict[str, Any]:
+        looks = pair.look_at_flows()
+        missing = [f"{look.name}: {problem}" for look in looks for problem in look.problems]
+        missing += [text for look in looks for text in _uncopied(look)]
+        groups = {side: _group_looks(pair, side)} if side else {}
+        unread = {name: text for name, look in groups.get(side, {}).items() if (text := _unread(name, side, look))}
+        view = _view([(look, _flow_finding(look, look, set())) for look in looks], groups, [*missing, *unread.values()])
+        view["copied"] = not missing
+        view["hopeless"] = failed.hopeless(looks, _progress(view)[0], time.monotonic()) if missing else ""
+        waits = bool(missing) or (bool(unread) and not _given_up(patience, groups[side], unread))
+        view["waits"] = waits and not view["hopeless"]
+        return view
+
+    return wait_until(observe, lambda view: not view["waits"], _bounds(params), _progress)
+
+
+def _given_up(patience: Patience, looks: Mapping[str, GroupLook], unread: Mapping[str, str]) -> bool:
+    """Whether groups that have not read to the end are waited for no longer; says what is waited for, and why not.
+
+    What such a group has not read, the barrier translates (R13): waiting only spares the translation.
+    """
+    if not patience.begun:
+        _tell(f"waits for {'; '.join(list(unread.values())[:3])}")
+    reason = patience.over({name: looks[name].commits for name in unread}, time.monotonic())
+    if reason:
+        _tell(f"goes on, {reason}: {'; '.join(list(unread.values())[:3])}. The barrier decides about these groups.")
+    return bool(reason)
+
+
+def _tell(text: str) -> None:
+    """One line of progress; the action plugin shows it while the module runs."""
+    sys.stderr.write(f"status {text}\n")
+    sys.stderr.flush()
+
+
+_WAITS = {"none": _once, "flowing": _wait_flowing, "copied": _wait_copied}
+
+
+def _progress(view: dict[str, Any]) -> Any:
+    flows = [(part["copied"], part["replica_end"]) for flow in view["flows"] for part in flow["partitions"]]
+    return flows, [row["commit"] for row in view["groups"]]
+
+
+def judged_flows(
+    pair: Pair, before: list[FlowLook], moving_limit: float = _MOVING_LIMIT
+) -> list[tuple[FlowLook, Finding]]:
+    """Each flow and whether it is alive; where movement is the evidence, by further looks for ``moving_limit`` s.
+
+    A partition that moved, or had nothing to move, in any look is not looked at again.
+    """
+    after, done = list(before), [_alive(look, look) for look in before]
+    until = time.monotonic() + moving_limit
+    while True:
+        judged = [(new, _flow_finding(old, new, known)) for old, new, known in zip(before, after, done, strict=True)]
+        # A further look helps only where movement is the evidence.
+        pending = [
+            number
+            for number, (look, finding) in enumerate(judged)
+            if finding.verdict != PROVEN and not look.away and _uncopied(look) and len(done[number]) < len(look.facts)
+        ]
+        if not pending or time.monotonic() >= until:
+            return judged
+        time.sleep(_STEP)
+        for number in pending:
+            after[number] = pair.look_again(after[number], set(after[number].facts) - done[number])
+            done[number] |= _alive(before[number], after[number])
+
+
+def _alive(before: FlowLook, after: FlowLook) -> set[Partition]:
+    return {key for key, facts in after.facts.items() if alive(before.facts.get(key, facts), facts).verdict == PROVEN}
+
+
+def _flowing_view(pair: Pair, moving_limit: float, failed: _FailedSince | None = None) -> dict[str, Any]:
+    judged = judged_flows(pair, pair.look_at_flows(), moving_limit)
+    groups = on_each(pair.kafka, lambda alias: _group_looks(pair, alias)) if pair.groups else {}
+    missing = [f"{look.name}: {finding.reason}" for look, finding in judged if finding.verdict != PROVEN]
+    missing += [f"{look.name}: {problem}" for look, _finding in judged for problem in look.problems]
+    missing += _missing_replicas(pair)
+    missing += [f"{look.name}: {text}" for look, _finding in judged for text in look.connectors["source"].unsound]
+    missing += [text for look, _finding in judged for text in _intruders(pair, look)]
+    view = _view(judged, groups, list(dict.fromkeys(missing)))
+    view["hopeless"] = failed.hopeless([look for look, _finding in judged], None, time.monotonic()) if failed else ""
+    return view
+
+
+def _intruders(pair: Pair, look: FlowLook) -> list[str]:
+    if look.away:
+        return []
+    texts = [f"{look.name}: {text}" for text in foreign_records(pair, look, pair.accepted)]
+    if pair.naming.policy == "identity":
+        texts += pair.unless_away(lambda: _against(pair, look), f"{look.name}: whether something copies back")
+        texts += [f"{look.name}: {text}" for text in circling(pair, look.source, look.target)]
+    return texts
+
+
+def _against(pair: Pair, look: FlowLook) -> list[str]:
+    running = pair.against(look.source, look.target)
+    return [f"{look.name}: {name} copies back what {look.name} copies; stop it" for name in running]
+
+
+def _missing_replicas(pair: Pair) -> list[str]:
+    absent = []
+    for source, target in pair.flows:
+        counts, originals = pair.partitions(target), pair.partitions(source)
+        for topic in pair.topics:
+            replica = pair.naming.replica(source, topic)
+            if originals.get(topic) is None:
+                continue  # the flow itself names it; without an original there is no replica to miss
+            if counts.get(replica) is None:
+                absent.append(f'{source}->{target}: the replica topic "{replica}" does not exist yet')
+            elif counts[replica] != originals[topic]:
+                sizes = f'"{topic}" has {originals[topic]} partitions, "{replica}" has {counts[replica]}'
+                absent.append(f"{source}->{target}: {sizes}")
+            elif counts.get(topic) not in (None, originals.get(topic)):
+                sizes = f'"{topic}" has {originals.get(topic)} partitions on {source}, {counts[topic]} on {target}'
+                absent.append(f"{source}->{target}: {sizes}: keys would land elsewhere")
+    return absent
+
+
+def _group_looks(pair: Pair, alias: str) -> dict[str, GroupLook]:
+    return pair.look_groups(alias, [name for name, count in pair.partitions(alias).items() if count is not None])
+
+
+def _uncopied(look: FlowLook) -> list[str]:
+    texts = []
+    for (topic, partition), facts in sorted(look.facts.items()):
+        finding = drained(facts)
+        if finding.verdict != PROVEN and not facts.tail_copied:
+            texts.append(f"{look.name} {topic}-{partition}: {finding.reason}")
+        if open_transaction(facts):
+            texts.append(
+                f"{look.name} {topic}-{partition}: an open transaction holds back {open_transaction(facts)} offsets"
+            )
+    return texts
+
+
+def _unread(group: str, alias: str, look: GroupLook) -> str:
+    """What a group with members has not read, or ""; one without members cannot read, so nothing waits for it."""
+    behind = [key for key, done in sorted(look.read_to_end.items()) if done is not True]
+    if not behind or look.state in ("EMPTY", "DEAD"):
+        return ""
+    named = [f"{topic}-{number}: {_distance(look.left.get((topic, number)))}" for topic, number in behind[:3]]
+    more = f", and {len(behind) - 3} more" if len(behind) > 3 else ""
+    return f'group "{group}" on {alias} has not read {len(behind)} partitions to the end ({", ".join(named)}{more})'
+
+
+def _distance(offsets: int | None) -> str:
+    return "no committed offset" if offsets is None else f"{offsets} offsets before the end"
+
+
+def _flow_finding(before: FlowLook, after: FlowLook, moved: Collection[Partition]) -> Finding:
+    """One verdict for a flow: connectors, every partition, and the heartbeat. RUNNING alone proves nothing.
+
+    ``moved``: partitions that were alive in a look between the two.
+    """
+    if after.away:
+        return Finding(UNKNOWN, after.away)
+    source = after.connectors["source"]
+    if source.state is None:
+        return Finding(REFUTED, f'the connector "{source.name}" does not exist')
+    failed = [look for look in after.connectors.values() if look.failed]
+    if failed:
+        return Finding(REFUTED, failed_text(failed[0].name, failed[0].failures))
+    if source.state != "RUNNING":
+        return Finding(REFUTED, f'the connector "{source.name}" is {source.state}')
+    if after.problems:
+        return Finding(UNKNOWN, after.problems[0])
+    findings = {
+        key: alive(before.facts.get(key, facts), facts) if key not in moved else _still(facts)
+        for key, facts in sorted(after.facts.items())
+    }
+    worst = combine(finding.verdict for finding in findings.values())
+    if worst != PROVEN:
+        named = (
+            Finding(worst, f"{topic}-{partition}: {finding.reason}")
+            for (topic, partition), finding in findings.items()
+            if finding.verdict == worst
+        )
+        return next(named, Finding(UNKNOWN, "no partition"))
+    arrived = any(
+        after.facts[key].replica_end != before.facts[key].replica_end for key in after.facts if key in before.facts
+    )
+    if arrived:
+        return Finding(PROVEN, "records arrive on the target")
+    if after.heartbeat_age is None:
+        return Finding(UNKNOWN, "nothing waits to be copied and no heartbeat has arrived: it may be dead or idle")
+    if after.heartbeat_age > after.heartbeat_limit:
+        return Finding(
+            UNKNOWN, f"nothing waits to be copied and the newest heartbeat is {after.heartbeat_age:.0f} s old"
+        )
+    return Finding(PROVEN, f"everything is copied and the newest heartbeat is {after.heartbeat_age:.1f} s old")
+
+
+def _still(facts: PartitionFacts) -> Finding:
+    """A partition that was alive is, unless it does not fit its source any more."""
+    fits = healthy(facts)
+    return fits if fits.verdict == REFUTED else Finding(PROVEN, "it was seen to move, or had nothing to move")
+
+
+def _view(
+    judged: list[tuple[FlowLook, Finding]], groups: Mapping[str, Mapping[str, GroupLook]], missing: list[str]
+) -> dict[str, Any]:
+    """Plain data: what playbooks and people read."""
+    verdicts = [finding.verdict for _look, finding in judged]
+    if missing and all(verdict == PROVEN for verdict in verdicts):
+        verdicts.append(UNKNOWN)
+    return {
+        "verdict": combine(verdicts),
+        "missing": missing,
+        "unlisted": [
+            {"group": name, "alias": alias, "topics": list(look.unlisted)}
+            for alias, looks in groups.items()
+            for name, look in looks.items()
+            if look.unlisted
+        ],
+        "out_of_scope": [row for looks in groups.values() for look in looks.values() for row in look.out_of_scope],
+        "flows": [flow_row(look, finding) for look, finding in judged],
+        "groups": [
+            row
+            for alias, looks in groups.items()
+            for name, look in looks.items()
+            for row in group_rows(alias, name, look)
+        ],
+    }
+
+
+def flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
+    """A flow as plain data."""
+    takes = {one.kind: one for one in look.connectors["source"].filters}
+    partitions = []
+    for (topic, partition), facts in sorted(look.facts.items()):
+        state, fits = drained(facts), Finding(UNKNOWN, look.away) if look.away else healthy(facts)
+        partitions.append(
+            {
+                "topic": topic,
+                "partition": partition,
+                "taken": takes["topics"].takes(topic) if takes else None,
+                "start": facts.start,
+                "end": facts.end,
+                "copied": facts.copied,
+                "lag": lag(facts),
+                "replica_end": facts.replica_end,
+                "drained": state.verdict,
+                "reason": state.reason,
+                "fits": fits.verdict,
+                "fits_reason": fits.reason,
+            }
+        )
+    lags = [row["lag"] for row in partitions]
+    return {
+        "name": look.name,
+        "source": look.source,
+        "target": look.target,
+        "verdict": finding.verdict,
+        "reason": finding.reason,
+        "final": look.connectors["source"].final,
+        "lag": None if look.away or not lags or None in lags else sum(lags),
+        "heartbeat_age_s": None if look.heartbeat_age is None else round(look.heartbeat_age, 1),
+        "connectors": [
+            {
+                "name": part.name,
+                "part": part.part,
+                "state": part.state,
+                "tasks": list(part.tasks),
+                "failures": list(part.failures),
+                "largest_record": part.largest_record if part.part == "source" else None,
+            }
+            for part in look.connectors.values()
+        ],
+        "partitions": partitions,
+    }
+
+
+def group_rows(alias: str, group: str, look: GroupLook) -> list[dict[str, Any]]:
+    """Where a group stands on one side, as plain data."""
+    return [
+        {
+            "group": group,
+            "alias": alias,
+            "state": look.state,
+            "members": look.members,
+            "topic": key[0],
+            "partition": key[1],
+            "commit": look.commits.get(key),
+            "read_to_end": done,
+        }
+        for key, done in sorted(look.read_to_end.items())
+    ]

@@ -1,0 +1,252 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the surviving side knows, when the other one is asked for nothing.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from ..._core.errors import DrError
+from ..._core.names import Naming, flow_name
+from ..._core.offsets.disaster import Checkpointed, Tail
+from ..._core.offsets.internal_records import decode_checkpoint
+from ..._core.offsets.rewinds import Rewind, open_rewind
+from ..._core.offsets.tenures import Place, locate, stays
+from ..._core.offsets.translation import after_last_rewind, checkpoint
+from ..._core.resources.topic_ids import require_same
+from ..._core.resources.topics import TopicState
+from ..._engines.base import FlowState
+from ..._kafka import groups as kafka_groups
+from ..._kafka.records import Record, data_records, first_data_record
+from ..._kafka.topics import describe, log_ranges
+from ..connections.clusters import Opened, open_pair
+from .offset_syncs import Syncs
+from .pair import ISOLATION, LastRecords, Partition, Sight, given, heartbeat_age
+
+__all__ = ["Survivor"]
+
+_FIRST_CHUNK = 20_000
+_GROWTH = 4
+
+
+class Survivor:
+    """One side of a pair. X is lost, Y survives.
+
+    ``params``: clusters, topics, groups, group_topics, policy, separator, leave, enter, topic_ids, syncs_since, seams.
+    ``opened``: connections of somebody else; ``sight``: what was seen of Y with them already.
+    """
+
+    def __init__(self, params: Mapping[str, Any], opened: Opened | None = None, sight: Sight | None = None) -> None:
+        self.x, self.y = params["leave"], params["enter"]
+        self.topics = list(params["topics"])
+        self.groups = list(params["groups"])
+        self.naming = Naming(params["policy"], params["separator"])
+        self._declared: Mapping[str, Any] = params["group_topics"] or {}
+        self._ids: Mapping[str, str] = params["topic_ids"].get(self.y, {})
+        self._since: Mapping[str, int] = params["syncs_since"].get(flow_name(self.x, self.y), {})
+        clusters = {self.y: params["clusters"][self.y]}
+        self._opened = opened or open_pair(clusters, self.naming, float(params["request_timeout"]))
+        self._sight = sight
+        self.kafka, self.engine = self._opened.kafka[self.y], self._opened.engine
+        self.stays = stays(params["seams"], self.x, self.y) if self.naming.policy == "identity" else []
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """Every request sent so far, without secrets."""
+        return self._opened.requests
+
+    def read_ahead(self) -> None:
+        """Checkpoints and offset-syncs."""
+        for group, key in self.checkpoints:
+            self.checkpointed(group, key)
+
+    # ---- topics
+
+    def replica(self, key: Partition) -> Partition:
+        """Where records of X's partition lie on Y."""
+        return self.naming.replica(self.x, key[0]), key[1]
+
+    @cached_property
+    def originals(self) -> dict[str, str]:
+        """X's topics by the names of their replicas."""
+        return {self.naming.replica(self.x, name): name for name in self.topics}
+
+    @cached_property
+    def states(self) -> dict[str, TopicState]:
+        """Every topic on Y that groups will read; refuses one that is missing or is no longer the journaled one."""
+        names = list(dict.fromkeys([*self.topics, *(self.naming.replica(self.x, topic) for topic in self.topics)]))
+        settings = ("cleanup.policy",)
+        found = describe(self.kafka, names, dict.fromkeys(names, settings))
+        missing = [name for name in names if found[name] is None]
+        if missing:
+            raise DrError(
+                "topic_missing",
+                f"{len(missing)} topics do not exist on {self.y}: {', '.join(missing[:5])}.",
+                "Consumers that subscribe to them would begin wherever auto.offset.reset says. Create them first.",
+                self.kafka.bootstrap_servers,
+            )
+        present = {name: state for name, state in found.items() if state is not None}
+        for name, state in present.items():
+            known = self._ids.get(name)
+            if known is not None:
+                require_same(name, self.y, state.topic_id, known)
+        return present
+
+    def setting(self, topic: str, name: str) -> str:
+        """A setting of a topic on Y; empty where it is not known."""
+        value = self.states[topic].config.get(name)
+        return "" if value is None or value.value is None else str(value.value)
+
+    def ranges(self, isolation: str = ISOLATION) -> dict[Partition, tuple[int, int]]:
+        """Log start and end (last stable offset) of every partition on Y."""
+        keys = {(name, index) for name, state in self.states.items() for index in range(state.partitions)}
+        if self._sight is not None and isolation == ISOLATION:
+            return self._sight.ranges(self.y, keys)
+        return log_ranges(self.kafka, keys, isolation)
+
+    # ---- the flow
+
+    def look(self) -> FlowState:
+        """The flow X->Y as its engine on Y reports it."""
+        if self._sight is None:
+            return self.engine.observe(self.x, self.y)
+        return given(self._sight.engines[self.x, self.y])
+
+    def tails(self, look: FlowState) -> dict[Partition, Tail]:
+        """Every partition on Y; of the replicas, how far they were copied."""
+        copied = {self.replica(key): at for key, at in look.copied.items()}
+        return {key: Tail(start, end, copied.get(key), self._floor(key)) for key, (start, end) in self.ranges().items()}
+
+    def _floor(self, key: Partition) -> int:
+        return self.stays[-1].first(self.y, key) if self.stays else 0
+
+    # ---- groups
+
+    @cached_property
+    def checkpoints(self) -> dict[tuple[str, Partition], Checkpointed]:
+        """MirrorMaker 2's newest checkpoint by group and partition on Y, raised by offset-syncs that came later."""
+        topic = self.naming.checkpoints(self.x)
+        if describe(self.kafka, [topic])[topic] is None:
+            return {}
+        sizes = {replica: self.states[replica].partitions for replica in self.originals}
+        groups, wanted = set(self.groups), len(self.groups) * sum(sizes.values())
+        found: dict[tuple[str, Partition], Checkpointed] = {}
+        start, left = log_ranges(self.kafka, {(topic, 0)}, ISOLATION)[topic, 0]
+        chunk = _FIRST_CHUNK
+        while left > start and len(found) < wanted:
+            begin = max(start, left - chunk)
+            newer = self._decoded(topic, data_records(self.kafka, (topic, 0), begin, left))
+            newer = {key: one for key, one in newer.items() if key[0] in groups and key[1][1] < sizes.get(key[1][0], 0)}
+            found = {**newer, **found}
+            left, chunk = begin, chunk * _GROWTH
+        return {key: one for key, one in found.items() if self._believed(self.originals[key[1][0]], one)}
+
+    def _decoded(self, topic: str, records: list[Record]) -> dict[tuple[str, Partition], Checkpointed]:
+        found = {}
+        for record in records:
+            if record.key is None or record.value is None:
+                continue
+            try:
+                one = decode_checkpoint(record.key, record.value)
+            except DrError as error:
+                raise DrError(
+                    "checkpoints_unreadable",
+                    f'"{topic}" holds at offset {record.offset} something that is no checkpoint. {error.message}',
+                    "Somebody else writes there, or another MirrorMaker version does. Nothing was committed.",
+                    self.kafka.bootstrap_servers,
+                ) from error
+            time = (record.timestamp or 0) / 1000.0
+            found[one.group, (one.topic, one.partition)] = Checkpointed(
+                one.upstream, one.downstream, time, record.offset
+            )
+        return found
+
+    @cached_property
+    def _syncs(self) -> Syncs | None:
+        """Of the flow X->Y, where they lie on Y."""
+        if self.engine.capabilities.offset_syncs_on_source:
+            return None
+        topic = self.naming.offset_syncs(self.x)
+        return Syncs(self.kafka, topic, flow_name(self.x, self.y), self.topics, self._since)
+
+    @cached_property
+    def _believed_from(self) -> dict[str, float]:
+        """Topics that were created again: from when on checkpoints are about the present ones (epoch seconds)."""
+        topic, moments = self.naming.offset_syncs(self.x), {}
+        for name, since in self._since.items():
+            moments[name] = 0.0 if since == 0 else float("inf")
+            if since and not self.engine.capabilities.offset_syncs_on_source:
+                start, end = log_ranges(self.kafka, {(topic, 0)}, ISOLATION)[topic, 0]
+                first = first_data_record(self.kafka, (topic, 0), max(start, since), end) if since < end else None
+                if first is not None:
+                    moments[name] = (first.timestamp or 0) / 1000.0
+        return moments
+
+    def _believed(self, topic: str, one: Checkpointed) -> bool:
+        return one.time >= self._believed_from.get(topic, 0.0)
+
+    def checkpointed(self, group: str, key: Partition) -> Checkpointed | None:
+        """Of the present stay, with the position that the newest offset-syncs give, if that is higher."""
+        one = self.checkpoints.get((group, key))
+        if one is None or (self.stays and self.place(group, key) != Place(len(self.stays) - 1)):
+            return None
+        syncs = self._syncs
+        if syncs is None:
+            return one
+        source = (self.originals[key[0]], key[1])
+        syncs.reach(lambda of: any(sync.upstream <= one.upstream for sync in of.get(source, ())))
+        better = checkpoint(one.upstream, after_last_rewind(syncs.of.get(source, ())))
+        if better is None or better <= one.downstream:
+            return one
+        return replace(one, downstream=better)
+
+    def last_source(self, source: Partition, last: Record | None) -> int | None:
+        """The source offset of the replica's last record; None: no offset-sync tells it."""
+        if self._syncs is None or last is None:
+            return None
+        found = [sync.upstream for sync in self._syncs.of.get(source, ()) if sync.downstream == last.offset]
+        return found[-1] if found else None
+
+    def rewind(self, replica: Partition, log: tuple[int, int]) -> Rewind | None:
+        """Was the flow sending records of this replica again when it ended, as far as offset-syncs show?"""
+        if self._syncs is None or replica[0] not in self.originals:
+            return None
+        self._syncs.reach(lambda _of: True)
+        return open_rewind(self._syncs.of.get((self.originals[replica[0]], replica[1]), ()), *log)
+
+    def place(self, group: str, key: Partition) -> Place:
+        """Policy identity: the stay in which the group's checkpointed position on X lies."""
+        one = self.checkpoints.get((group, key))
+        return Place(None) if one is None else locate(self.stays, self.x, key, one.upstream)
+
+    def commits(self) -> tuple[dict[str, Any], dict[str, dict[Partition, int]]]:
+        """State and commits of every group on Y."""
+        if self._sight is not None:
+            return given(self._sight.groups[self.y])
+        return kafka_groups.describe(self.kafka, self.groups), kafka_groups.positions(self.kafka, self.groups)
+
+    def topics_of(self, group: str) -> list[str]:
+        """The originals that the group reads: as declared, else all, since what is not known here may be read too."""
+        return list(self._declared.get(group) or self.topics)
+
+    def heartbeat_age(self) -> float | None:
+        """Seconds since the newest heartbeat from X; None: there is none, or it may have come by another's flow."""
+        if self.engine.application:
+            return None
+        topic = self.naming.heartbeats(self.x)
+        return heartbeat_age(self.kafka, topic) if self._sight is None else self._sight.heartbeat_age(self.y, topic)
+
+    def last_records(
+        self, keys: set[Partition], ranges: Mapping[Partition, tuple[int, int]]
+    ) -> dict[Partition, Record]:
+        """The last data record of each of these partitions that has one."""
+        last = LastRecords(self._opened.kafka) if self._sight is None else self._sight.last
+        found = last.of(self.y, {key: ranges[key] for key in keys})
+        return {key: record for key, record in found.items() if record is not None}

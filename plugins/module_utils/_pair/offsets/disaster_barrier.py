@@ -1,0 +1,336 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The barrier of a disaster: stop what copies, find positions on the surviving side alone, journal them there.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from ..._core.errors import DrError
+from ..._core.offsets.disaster import Prepared, Tail, compacted, guarded, loss_lines, predicted_loss, survived
+from ..._core.offsets.positions import Position
+from ..._core.offsets.skips import skip_lines, skip_rows, total
+from ..._core.offsets.tenures import nested
+from ..._core.resources.groups import GroupState, members_named, with_members
+from ..._core.resources.scopes import out_of_scope
+from ..._core.waiting import Bounds, wait_until
+from ..._module import Result
+from ..connections.clusters import Opened, both
+from ..journal.events import note
+from ..observation.leaving import wait_for_members_to_leave
+from ..observation.pair import Partition, Sight, by_topic
+from ..observation.probe import probe
+from ..observation.resends import Resends
+from ..observation.surviving_cluster import Survivor
+from .evidence import ahead, by_group
+from .presynced import prepared_positions
+
+__all__ = ["disaster", "survey"]
+
+# A task that hangs on a dead source is given up by its worker and goes on syncing groups: it asks group by group, each
+# for source.admin.default.api.timeout.ms. Seen: 6 s for two groups, while the connector was listed without tasks.
+_LATE_PER_GROUP = 6.0
+_LATE_AT_MOST = 60.0
+# Two looks at a side that answers: it may have been about to come back, or to go.
+_AGAIN = 1.0
+
+
+def disaster(params: Mapping[str, Any], check: bool) -> Result:
+    """Stop, find, journal: in this order. In check mode nothing is stopped or journaled, and X is asked if it lives.
+
+    Needs nothing from X. With the policy identity nothing may copy any more (SOUNDNESS 15); with the other one the
+    source connector's stop may be pending, and what it had copied is a lower bound then.
+    """
+    survivor = Survivor(params)
+    survivor.states  # noqa: B018 - refuses before anything is stopped
+    search = _Search(survivor, params, check)
+    # A stop takes seconds while the source is dead. What was written before stays true meanwhile.
+    stopped, _nothing = both(lambda: _stop(survivor, params, check), search.read_ahead)
+    if stopped.failure is not None:
+        return stopped
+    found, probes = both(search.run, lambda: _probes(params) if check else [])
+    found.outcomes, found.warnings = stopped.outcomes, stopped.warnings
+    if check:
+        found.extra["probes"] = probes
+    elif found.failure is None:
+        noted = note(_on_the_survivor(params, found.extra["barrier"]), check)
+        found.outcomes = found.outcomes + noted.outcomes
+    return found
+
+
+def survey(params: Mapping[str, Any], opened: Opened, sight: Sight | None) -> dict[str, Any]:
+    """What a disaster now would find: ``details``, ``ages``, ``loss``, ``active_groups``. Writes nothing.
+
+    ``sight``: what was just seen of the surviving side; without it that is asked.
+    """
+    survivor = Survivor(params, opened, sight)
+    survivor.read_ahead()
+    return _Search(survivor, params, True).run().extra
+
+
+def _on_the_survivor(params: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
+    y = params["enter"]
+    data = {"phase": "barrier", "facts": facts}
+    return {**params, "clusters": {y: params["clusters"][y]}, "event": "phase", "data": data}
+
+
+def _probes(params: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Is X really lost? A second look only where the first was answered."""
+    cluster, topics = params["clusters"][params["leave"]], params["topics"]
+    seen = [probe(cluster, topics, float(params["probe_timeout"]))]
+    if seen[0].answers:
+        time.sleep(_AGAIN)
+        seen.append(probe(cluster, topics, float(params["probe_timeout"])))
+    return [one.as_dict() for one in seen]
+
+
+def _stop(survivor: Survivor, params: Mapping[str, Any], check: bool) -> Result:
+    identity = survivor.naming.policy == "identity"
+    # Streams Replication Manager has no stop for one flow: its group sync ends; a dead source gives nothing to copy.
+    final = identity or not survivor.engine.capabilities.offset_syncs_on_source
+    bounds = Bounds(float(params["stop_timeout"]), float(params["wait_sleep"]))
+    # What still arrives lies behind every position that is found meanwhile, and the source connector has no source.
+    stopped = survivor.engine.stop(survivor.x, survivor.y, final, bounds, check, awaited=identity)
+    if stopped.failure is None or identity or check:
+        return stopped
+    # Only the copying may still be ending: MirrorMaker 2's own group sync must not write here any more (SOUNDNESS 10).
+    checkpoints = survivor.look().connectors["checkpoint"]
+    if checkpoints.state is None or checkpoints.final:
+        stopped.warnings.append(
+            f"The flow has not stopped yet, its progress is a lower bound: {stopped.failure.message}"
+        )
+        stopped.failure = None
+    return stopped
+
+
+class _Search:
+    """Positions of all groups, and what may be lost."""
+
+    def __init__(self, survivor: Survivor, params: Mapping[str, Any], check: bool) -> None:
+        self._survivor, self._params, self._check = survivor, params, check
+
+    def read_ahead(self) -> None:
+        """What the flow's stop does not change, or makes newer at most: an older one is lower, never wrong."""
+        self._survivor.read_ahead()
+        self._prepared  # noqa: B018 - read now
+
+    @cached_property
+    def _prepared(self) -> dict[str, dict[Partition, Prepared]]:
+        survivor, params = self._survivor, self._params
+        ids = {name: state.topic_id for name, state in survivor.states.items()}
+        return prepared_positions(survivor.kafka, params["state_topic"], params["pair"], survivor.y, ids)
+
+    def run(self) -> Result:
+        """Everything that is known, as of now."""
+        survivor = self._survivor
+        if not self._check:
+            wait_for_members_to_leave({survivor.y: survivor.kafka}, survivor.groups, self._params)
+        look = survivor.look()
+        if survivor.naming.policy == "identity" and not self._check:
+            self._require_decided()
+        tails = survivor.tails(look)
+        replicas = {survivor.replica((name, index)) for name, index in self._originals()}
+        ranges = {key: (tail.start, tail.end) for key, tail in tails.items()}
+        last = survivor.last_records(replicas, ranges)
+        self._resends = Resends(survivor, last, ranges)
+        states, commits = survivor.commits()
+        active = sorted(group for group, one in states.items() if one.state not in ("EMPTY", "DEAD"))
+        members = {group: members_named(states[group]) for group in active}
+        if active and not self._check:
+            raise DrError(
+                "group_active",
+                f"These groups have members on {survivor.y}: {with_members(members)}.",
+                "Stop their consumers first. Nothing was committed.",
+            )
+        rows = self._rows(tails, commits)
+        loss = self._loss(tails, last)
+        positions = by_group(rows)
+        extra = {
+            "positions": positions,
+            "details": rows,
+            "rereads": sum(row["rereads"] for row in rows),
+            "skips": total(rows).as_dict(),
+            "settle": _settle(rows),
+            "ages": self._ages(rows),
+            "loss": loss,
+            "loss_lines": [*loss_lines(loss, self._params["only_here"].get(survivor.x, {})), *skip_lines(rows)],
+            "active_groups": active,
+            "out_of_scope": self._out_of_scope(states, commits),
+            "active_members": members,
+            "barrier": {**self._facts(tails, positions, loss), "ahead": self._ahead(rows), "skips": skip_rows(rows)},
+        }
+        return Result(extra=extra, requests=survivor.requests)
+
+    def _out_of_scope(
+        self, states: Mapping[str, GroupState], commits: Mapping[str, Mapping[Partition, int]]
+    ) -> list[dict[str, Any]]:
+        """Topics that groups use outside their scope: here, and by MirrorMaker 2's checkpoints on the other side."""
+        survivor, known = self._survivor, self._survivor.states
+        found = []
+        for group in survivor.groups:
+            topics = survivor.topics_of(group)
+            scope = {*topics, *(survivor.replica((name, 0))[0] for name in topics)}
+            there = {key: one.upstream for (name, key), one in survivor.checkpoints.items() if name == group}
+            here = out_of_scope((group, survivor.y), scope, known, commits[group], states[group].members)
+            what = f"checkpoint of {survivor.x}'s committed offset"
+            listed = {row["topic"] for row in here}
+            more = out_of_scope((group, survivor.y), scope, known, there, committed=what)
+            found += here + [row for row in more if row["topic"] not in listed]
+        return found
+
+    def _ahead(self, rows: list[dict[str, Any]]) -> list[str]:
+        known = self._params["ahead"]
+        return ahead(rows) if known is None else list(known)
+
+    def _require_decided(self) -> None:
+        """Y's end becomes the cut: a transaction of the flow that is still open there would move it afterwards."""
+        survivor = self._survivor
+        waited = wait_until(
+            survivor.ranges,
+            lambda ends: ends == survivor.ranges("read_uncommitted"),
+            Bounds(float(self._params["stop_timeout"]), float(self._params["wait_sleep"])),
+        )
+        if not waited.done:
+            raise DrError(
+                "not_decided",
+                f"Waited {waited.seconds:.0f} s for open transactions on {survivor.y}: no cut can be taken.",
+                "The broker ends a dead writer's transaction after its time-out. Start the same playbook again.",
+            )
+
+    def _originals(self) -> list[Partition]:
+        """Those with a replica here: of one that the flow has not grown yet nothing was copied."""
+        survivor = self._survivor
+        counts = {name: survivor.states[survivor.replica((name, 0))[0]].partitions for name in survivor.topics}
+        return [
+            (name, index)
+            for name in survivor.topics
+            for index in range(min(counts[name], survivor.states[name].partitions))
+        ]
+
+    # ---- positions
+
+    def _rows(self, tails: Mapping[Partition, Tail], commits: Mapping[str, Any]) -> list[dict[str, Any]]:
+        survivor, prepared = self._survivor, self._prepared
+        rows = []
+        index = by_topic(tails)
+        for group in survivor.groups:
+            own = self._own(group)
+            topics = set(survivor.topics_of(group))
+            replicas = {survivor.replica((name, 0))[0] for name in topics}
+            for key in (key for name in sorted(topics | replicas) for key in index.get(name, ())):
+                original, replica = key[0] in topics, key[0] in replicas
+                claims = [prepared[group][key]] if key in prepared.get(group, {}) else []
+                claims += [own[key]] if original and key in own else []
+                place = survivor.place(group, key)
+                claims += [Prepared(place.other, 0.0)] if place.other is not None else []
+                seen = survivor.checkpointed(group, key) if replica else None
+                position = self._position(key, tails[key], seen, claims, replica)
+                row = {
+                    "group": group,
+                    "topic": key[0],
+                    "partition": key[1],
+                    "offset": position.offset,
+                    "method": position.method,
+                    "quality": position.quality,
+                    "rereads": position.rereads,
+                    "skips": position.skips.as_dict(),
+                    "reason": position.reason,
+                    "hazards": list(position.hazards),
+                    "existing": commits[group].get(key),
+                    "left": None if seen is None else seen.upstream,
+                    "checkpoint": None if seen is None else seen.downstream,
+                    "as_of": _as_of(position, seen, claims),
+                }
+                rows.append(row)
+        return rows
+
+    def _position(self, key: Partition, tail: Tail, seen: Any, claims: list[Prepared], is_replica: bool) -> Position:
+        position = survived(tail, seen, claims)
+        if not is_replica or position.method == "empty":
+            return position
+        if "compact" in (self._survivor.setting(key[0], "cleanup.policy") or "compact"):
+            return compacted(position, tail)
+        if position.method == "start":
+            return position
+        copies = self._resends.of(key, position.offset or 0)
+        position = guarded(position, tail, copies)
+        if copies.last is None and not copies.proven:
+            hazard = "a broker sets the timestamps: a record sent twice is seen only near the end"
+            quality = "skips" if position.skips.possible else "unproven"
+            return replace(position, quality=quality, hazards=(*position.hazards, hazard))
+        return position
+
+    def _own(self, group: str) -> dict[Partition, Prepared]:
+        """What the journal noted of the group when the applications last left Y."""
+        found = {}
+        for topic, parts in self._params["vouched"].get(group, {}).items():
+            found.update({(topic, int(index)): Prepared(int(offset), 0.0) for index, offset in parts.items()})
+        return found
+
+    def _ages(self, rows: list[dict[str, Any]]) -> dict[str, float | None]:
+        """Seconds since the positions were true, the oldest by group; None: of one nothing is known."""
+        ages: dict[str, float | None] = {}
+        for row in rows:
+            if row["method"] == "empty" or not row["rereads"]:
+                continue
+            age = None if row["as_of"] is None else time.time() - row["as_of"]
+            before = ages.get(row["group"], 0.0)
+            ages[row["group"]] = None if age is None or before is None else round(max(age, before), 1)
+        return ages
+
+    # ---- loss and facts
+
+    def _loss(self, tails: Mapping[Partition, Tail], last: Mapping[Partition, Any]) -> dict[str, Any]:
+        survivor = self._survivor
+        upstream: dict[Partition, int] = {}
+        newest: dict[Partition, float | None] = {}
+        by_source, exact = {}, {}
+        seen: dict[Partition, int] = {}
+        for (_group, place), one in survivor.checkpoints.items():
+            seen[place] = max(one.upstream, seen.get(place, 0))
+        for key in self._originals():
+            replica = survivor.replica(key)
+            by_source[key] = tails[replica]
+            record = last.get(replica)
+            exact[key] = survivor.last_source(key, record)
+            newest[key] = None if record is None or record.timestamp is None else record.timestamp / 1000.0
+            upstream[key] = seen.get(replica, 0)
+        beat = survivor.heartbeat_age()
+        return predicted_loss(by_source, upstream, exact, newest, beat, time.time())
+
+    def _facts(self, tails: Mapping[Partition, Tail], positions: list[dict[str, Any]], loss: Any) -> dict[str, Any]:
+        """What cannot be read again later. Nothing is known of X's own ends and positions."""
+        survivor = self._survivor
+        copied = {key: tails[survivor.replica(key)].copied for key in self._originals()}
+        return {
+            "disaster": True,
+            "copied": nested(copied),
+            "starts": {},
+            # Where the copied part of X ends: what lies behind is its tail.
+            "ends": nested({key: at + 1 for key, at in copied.items() if at is not None}),
+            "cut": nested({key: tail.end for key, tail in tails.items() if key[0] in survivor.topics}),
+            "positions": {},
+            "entered": positions,
+            "loss": loss,
+        }
+
+
+def _settle(rows: list[dict[str, Any]]) -> float:
+    """For how long MirrorMaker 2 might still raise a position: only to its own checkpoint, so only one below that."""
+    below = [row for row in rows if row["checkpoint"] is not None and (row["offset"] or 0) < row["checkpoint"]]
+    return min(_LATE_AT_MOST, _LATE_PER_GROUP * len({row["group"] for row in rows})) if below else 0.0
+
+
+def _as_of(position: Position, seen: Any, claims: list[Prepared]) -> float | None:
+    """When the evidence for a position was true; None: nobody knows, or there is none."""
+    times = [seen.time] if seen is not None and position.method in ("checkpoint", "first_copy", "stay") else []
+    times += [one.time for one in claims if one.offset == position.offset and one.time]
+    return max(times) if times and max(times) > 0 else None

@@ -1,0 +1,176 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a translation of positions rests on, gathered once, and the shape of one found position.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..._core.errors import DrError
+from ..._core.offsets.gates import drained
+from ..._core.offsets.positions import Position, Side
+from ..._core.offsets.skips import skipped_in, total
+from ..._core.offsets.translation import Translated
+from ..._core.verdict import PROVEN
+from ..connections.clusters import both
+from ..observation.pair import FlowLook, GroupLook, Pair, Partition, Sight, given
+
+__all__ = ["Evidence", "ahead", "by_group", "gather", "of_sight", "refused_skips", "row", "skips_refusal"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """X is the side being left, Y the one being entered. ``forward``: the flow X->Y, ``back``: Y->X if it copies too.
+
+    ``y_ranges``: log start and end of every partition on Y, read last.
+    """
+
+    pair: Pair
+    x: str
+    y: str
+    forward: FlowLook
+    back: FlowLook | None
+    x_groups: Mapping[str, GroupLook]
+    y_groups: Mapping[str, GroupLook]
+    y_ranges: Mapping[Partition, tuple[int, int]]
+
+    def final(self, key: Partition) -> bool:
+        """Everything of the source partition is on the target, and nothing more will come."""
+        return self.forward.connectors["source"].final and drained(self.forward.facts[key]).verdict == PROVEN
+
+    def uncopied(self, key: Partition, commit: int) -> int:
+        """At most so many records below ``commit`` on X are not known to be on Y; N may only be old."""
+        facts = self.forward.facts[key]
+        if self.final(key) or facts.data_after is False:
+            return 0
+        return max(0, commit - 1 - max(-1 if facts.copied is None else facts.copied, (facts.start or 0) - 1))
+
+    def known_copied(
+        self, key: Partition, commit: int | None, position: Position, translated: Translated | None
+    ) -> Position:
+        """``position`` on Y, with what is processed on X but perhaps not yet copied counted as read again."""
+        late = 0 if commit is None or (translated is not None and translated.reached) else self.uncopied(key, commit)
+        if not late or position.rereads is None:
+            return position
+        quality = "skips" if position.skips.possible else "safe"
+        return replace(position, quality=quality, rereads=position.rereads + late)
+
+    def topics_of(self, group: str) -> list[str]:
+        """The originals that the group reads."""
+        return self.pair.topics_of(group, self.x, self.x_groups[group].commits)
+
+    def left(self, group: str, key: Partition) -> Side:
+        """The group on a source partition of the flow X->Y."""
+        look, facts = self.x_groups[group], self.forward.facts[key]
+        return Side(look.commits.get(key), facts.start, facts.end, look.read_to_end.get(key))
+
+    def entered(self, group: str, key: Partition) -> Side:
+        """The group on a partition of Y."""
+        start, end = self.y_ranges.get(key, (None, None))
+        return Side(self.y_groups[group].commits.get(key), start, end)
+
+
+def gather(pair: Pair, x: str, y: str) -> Evidence:
+    """As of now, with flows and groups at work.
+
+    Positions first, logs afterwards: none then lies behind the end of its log.
+    """
+    x_topics = [name for name, count in pair.partitions(x).items() if count is not None]
+    y_topics = [name for name, count in pair.partitions(y).items() if count is not None]
+    x_groups, y_groups = both(lambda: pair.look_groups(x, x_topics), lambda: pair.look_groups(y, y_topics))
+    identity = pair.naming.policy == "identity"
+    forward, back = both(lambda: pair.look(x, y), lambda: None if identity else pair.look(y, x))
+    return Evidence(pair, x, y, forward, back, x_groups, y_groups, pair.ranges(y, y_topics))
+
+
+def of_sight(
+    pair: Pair, sight: Sight, looks: tuple[FlowLook, FlowLook | None], groups: Mapping[str, GroupLook]
+) -> Evidence:
+    """As ``gather``, from what was seen of both sides at one time. ``looks``: forward and back; ``groups``: on X.
+
+    Of groups on Y only their positions are told: nothing else counts there.
+    """
+    forward, back = looks
+    x, y = forward.source, forward.target
+    states, commits = given(sight.groups[y])
+    known = pair.partitions(y)
+    there = {
+        name: GroupLook(states[name].state, {key: at for key, at in commits[name].items() if key[0] in known})
+        for name in pair.groups
+    }
+    return Evidence(pair, x, y, forward, back, groups, there, sight.ranges(y, pair.existing(y, known)))
+
+
+def row(
+    evidence: Evidence, group: str, key: Partition, found: Position, left: int | None, mm2: int | None = None
+) -> dict[str, Any]:
+    """One position on Y. ``left``: the one on X it was found from; ``checkpoint``: where MirrorMaker 2's would be."""
+    return {
+        "group": group,
+        "topic": key[0],
+        "partition": key[1],
+        "offset": found.offset,
+        "method": found.method,
+        "quality": found.quality,
+        "rereads": found.rereads,
+        "skips": found.skips.as_dict(),
+        "reason": found.reason,
+        "anchor": None if found.anchor is None else [found.anchor.upstream, found.anchor.downstream],
+        "hazards": list(found.hazards),
+        "existing": evidence.y_groups[group].commits.get(key),
+        "left": left,
+        "checkpoint": mm2,
+    }
+
+
+def by_group(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The shape that ``kafka_group`` takes."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["offset"] is not None:
+            position = {"topic": row["topic"], "partition": row["partition"], "offset": row["offset"]}
+            groups.setdefault(row["group"], []).append(position)
+    return [{"group": group, "positions": positions} for group, positions in groups.items()]
+
+
+def ahead(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Positions that lie higher on Y already, before this run has committed any: somebody else's."""
+    return [
+        f"{row['group']} {row['topic']}-{row['partition']}"
+        for row in rows
+        if row["existing"] is not None and row["offset"] is not None and row["existing"] > row["offset"]
+    ]
+
+
+def skips_refusal(
+    rows: Iterable[Mapping[str, Any]], sides: tuple[str, str], accepted: Collection[str]
+) -> DrError | None:
+    """Why groups cannot move that have unread records which the side being entered no longer holds (R30).
+
+    ``sides``: left and entered. ``accepted``: groups that may lose them.
+    """
+    refused = refused_skips(rows, accepted)
+    if not refused:
+        return None
+    x, y = sides
+    named = "; ".join(f"{row['group']} {row['topic']}-{row['partition']}: {row['reason']}" for row in refused[:3])
+    groups = ", ".join(dict.fromkeys(row["group"] for row in refused))
+    return DrError(
+        "records_gone",
+        f"{total(refused).text} that {groups} has not read on {x} are no longer on {y}, in {len(refused)} partitions:"
+        f" {named}.",
+        f"Let the group read on {x} first, where they still are. Raise the retention of the topic on {y} for the next"
+        " time. To move all the same and lose them for that group, name it in kafka_dr_accept_skips (option"
+        " accept_skips); kafka_dr_group_lag=reread does not accept it.",
+    )
+
+
+def refused_skips(rows: Iterable[Mapping[str, Any]], accepted: Collection[str]) -> list[Mapping[str, Any]]:
+    """Positions that skip records, or may, of groups that are not named."""
+    return [row for row in rows if skipped_in(row).possible and row["group"] not in accepted]

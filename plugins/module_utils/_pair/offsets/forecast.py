@@ -1,0 +1,109 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Positions on the side being entered as of now, with flows and applications at work. Writes nothing.
+
+Preflight refuses by it what the barrier would refuse for a reason that stopping the applications does not change.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from ..._core.errors import DrError
+from ..._core.offsets.lasting_gaps import Standing, lasting_problems
+from ..._core.offsets.skips import skipped_in, total
+from ..._core.waiting import Bounds, wait_until
+from ..._kafka.groups import positions
+from ..._kafka.topics import log_ranges
+from ..._module import Result
+from ..observation.pair import Pair, Partition
+from .evidence import Evidence, by_group, gather, refused_skips, skips_refusal
+from .translation import find_positions
+
+__all__ = ["forecast", "lasting"]
+
+
+def forecast(params: Mapping[str, Any]) -> Result:
+    """All positions as of now; fails for those that the barrier would refuse whatever the applications do.
+
+    Committed offsets only move up until the applications stop. Unread records that are gone from Y are refused at once,
+    whether the group is reading or not: it can only read them on X (R30). Where they may be gone, a record that is
+    being replicated is the other explanation, so that is observed again within the bound.
+    """
+    x, y = params["leave"], params["enter"]
+    pair = Pair({**params, "flows": [{"source": x, "target": y}, {"source": y, "target": x}]})
+
+    def observe() -> tuple[Evidence, list[dict[str, Any]], int]:
+        evidence = gather(pair, x, y)
+        return evidence, *find_positions(evidence, params)
+
+    accepted = params["accept_skips"]
+    bounds = Bounds(float(params["wait_timeout"]), float(params["wait_sleep"]))
+    evidence, rows, records = wait_until(observe, lambda seen: _settled(seen[1], accepted), bounds).state
+    counts = [row["rereads"] for row in rows]
+    extra: dict[str, Any] = {
+        "positions": by_group(rows),
+        "details": rows,
+        "rereads": None if None in counts else sum(counts),
+        "skips": total(rows).as_dict(),
+        "records_read": records,
+        "barrier": {},
+    }
+    problems = lasting(evidence, rows, params["group_lag"])
+    result = Result(extra=extra, requests=pair.requests)
+    result.failure = skips_refusal(rows, (x, y), accepted)
+    if problems and result.failure is None:
+        more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
+        result.failure = DrError(
+            "position_refused",
+            f"{len(problems)} committed offsets cannot be moved: {'; '.join(problems[:3])}{more}.",
+            "Stopping the applications would not change that, so none was stopped. Commit an offset within the log on"
+            f" {x}, or let the group read on; kafka_dr_group_lag=reread accepts records that are read again.",
+        )
+    return result
+
+
+def _settled(rows: Iterable[Mapping[str, Any]], accepted: Collection[str]) -> bool:
+    """Nothing is refused for records that are gone, or it is certain that some are."""
+    refused = [skipped_in(row) for row in refused_skips(rows, accepted)]
+    return not refused or any(skips.at_least for skips in refused)
+
+
+def lasting(evidence: Evidence, rows: Iterable[Mapping[str, Any]], group_lag: str) -> list[str]:
+    """What of ``rows`` the barrier will refuse, in words (see ``_core.lasting``)."""
+    pair, x = evidence.pair, evidence.x
+    sources = {evidence.pair.naming.replica(x, topic): topic for topic in pair.topics}
+    found = [(row, (sources[row["topic"]], row["partition"])) for row in rows if row["topic"] in sources]
+    # Skipped records are refused on their own, or accepted by name: then only re-reads are left to be judged.
+    suspects = [(row, key) for row, key in found if row["quality"] != "exact" and not _only_skips(row)]
+    if not suspects:
+        return []
+    # Positions that still move are a reader's with assign(); an open transaction hides the end from read_committed.
+    ends = log_ranges(pair.kafka[x], {key for _row, key in suspects}, "read_uncommitted")
+    now = positions(pair.kafka[x], sorted({row["group"] for row, _key in suspects}))
+    return lasting_problems(
+        [(row, _standing(evidence, row["group"], key, ends[key][1], now)) for row, key in suspects], x, group_lag
+    )
+
+
+def _only_skips(row: Mapping[str, Any]) -> bool:
+    return skipped_in(row).possible and row["rereads"] == 0
+
+
+def _standing(
+    evidence: Evidence, group: str, key: Partition, end: int, now: Mapping[str, Mapping[Partition, int]]
+) -> Standing:
+    look, facts = evidence.x_groups[group], evidence.forward.facts[key]
+    return Standing(
+        partition=key,
+        commit=look.commits.get(key),
+        end=end,
+        idle=look.state in ("EMPTY", "DEAD") and now[group].get(key) == look.commits.get(key),
+        read_to_end=look.read_to_end.get(key),
+        copied=facts.copied,
+        start=facts.start,
+    )

@@ -1,0 +1,107 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Positions with the policy identity: ``T`` on one side, ``T`` on the other, and the cuts between the stays.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..._core.offsets.positions import Position, enter_same
+from ..._core.offsets.tenures import Place, Stay, locate, stays
+from ..._core.offsets.translation import Translated
+from ..observation.pair import Partition, by_topic
+from .evidence import Evidence, row
+from .flow_copies import FlowCopies
+
+__all__ = ["IdentityOffsets"]
+
+
+class IdentityOffsets:
+    """SOUNDNESS 22: a position at a cut is the cut; within a stay it is translated through the flow of that stay."""
+
+    def __init__(self, evidence: Evidence, params: Mapping[str, Any]) -> None:
+        self._evidence = evidence
+        self._stays = stays(params["seams"], evidence.x, evidence.y)
+        self._ids, self._since = params["topic_ids"], params["syncs_since"]
+        self._index = by_topic(evidence.forward.facts)
+        self._copies = {index: self._of_stay(stay) for index, stay in enumerate(self._stays)}
+
+    @property
+    def records(self) -> int:
+        """Records read."""
+        return sum(copies.records for copies in self._copies.values())
+
+    def _of_stay(self, stay: Stay) -> FlowCopies:
+        """A stay that has ended is copied up to its cut; of the present one the flow tells."""
+        facts = self._evidence.forward.facts
+        copied: dict[Partition, int | None] = (
+            {key: one.copied for key, one in facts.items()}
+            if stay.end is None
+            else {key: stay.end[stay.source].get(key, 0) - 1 for key in facts}
+        )
+        return FlowCopies(self._evidence.pair, stay.source, stay.target, copied, self._ids, self._since, stay)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One for each group and partition."""
+        evidence = self._evidence
+        self._copies[len(self._stays) - 1].check_topics()
+        wanted: dict[int, dict[Partition, set[int]]] = {}
+        for group in evidence.pair.groups:
+            for key in self._keys(group):
+                commit, place = self._place(group, key)
+                if commit is not None and place.stay is not None and self._is_wanted(place, key):
+                    wanted.setdefault(place.stay, {}).setdefault(key, set()).add(commit)
+        found = {
+            (index, *key): one for index, keys in wanted.items() for key, one in self._through(index, keys).items()
+        }
+        return [self._row(group, key, found) for group in evidence.pair.groups for key in self._keys(group)]
+
+    def _keys(self, group: str) -> list[Partition]:
+        topics = sorted(set(self._evidence.topics_of(group)))
+        return [key for topic in topics for key in self._index.get(topic, ())]
+
+    def _place(self, group: str, key: Partition) -> tuple[int | None, Place]:
+        """Where the group stands on X. Nowhere (no stay) if it has no position, or none that must be translated."""
+        left = self._evidence.left(group, key)
+        if left.commit is None or left.commit > (left.end or 0) or (left.read_to_end and self._evidence.final(key)):
+            return None, Place(None)
+        return left.commit, locate(self._stays, self._evidence.x, key, left.commit)
+
+    def _is_wanted(self, place: Place, key: Partition) -> bool:
+        """A position at a cut needs no translation, but what is gone after the cut must be counted (R30)."""
+        if place.other is None or place.stay is None:
+            return True
+        y = self._evidence.y
+        start, _end = self._evidence.y_ranges.get(key, (0, 0))
+        return start > place.other or self._copies[place.stay].compacted(y, key[0])
+
+    def _through(self, index: int, wanted: Mapping[Partition, set[int]]) -> dict[tuple[Partition, int], Translated]:
+        copies = self._copies[index]
+        return copies.forward(wanted) if copies.source == self._evidence.x else copies.reverse(wanted)
+
+    def _row(
+        self, group: str, key: Partition, found: Mapping[tuple[int, Partition, int], Translated]
+    ) -> dict[str, Any]:
+        position, mm2 = self._position(group, key, found)
+        return row(self._evidence, group, key, position, self._evidence.left(group, key).commit, mm2)
+
+    def _position(
+        self, group: str, key: Partition, found: Mapping[tuple[int, Partition, int], Translated]
+    ) -> tuple[Position, int | None]:
+        evidence = self._evidence
+        left, entered = evidence.left(group, key), evidence.entered(group, key)
+        commit, place = self._place(group, key)
+        there = None if commit is None or place.stay is None else found.get((place.stay, key, commit))
+        position = enter_same(left, entered, evidence.final(key), place, there)
+        if there is None or commit is None or place.stay is None or place.other is not None:
+            return position, None
+        copies = self._copies[place.stay]
+        if self._stays[place.stay].end is None:
+            position = evidence.known_copied(key, commit, position, there)
+        # MirrorMaker 2 translates only away from where the applications live.
+        return position, copies.checkpoint(key, commit) if copies.source == evidence.x else None

@@ -1,0 +1,133 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Positions with the default policy: the replica ``X.T`` and the original ``T`` on the side being entered.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..._core.offsets.gates import drained
+from ..._core.offsets.positions import Position, Side, enter_original, enter_replica
+from ..._core.offsets.translation import Translated
+from ..._core.verdict import PROVEN
+from ..._kafka.records import has_data
+from ..connections.clusters import both
+from ..observation.pair import ISOLATION, FlowLook, Partition, by_topic
+from .evidence import Evidence, row
+from .skipped_ranges import HoledCopies
+
+__all__ = ["PrefixedOffsets"]
+
+Wanted = dict[Partition, set[int]]
+Found = Mapping[tuple[Partition, int], Translated]
+
+
+class PrefixedOffsets:
+    """SOUNDNESS 7: forward through X->Y and in reverse through Y->X, only what the ends of the logs do not decide."""
+
+    def __init__(self, evidence: Evidence, back: FlowLook, params: Mapping[str, Any]) -> None:
+        self._evidence, self._back = evidence, back
+        self._vouched = params["vouched"]
+        self._only_here: Mapping[str, Mapping[str, int]] = params["only_here"].get(evidence.x, {})
+        self._copies = tuple(HoledCopies(evidence.pair, look, params) for look in (evidence.forward, back))
+        self._left, self._there = by_topic(evidence.forward.facts), by_topic(back.facts)
+
+    @property
+    def records(self) -> int:
+        """Records read."""
+        return sum(copies.records for copies in self._copies)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One for each group, topic of Y and partition."""
+        for copies in self._copies:
+            copies.check_topics()
+        forward, mirrored = self._wanted()
+        found = both(lambda: self._copies[0].forward(forward), lambda: self._copies[1].reverse(mirrored))
+        return [row for group in self._evidence.pair.groups for row in self._of_group(group, *found)]
+
+    def _mirror(self, key: Partition) -> Partition:
+        return self._copies[1].replica(key)
+
+    def _copied_back(self, key: Partition) -> bool:
+        return drained(self._back.facts[key]).verdict == PROVEN
+
+    def _wanted(self) -> tuple[Wanted, Wanted]:
+        evidence = self._evidence
+        forward: Wanted = {}
+        mirrored: Wanted = {}
+        for group, look in evidence.x_groups.items():
+            topics = set(evidence.topics_of(group))
+            for key in _of(self._left, topics):
+                commit, facts = look.commits.get(key), evidence.forward.facts[key]
+                to_end = look.read_to_end.get(key) and evidence.final(key)
+                if commit is not None and not to_end and commit <= (facts.end or 0):
+                    forward.setdefault(key, set()).add(commit)
+            for key in _of(self._there, topics):
+                commit = look.commits.get(self._mirror(key))
+                to_end = look.read_to_end.get(self._mirror(key)) and self._copied_back(key)
+                if commit is not None and not to_end:
+                    mirrored.setdefault(key, set()).add(commit)
+        return forward, mirrored
+
+    def _unread(self, commits: Mapping[Partition, int], topics: set[str]) -> dict[Partition, Position]:
+        """Originals on Y whose replica holds what the group has not read, and Y, another cluster by now, does not have.
+
+        Whatever the position there: nobody would ever read those records.
+        """
+        pair, x = self._evidence.pair, self._evidence.x
+        mirrors = {self._mirror(key): key for key in _of(self._there, topics)}
+        floors = {one: self._only_here.get(one[0], {}).get(str(one[1]), 0) for one in mirrors}
+        behind = [one for one, floor in floors.items() if commits.get(one, 0) < floor]
+        if not behind:
+            return {}
+        starts = pair.ranges(x, {topic for topic, _index in behind})
+        known = [one for one in behind if one in starts]
+        spans = {one: (max(commits.get(one, 0), starts[one][0]), floors[one]) for one in known}
+        spans = {one: span for one, span in spans.items() if span[0] < span[1]}
+        data = has_data(pair.kafka[x], spans, ISOLATION) if spans else {}
+        found = {
+            mirrors[one]: Position(None, "none", "none", None, f"{one[0]}-{one[1]} does not exist on {x}")
+            for one in set(behind) - set(known)
+        }
+        for (topic, index), (begin, floor) in spans.items():
+            if data.get((topic, index)) is not False:
+                reason = (
+                    f"up to {floor - begin} records of {topic}-{index} below {floor} are unread, and {x} alone has"
+                    " them: they came from a cluster that is gone"
+                )
+                found[mirrors[topic, index]] = Position(None, "only_here", "none", None, reason)
+        return found
+
+    def _of_group(self, group: str, forward: Found, mirrored: Found) -> list[dict[str, Any]]:
+        evidence = self._evidence
+        look, topics = evidence.x_groups[group], set(evidence.topics_of(group))
+        unread = self._unread(look.commits, topics)
+        rows = []
+        for key in _of(self._left, topics):
+            left, replica = evidence.left(group, key), self._copies[0].replica(key)
+            there = None if left.commit is None else forward.get((key, left.commit))
+            found = enter_replica(left, evidence.entered(group, replica), evidence.final(key), there)
+            found = evidence.known_copied(key, left.commit, found, there)
+            mm2 = None if there is None or left.commit is None else self._copies[0].checkpoint(key, left.commit)
+            rows.append(row(evidence, group, replica, found, left.commit, mm2))
+        for key in _of(self._there, topics):
+            start, end = evidence.y_ranges[key]
+            own = self._vouched.get(group, {}).get(key[0], {}).get(str(key[1]))
+            left = Side(look.commits.get(self._mirror(key)), start, end, look.read_to_end.get(self._mirror(key)))
+            # What was written since that look (by whom?) is not known to be copied.
+            copied = self._copied_back(key) and self._back.facts[key].end == end
+            there = None if left.commit is None else mirrored.get((key, left.commit))
+            # MirrorMaker 2 translates nothing in this direction.
+            found = enter_original(left, Side(own, start, end), copied, there)
+            found = unread.get(key, found)
+            rows.append(row(evidence, group, key, found, left.commit))
+        return rows
+
+
+def _of(index: Mapping[str, list[Partition]], topics: set[str]) -> list[Partition]:
+    return [key for topic in sorted(topics) for key in index.get(topic, ())]

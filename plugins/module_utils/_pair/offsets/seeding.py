@@ -1,0 +1,288 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a flow of a pair with the policy identity begins to copy: at a cut, and nowhere else (SOUNDNESS 22).
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ..._core.changes import Change, Outcome
+from ..._core.errors import DrError
+from ..._core.names import flow_name
+from ..._core.offsets.tenures import flat, nested
+from ..._core.resources.topic_ids import joined, recreated
+from ..._core.verdict import PROVEN, REFUTED
+from ..._kafka.records import Record, data_records, has_data, last_data_records
+from ..._kafka.topics import describe
+from ..._module import Result
+from ..connections.clusters import on_each
+from ..journal.events import note
+from ..observation.pair import ISOLATION, Pair, Partition, same_content
+
+__all__ = ["arm"]
+
+Range = tuple[int, int]
+
+
+@dataclass
+class Beginning:
+    """First offset to copy by source partition; ``found``: those whose cut the journal does not know yet."""
+
+    cut: dict[Partition, int]
+    found: set[Partition] = field(default_factory=set)
+    tails: dict[Partition, int] = field(default_factory=dict)
+
+
+def arm(params: Mapping[str, Any], check: bool) -> Result:
+    """Set the offsets of a stopped source connector; with ``run``, journal what was set.
+
+    ``cut`` given: the cut of a cutover. Not given: what the connector has, if it fits the logs; else the cut is found
+    by content, or refused.
+    """
+    arming = _Arming(params)
+    result = Result(requests=arming.pair.requests)
+    result.extra = {"armed": False, "seam": None, "partitions": [], "behind": []}
+    if check:
+        return result
+    if params["cut"] is None and arming.watched and arming.running:
+        return result
+    arming.require_still()
+    begin = arming.at_cut(flat(params["cut"])) if params["cut"] is not None else arming.by_content()
+    changed = arming.set(begin)
+    facts = {"flow": arming.flow, "cut": nested(begin.cut), "resumed": arming.ends(arming.target)}
+    result.extra = {"armed": True, "seam": arming.seam(begin), "partitions": arming.rows(begin)}
+    result.extra["behind"] = [
+        f"{arming.target} {topic}-{index}: {count} offsets" for (topic, index), count in sorted(begin.tails.items())
+    ]
+    if changed is not None:
+        result.outcomes.append(Outcome(changed, "done"))
+    if params["run"]:
+        noted = note({**params, "event": "phase", "data": {"phase": "armed", "facts": facts}}, check)
+        result.outcomes += noted.outcomes
+    result.requests = arming.pair.requests
+    return result
+
+
+class _Arming:
+    """One flow about to be told where to begin."""
+
+    def __init__(self, params: Mapping[str, Any]) -> None:
+        self.source, self.target = params["source"], params["target"]
+        self.flow = flow_name(self.source, self.target)
+        self._params = params
+        self.pair = Pair({**params, "flows": [{"source": self.source, "target": self.target}]})
+        self._offsets = self.pair.engine.offsets(self.source, self.target)
+        on_each(self.pair.kafka, self.pair.partitions)
+        self._logs = {
+            alias: self.pair.ranges(alias, self.pair.topics, "read_uncommitted") for alias in (self.source, self.target)
+        }
+
+    @property
+    def watched(self) -> bool:
+        """The journal knows where each topic began: nobody moved it by hand, and none is new to the pair."""
+        return not self._params["moved"] and not self._joined
+
+    @property
+    def running(self) -> bool:
+        """The source part works already."""
+        return self.pair.engine.observe(self.source, self.target).connectors["source"].state == "RUNNING"
+
+    def require_still(self) -> None:
+        """No record moves in either direction, and the topics are the journaled ones."""
+        self._offsets.require_stopped("Offsets can be set only then.")
+        running = self.pair.against(self.source, self.target)
+        if running:
+            raise DrError(
+                "both_directions",
+                f"{', '.join(running)} copies what {self.flow} is about to copy back.",
+                "With the policy identity each record would be copied round and round. Stop it first.",
+            )
+        other = recreated(self._params["topic_ids"], self._ids)
+        if other and self._params["cut"] is not None:
+            raise DrError(
+                "topic_recreated",
+                f"Created again since the pair was enabled: {'; '.join(other)}.",
+                "The cut means other records. The flow stays stopped. See which side holds what it should: the row"
+                " topic_recreated in docs/troubleshooting.md.",
+            )
+
+    @cached_property
+    def _ids(self) -> dict[str, dict[str, str]]:
+        states = on_each(self.pair.kafka, lambda alias: describe(self.pair.kafka[alias], self.pair.topics))
+        return {
+            alias: {name: state.topic_id for name, state in found.items() if state is not None and state.topic_id}
+            for alias, found in states.items()
+        }
+
+    @property
+    def _joined(self) -> list[str]:
+        return joined(self._params["topic_ids"], self._ids)
+
+    # ---- where to begin
+
+    def at_cut(self, cut: Mapping[Partition, int]) -> Beginning:
+        """The cut of a cutover: everything from there on is still on the source, and nothing else on the target."""
+        for topic, index in self._logs[self.source].keys() - cut.keys():
+            held = self._logs[self.target].get((topic, index), (0, 0))[1]
+            if held:
+                raise DrError(
+                    "cut_missing",
+                    f"{topic}-{index} has no cut: it was not there at the barrier, and holds records up to {held} on"
+                    f" {self.target} now.",
+                    f"Whether {self.source} has them is not known. The flow {self.flow} stays stopped. Copy what is"
+                    f" missing by hand, or delete the topic on {self.target}, then run enable.",
+                )
+        begin = Beginning({key: cut.get(key, 0) for key in self._logs[self.source]})
+        for key, at in begin.cut.items():
+            start, end = self._logs[self.source][key]
+            if not start <= at <= end:
+                early, late = (
+                    f"{start - at} offsets expired before they could be copied",
+                    f"{at - end} offsets are missing",
+                )
+                raise DrError(
+                    "cut_outside_log",
+                    f"{key[0]}-{key[1]} on {self.source}: the cut is {at}, the log [{start}, {end});"
+                    f" {early if at < start else late}.",
+                    f"The flow {self.flow} stays stopped. Raise retention on {self.source}, and decide what to do about"
+                    " the gap before any move: the row cut_outside_log in docs/troubleshooting.md.",
+                )
+        ends = flat(self._params["ends"])
+        for key, (_start, end) in self._logs[self.target].items():
+            if end < ends.get(key, 0) and key[0] not in self._params["accept_tail"]:
+                raise DrError(
+                    "target_truncated",
+                    f"{key[0]}-{key[1]} on {self.target} ends at {end}, at the cut it ended at {ends[key]}.",
+                    f"It has lost records that {self.source} has, and nothing brings them back. The flow {self.flow}"
+                    " stays stopped. Accept that by naming the topic in kafka_dr_accept_tail.",
+                )
+        begin.tails = self._tails(ends)
+        refused = [key for key in begin.tails if key[0] not in self._params["accept_tail"]]
+        if refused:
+            topic, index = refused[0]
+            raise DrError(
+                "tail_left",
+                f"{len(refused)} partitions on {self.target} were written behind the cut; {topic}-{index}:"
+                f" {begin.tails[refused[0]]} offsets that were never copied to {self.source}.",
+                f"The flow {self.flow} stays stopped, nothing is lost: those records lie on {self.target} only. After a"
+                " disaster the playbook salvage brings them over; accept that they stay there by naming the topics in"
+                " kafka_dr_accept_tail.",
+            )
+        return begin
+
+    def _tails(self, ends: Mapping[Partition, int]) -> dict[Partition, int]:
+        """Offsets behind the journaled ends of the side that was left, where data records lie there."""
+        spans = {
+            key: (max(ends.get(key, 0), start), end)
+            for key, (start, end) in self._logs[self.target].items()
+            if end > ends.get(key, 0)
+        }
+        data = has_data(self.pair.kafka[self.target], spans, ISOLATION) if spans else {}
+        return {key: span[1] - span[0] for key, span in spans.items() if data.get(key) is not False}
+
+    def by_content(self) -> Beginning:
+        """From what the connector knows, or behind the copy of the target's last record."""
+        known = self._offsets.read()
+        here, there = self._logs[self.source], self._logs[self.target]
+        last = last_data_records(self.pair.kafka[self.target], there, ISOLATION)
+        begin = Beginning({})
+        for key, (start, end) in sorted(here.items()):
+            if key in known and self._fits(key, known[key], last.get(key)):
+                begin.cut[key] = known[key] + 1
+            elif key not in there or there[key][1] == 0:
+                begin.cut[key] = 0
+            else:
+                begin.cut[key] = self._find(key, last.get(key), (start, end))
+                begin.found.add(key)
+        # Moved by hand: every partition has a cut. A topic that is new here: whatever it holds was not watched.
+        begin.found |= {key for key in begin.cut if self._params["moved"] or key[0] in self._joined}
+        return begin
+
+    def _fits(self, key: Partition, copied: int, last: Record | None) -> bool:
+        """Does what the connector has copied end in the record in which the target ends?"""
+        start, end = self._logs[self.source][key]
+        if not start - 1 <= copied < end:
+            return False
+        span = {key: (start, copied + 1)}
+        newest = last_data_records(self.pair.kafka[self.source], span, ISOLATION).get(key) if copied >= start else None
+        if newest is None:
+            # What it has copied is gone here. That is no harm only if nothing is there to be copied, once or twice.
+            return last is None or copied + 1 >= end
+        return _same(newest, last)
+
+    def _find(self, key: Partition, last: Record | None, log: Range) -> int:
+        """Behind the only record on the source that equals the target's last one."""
+        topic, index = key
+        copies = []
+        if last is not None:
+            kafka = self.pair.kafka[self.source]
+            copies = [one.offset for one in data_records(kafka, key, *log) if _same(one, last)]
+        if len(copies) == 1:
+            return copies[0] + 1
+        end = self._logs[self.target][key][1]
+        why = (
+            "its records have expired there"
+            if last is None
+            else f"its last record there (offset {last.offset}) lies {len(copies)} times on {self.source}"
+        )
+        raise DrError(
+            "cut_unknown",
+            f"{topic}-{index} on {self.target} holds records up to {end}, and it is not known up to where {self.source}"
+            f" has them: {why}.",
+            f"Without the cut records would be copied twice or left out; the flow {self.flow} stays stopped. Take"
+            f" {topic} out of kafka_dr_topics and start again; or, if {self.target} may be copied again from the start,"
+            f" delete the topic there first.",
+        )
+
+    # ---- setting it
+
+    def set(self, begin: Beginning) -> Change | None:
+        """Write the offsets and read them back; None: they were so already."""
+        have = self._offsets.read()
+        wanted = {key: at - 1 for key, at in begin.cut.items() if at > 0}
+        # Heartbeats keep their place: copied again they would only be old ones.
+        wanted |= {key: at for key, at in have.items() if key[0] == "heartbeats"}
+        if have == wanted:
+            return None
+        self._offsets.replace(wanted)
+        return Change("offsets", self._offsets.name, "update", nested(have), nested(wanted))
+
+    def ends(self, alias: str) -> dict[str, dict[str, int]]:
+        """Log ends, as the journal takes them."""
+        return nested({key: end for key, (_start, end) in self._logs[alias].items()})
+
+    def seam(self, begin: Beginning) -> dict[str, Any] | None:
+        """What the journal does not know yet, as it takes it; None: it knows everything."""
+        if not begin.found:
+            return None
+        there = {key: span[1] for key, span in self._logs[self.target].items() if key in begin.found}
+        cut = {key: at for key, at in begin.cut.items() if key in there}
+        ends = nested(there)
+        seam = {"from": self.target, "to": self.source, "ends": ends, "cut": nested(cut), "resumed": ends}
+        return {**seam, "joined": self._joined}
+
+    def rows(self, begin: Beginning) -> list[dict[str, Any]]:
+        """One for each partition, shaped like the rows of a flow's status."""
+        return [
+            {
+                "topic": topic,
+                "partition": index,
+                "cut": at,
+                "tail": begin.tails.get((topic, index), 0),
+                "drained": REFUTED if (topic, index) in begin.tails else PROVEN,
+                "reason": "written behind the cut" if (topic, index) in begin.tails else "nothing lies behind the cut",
+            }
+            for (topic, index), at in sorted(begin.cut.items())
+        ]
+
+
+def _same(one: Record | None, other: Record | None) -> bool:
+    """May they be the same record? Either may be the copy: the target's last record may have been written there."""
+    return bool(same_content(one, other) or same_content(other, one))

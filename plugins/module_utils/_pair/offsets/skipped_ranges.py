@@ -1,0 +1,125 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Translates through one flow of the default policy, segment by segment where replays have left holes in it.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from ..._core.offsets.skipped_ranges import Hole, at_hole, read_again, segment, segments, usable
+from ..._core.offsets.tails import Progress
+from ..._core.offsets.translation import Translated
+from ..._kafka.latest import read_latest
+from ..._kafka.topics import describe
+from ..observation.pair import FlowLook, Pair, Partition
+from .flow_copies import FlowCopies
+
+__all__ = ["HoledCopies", "replays"]
+
+Wanted = Mapping[Partition, set[int]]
+Found = dict[tuple[Partition, int], Translated]
+
+
+def replays(pair: Pair, source: str, target: str, topic: str) -> list[Progress]:
+    """Of the tails of ``source``, for its topics as they are now. Without the state topic there was never one."""
+    state = read_latest(pair.kafka[target], topic) or {}
+    noted = [Progress.of(one) for one in state.values() if one.get("kind") == "salvage" and one["source"] == source]
+    if not noted:
+        return []
+    now = describe(pair.kafka[source], sorted({one.topic for one in noted}))
+    ids = {name: found.topic_id for name, found in now.items() if found is not None}
+    return [one for one in noted if one.topic_id == ids.get(one.topic)]
+
+
+class HoledCopies:
+    """As :class:`FlowCopies`. ``params``: topic_ids, syncs_since and state_topic."""
+
+    def __init__(self, pair: Pair, look: FlowLook, params: Mapping[str, Any]) -> None:
+        self._pair, self._look, self._params = pair, look, params
+
+    def forward(self, wanted: Wanted) -> Found:
+        """Positions on the replica by (source partition, position on it)."""
+        return self._translate(wanted, True)
+
+    def reverse(self, wanted: Wanted) -> Found:
+        """Positions on the source by (source partition, position on its replica)."""
+        return self._translate(wanted, False)
+
+    @property
+    def records(self) -> int:
+        """Records and offset-syncs read so far."""
+        return sum(copies.records for copies in self._segments)
+
+    def replica(self, key: Partition) -> Partition:
+        """The replica of a source partition."""
+        return self._pair.naming.replica(self._look.source, key[0]), key[1]
+
+    def check_topics(self) -> None:
+        """Raise where a topic of the flow is no longer the one that was journaled."""
+        self._segments[-1].check_topics()
+
+    def checkpoint(self, key: Partition, commit: int) -> int | None:
+        """Where MirrorMaker 2's own checkpoint would put ``commit`` on the replica; None: nowhere."""
+        return self._segments[-1].checkpoint(key, commit)
+
+    @cached_property
+    def _noted(self) -> dict[Partition, tuple[Hole, ...] | None]:
+        """None: not known, or no longer true."""
+        found: dict[Partition, tuple[Hole, ...] | None] = {}
+        facts, pair, target = self._look.facts, self._pair, self._look.target
+        noted = replays(pair, self._look.source, target, self._params["state_topic"])
+        names = {one.topic: self.replica((one.topic, 0))[0] for one in noted}
+        states = describe(pair.kafka[target], sorted(names.values())) if names else {}
+        for one in noted:
+            key, state = (one.topic, one.partition), states[names[one.topic]]
+            copied = facts[key].copied if key in facts else None
+            same = not one.holes or (state is not None and state.topic_id == one.replica_id)
+            # Two pairs that have replayed the same partition: neither knows of the other's.
+            found[key] = one.holes if key not in found and same and usable(one.holes, copied) else None
+        return found
+
+    @cached_property
+    def _holes(self) -> dict[Partition, tuple[Hole, ...]]:
+        return {key: holes for key, holes in self._noted.items() if holes}
+
+    @cached_property
+    def _segments(self) -> list[FlowCopies]:
+        look, params = self._look, self._params
+        unknown = frozenset(key for key, holes in self._noted.items() if holes is None)
+        made = []
+        for stay in segments(self._holes, unknown, look.source, look.target):
+            copied: dict[Partition, int | None] = (
+                {key: facts.copied for key, facts in look.facts.items()}
+                if stay.end is None
+                else {key: end - 1 for key, end in stay.end[look.source].items()}
+            )
+            ids, since = params["topic_ids"], params["syncs_since"]
+            made.append(FlowCopies(self._pair, look.source, look.target, copied, ids, since, stay))
+        return made
+
+    def _translate(self, wanted: Wanted, upstream: bool) -> Found:
+        found: Found = {}
+        by_segment: dict[int, dict[Partition, set[int]]] = {}
+        entered = self._look.target if upstream else self._look.source
+        for key, commits in wanted.items():
+            holes = self._holes.get(key, ())
+            compacted = bool(holes) and self._segments[-1].compacted(entered, key[0])
+            for commit in commits:
+                there = at_hole(holes, commit, upstream, compacted)
+                if there is None:
+                    number = segment(holes, commit, upstream)
+                    by_segment.setdefault(number, {}).setdefault(key, set()).add(commit)
+                else:
+                    found[key, commit] = there
+        for number, here in by_segment.items():
+            copies = self._segments[number - 1]
+            found.update(copies.forward(here) if upstream else copies.reverse(here))
+        if upstream:
+            return found
+        return {(key, at): read_again(self._holes.get(key, ()), at, one) for (key, at), one in found.items()}

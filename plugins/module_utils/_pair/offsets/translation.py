@@ -1,0 +1,284 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The positions of every group on the side that it enters, with the evidence they rest on.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ..._core.errors import DrError
+from ..._core.offsets.gates import drained, open_transaction
+from ..._core.offsets.skips import skip_rows, total
+from ..._core.offsets.tenures import nested
+from ..._core.resources.scopes import scope_problems
+from ..._core.verdict import PROVEN
+from ..._core.waiting import Bounds, wait_until
+from ..._kafka.groups import positions
+from ..._module import Result
+from ..connections.clusters import both
+from ..observation.foreign_writers import foreign_records
+from ..observation.leaving import wait_for_members_to_leave
+from ..observation.pair import FlowLook, GroupLook, Pair, Partition
+from .evidence import Evidence, by_group, skips_refusal
+from .identity_offsets import IdentityOffsets
+from .prefixed_offsets import PrefixedOffsets
+
+__all__ = ["Translation", "find_positions"]
+
+
+def find_positions(evidence: Evidence, params: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
+    """One row for each group, topic and partition of the side being entered, and the records read for it.
+
+    ``params``: topic_ids, syncs_since, vouched and only_here (default policy), seams (identity).
+    """
+    back = evidence.back
+    finder = IdentityOffsets(evidence, params) if back is None else PrefixedOffsets(evidence, back, params)
+    return finder.rows(), finder.records
+
+
+class Translation:
+    """One translation: X is the side being left, Y the one being entered.
+
+    Refuses what would skip or be left to a reset. The settle time of idle groups runs from the moment of creation.
+    """
+
+    def __init__(self, params: Mapping[str, Any]) -> None:
+        self.params = params
+        self.x, self.y = params["leave"], params["enter"]
+        flows = [{"source": self.x, "target": self.y}, {"source": self.y, "target": self.x}]
+        self.pair = Pair({**params, "flows": flows})
+        self._since = time.monotonic()
+        self._earlier = positions(self.pair.kafka[self.x], self.pair.groups)
+
+    def run(self) -> Result:
+        """Gather the evidence and find the positions."""
+        waited = wait_for_members_to_leave(self.pair.kafka, self.pair.groups, self.params)
+        if waited.looks > 1:
+            # Somebody was still at work: its last commits are no reader with assign().
+            self._since = time.monotonic()
+            self._earlier = positions(self.pair.kafka[self.x], self.pair.groups)
+        forward, back = self._copied_looks()
+        x_groups, y_groups = self._idle_groups()
+        y_ranges = self.pair.ranges(self.y, self._y_topics())
+        evidence = Evidence(self.pair, self.x, self.y, forward, back, x_groups, y_groups, y_ranges)
+        rows, records = find_positions(evidence, self.params)
+        extra = {
+            "positions": by_group(rows),
+            "details": rows,
+            "rereads": _total(rows),
+            "skips": total(rows).as_dict(),
+            "records_read": records,
+            "barrier": {**_barrier(evidence), "skips": skip_rows(rows)},
+        }
+        result = Result(extra=extra, requests=self.pair.requests)
+        if waited.looks > 1:
+            result.warnings.append(f"Waited {waited.seconds:.0f} s until the last member had left its group.")
+        result.failure = self._refusal(rows)
+        return result
+
+    # ---- evidence
+
+    def _copied_looks(self) -> tuple[FlowLook, FlowLook | None]:
+        """Both flows; waits until every group's commit on X is copied, where no barrier makes the flow final.
+
+        With the policy identity only one flow copies; the other one must not.
+        """
+        bounds = Bounds(float(self.params["wait_timeout"]), float(self.params["wait_sleep"]))
+        if self.params["barrier"]:
+            forward, back = both(lambda: self.pair.look(self.x, self.y, tails=True), self._look_back)
+            self._require_barrier(forward)
+            return forward, back
+        commits = self._x_commits()
+        waited = wait_until(lambda: self.pair.look(self.x, self.y), lambda look: not _behind(look, commits), bounds)
+        if not waited.done:
+            behind = "; ".join(_behind(waited.state, commits)[:3])
+            raise DrError(
+                "not_copied",
+                f"Waited {waited.seconds:.0f} s, the groups' positions are not yet copied: {behind}.",
+                "Check the flow's source connector; then start the same playbook again.",
+            )
+        return waited.state, self._look_back()
+
+    def _look_back(self) -> FlowLook | None:
+        if self.pair.naming.policy != "identity":
+            return self.pair.look(self.y, self.x)
+        running = self.pair.against(self.x, self.y)
+        if running:
+            raise DrError(
+                "both_directions",
+                f"{', '.join(running)} copies from {self.y} to {self.x} while {self.x} is being left.",
+                "With the policy identity each record would be copied round and round. Stop it. Nothing was committed.",
+            )
+        return None
+
+    def _require_barrier(self, forward: FlowLook) -> None:
+        source = forward.connectors["source"]
+        if not source.final:
+            found = f"{source.state} with {len(source.tasks)} tasks"
+            raise DrError(
+                "no_barrier",
+                f'The connector "{source.name}" is {found}, wanted STOPPED with none.',
+                "Its copied offsets are not final before that. Somebody else started it, or its worker did not stop it:"
+                " look there, then start the same playbook again, which stops it.",
+            )
+        open_ = [
+            f"{topic}-{partition}: {finding.reason}"
+            for (topic, partition), facts in sorted(forward.facts.items())
+            if (finding := drained(facts)).verdict != PROVEN
+        ]
+        # Its records would be copied later, behind positions that say that everything was read (SOUNDNESS 5).
+        open_ += [
+            f"{topic}-{partition}: an open transaction holds back {open_transaction(facts)} offsets"
+            for (topic, partition), facts in sorted(forward.facts.items())
+            if open_transaction(facts)
+        ]
+        if open_:
+            raise DrError(
+                "not_drained",
+                f"{len(open_)} partitions of {forward.name} are not copied to their end: {'; '.join(open_[:3])}.",
+                "Start the same playbook again: it lets the flow run on until everything is copied. See meanwhile that"
+                " no producer is left, and that no transaction stays open.",
+            )
+
+        foreign = foreign_records(self.pair, forward, self.pair.accepted)
+        if foreign:
+            raise DrError(
+                "foreign_writer",
+                f"Somebody else than the flow writes on {self.y}: {'; '.join(foreign[:3])}.",
+                "Such records are never copied back. Producers write the original topic only, on the side where they"
+                " live. Stop that writer; to go on all the same, name the topics in kafka_dr_accept_foreign (option"
+                " accept_foreign).",
+            )
+        if self.pair.naming.policy == "identity":
+            self._require_decided()
+
+    def _require_decided(self) -> None:
+        """Y's end becomes the cut: a transaction of the flow that is still open there would move it afterwards."""
+        waited = wait_until(
+            lambda: self.pair.ranges(self.y, self.pair.topics),
+            lambda ends: ends == self.pair.ranges(self.y, self.pair.topics, "read_uncommitted"),
+            Bounds(float(self.params["wait_timeout"]), float(self.params["wait_sleep"])),
+        )
+        if not waited.done:
+            raise DrError(
+                "not_decided",
+                f"Waited {waited.seconds:.0f} s for open transactions in the topics on {self.y}: no cut can be taken.",
+                "Find out who writes there; then start the same playbook again.",
+            )
+
+    def _x_commits(self) -> dict[Partition, int]:
+        looks = self.pair.look_groups(self.x, self.pair.topics)
+        commits: dict[Partition, int] = {}
+        for look in looks.values():
+            for key, commit in look.commits.items():
+                commits[key] = max(commit, commits.get(key, 0))
+        return commits
+
+    def _y_topics(self) -> list[str]:
+        return list(
+            dict.fromkeys([*self.pair.topics, *(self.pair.naming.replica(self.x, t) for t in self.pair.topics)])
+        )
+
+    def _idle_groups(self) -> tuple[dict[str, GroupLook], dict[str, GroupLook]]:
+        """Groups on both sides. They must be idle: no members on either, X's commits unchanged over a settle time."""
+        x_topics = [name for name, count in self.pair.partitions(self.x).items() if count is not None]
+        y_topics = [name for name in self._y_topics() if self.pair.partitions(self.y).get(name) is not None]
+        # An assign() reader looks EMPTY too: only its moving commits betray it (SOUNDNESS 9).
+        time.sleep(max(0.0, float(self.params["settle"]) - (time.monotonic() - self._since)))
+        x_groups, y_groups = both(
+            lambda: self.pair.look_groups(self.x, x_topics), lambda: self.pair.look_groups(self.y, y_topics)
+        )
+        for alias, looks in ((self.x, x_groups), (self.y, y_groups)):
+            active = sorted(group for group, look in looks.items() if look.state not in ("EMPTY", "DEAD"))
+            if active:
+                names = ", ".join(f"{group} ({looks[group].members or looks[group].state})" for group in active)
+                raise DrError(
+                    "group_active",
+                    f"{len(active)} groups still have members on {alias}: {names}.",
+                    "Stop their consumers first. Nothing was committed.",
+                )
+        for group, look in x_groups.items():
+            moved = [key for key, commit in look.commits.items() if self._earlier[group].get(key) != commit]
+            if moved:
+                topic, partition = moved[0]
+                raise DrError(
+                    "group_active",
+                    f'The group "{group}" has no members on {self.x}, but its position on {topic}-{partition} moved.',
+                    "A reader with assign() commits for it. Stop it first. Nothing was committed.",
+                )
+        hidden = [row for looks in (x_groups, y_groups) for look in looks.values() for row in look.out_of_scope]
+        if hidden:
+            text = " ".join(scope_problems(hidden[:3]))
+            raise DrError("group_out_of_scope", text, "Then start the same playbook again. Nothing was committed.")
+        return x_groups, y_groups
+
+    # ---- the result
+
+    def _refusal(self, rows: list[dict[str, Any]]) -> DrError | None:
+        unread = [row for row in rows if row["method"] == "only_here"]
+        if unread:
+            first = unread[0]
+            return DrError(
+                "only_here",
+                f'{len(unread)} positions cannot be moved yet; group "{first["group"]}": {first["reason"]}.',
+                f"Let the groups read on {self.x} first. Of records that nobody needs: set the position behind them.",
+            )
+        unknown = [row for row in rows if row["offset"] is None]
+        if unknown:
+            first = unknown[0]
+            return DrError(
+                "no_position",
+                f'{len(unknown)} positions could not be found; group "{first["group"]}" on'
+                f" {first['topic']}-{first['partition']}: {first['reason']}.",
+                "Without one, auto.offset.reset would decide. Commit a position on the side being left first.",
+            )
+        skipping = skips_refusal(rows, (self.x, self.y), self.params["accept_skips"])
+        if skipping is not None:
+            return skipping
+        # What skips was accepted by name.
+        inexact = [row for row in rows if row["quality"] == "safe" or (row["quality"] == "skips" and row["rereads"])]
+        if inexact and self.params["group_lag"] == "refuse":
+            first = inexact[0]
+            return DrError(
+                "group_behind",
+                f'{len(inexact)} positions are not exact; group "{first["group"]}" on {first["topic"]}-'
+                f"{first['partition']}: {first['method']}, up to {first['rereads']} records again ({first['reason']}).",
+                "Let the groups read to the end first, or accept the re-reads with -e kafka_dr_group_lag=reread (option"
+                " group_lag).",
+            )
+        return None
+
+
+def _barrier(evidence: Evidence) -> dict[str, Any]:
+    """What cannot be read again later: N, S, E of X, the cut C = E of Y's originals, positions on X."""
+    facts = evidence.forward.facts
+    return {
+        "copied": nested({key: one.copied for key, one in facts.items()}),
+        "starts": nested({key: one.start for key, one in facts.items()}),
+        "ends": nested({key: one.end for key, one in facts.items()}),
+        "cut": nested({key: end for key, (_start, end) in evidence.y_ranges.items() if key in facts}),
+        "positions": {group: nested(look.commits) for group, look in evidence.x_groups.items()},
+    }
+
+
+def _behind(look: FlowLook, commits: Mapping[Partition, int]) -> list[str]:
+    """Partitions whose copy has not reached a group's commit: N >= commit - 1, or nothing but markers waits."""
+    texts = []
+    for (topic, partition), commit in sorted(commits.items()):
+        facts = look.facts.get((topic, partition))
+        if facts is None or (facts.copied is not None and facts.copied >= commit - 1) or facts.data_after is False:
+            continue
+        if commit > (facts.start or 0):
+            texts.append(f"{topic}-{partition} copied {facts.copied}, position {commit}")
+    return texts
+
+
+def _total(rows: list[dict[str, Any]]) -> int | None:
+    counts = [row["rereads"] for row in rows]
+    return None if None in counts else sum(counts)

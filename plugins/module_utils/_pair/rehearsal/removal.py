@@ -1,0 +1,259 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a drill has made on both clusters and their workers: found, taken away, and proven to be gone.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..._connect.offsets import reset_offsets
+from ..._connect.rest import ConnectClient, Connector
+from ..._core.changes import Change, Outcome
+from ..._core.checks.history import DRILL, kept, kept_key, moment, superfluous
+from ..._core.errors import DrError
+from ..._core.resources.acl import Acl, plan
+from ..._core.resources.acl import failure_of as acl_failure
+from ..._core.waiting import Bounds, wait_until
+from ..._kafka import acls, groups, topics
+from ..._kafka.client import Kafka
+from ..._kafka.latest import read_latest, write_latest
+from ..._module import Result
+from ..connections.clusters import connect_pair, on_each
+
+__all__ = ["look", "note", "remove"]
+
+# A member that was killed stays as long as its session.
+_LEAVE = Bounds(60.0, 0.5)
+_STOP = Bounds(60.0, 0.25)
+# A broker tells a right that was taken away until it has heard of it from the controller.
+_GONE = Bounds(30.0, 0.5)
+
+
+class _Side:
+    """One cluster, its workers, and what of a drill is there. ``belongings``: names by kind."""
+
+    def __init__(
+        self,
+        kafka: Kafka,
+        cluster: Mapping[str, Any],
+        belongings: Mapping[str, Sequence[str]],
+        marks: Sequence[str],
+        timeout: float,
+    ) -> None:
+        self.kafka, self._own, self._marks = kafka, belongings, marks
+        self.rest = ConnectClient(cluster["connect_url"], cluster.get("connect_client") or {}, timeout)
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """Every request sent so far, without secrets."""
+        return [*self.kafka.requests, *self.rest.requests]
+
+    def look(self) -> dict[str, Any]:
+        """``left``: names by kind that a drill makes. ``strays``: others that bear its marks, such as copies that a
+        flow of somebody else has made. ``rest``: everything else, a digest by kind and name.
+        """
+        found: dict[str, dict[str, Any]] = {
+            "topic": dict.fromkeys(topics.names(self.kafka)),
+            "group": dict.fromkeys(groups.names(self.kafka)),
+            "connector": dict(self.rest.connectors()),
+            "acl": {acl.sentence(): acl for acl in self._acls()},
+        }
+        left: dict[str, list[str]] = {}
+        strays: list[str] = []
+        rest: dict[str, str] = {}
+        others: list[str] = []
+        for kind, items in found.items():
+            for name, item in items.items():
+                if self._is_own(kind, name, item):
+                    left.setdefault(f"{kind}s", []).append(name)
+                elif kind != "acl" and any(mark in name for mark in self._marks):
+                    strays.append(f"{kind} {name}")
+                elif kind == "topic":
+                    others.append(name)
+                elif kind == "connector" and isinstance(item, Connector):
+                    rest[f"connector {name}"] = _digest([sorted(item.config.items()), _health(item)])
+                else:
+                    rest[f"{kind} {name}"] = ""
+        return {"left": left, "strays": strays, "rest": {**rest, **self._digests(others)}}
+
+    def _is_own(self, kind: str, name: str, item: Any) -> bool:
+        """Of rights, those of the drill's principal on what is the drill's: others may hold theirs for all drills."""
+        if isinstance(item, Acl):
+            mine = item.principal in self._own["principals"] and item.pattern_type == "literal"
+            return mine and item.name in self._own.get(f"{item.resource_type}s", ())
+        return name in self._own[f"{kind}s"]
+
+    def _digests(self, names: Sequence[str]) -> dict[str, str]:
+        there = topics.describe(self.kafka, names, dict.fromkeys(names, ()))
+        return {
+            f"topic {name}": _digest(
+                [
+                    state.topic_id,
+                    state.partitions,
+                    state.replication_factor,
+                    sorted((key, value.value) for key, value in state.config.items()),
+                ]
+            )
+            for name, state in there.items()
+            if state is not None
+        }
+
+    def _acls(self) -> set[Acl]:
+        """None where no authorizer runs: nobody has any."""
+        try:
+            return acls.describe(self.kafka, None)
+        except DrError as error:
+            if error.code != "no_authorizer":
+                raise
+            return set()
+
+    def remove_connectors(self, check: bool) -> list[Outcome]:
+        """Before anything that they read or write, on either side: what runs would make its topics again."""
+        return [self._remove_connector(name, check) for name in self._stopped_connectors(check)]
+
+    def remove(self, check: bool) -> list[Outcome]:
+        """Groups, topics and rights."""
+        present = [name for name in groups.names(self.kafka) if name in self._own["groups"]]
+        if not check:
+            self._require_empty(present)
+            groups.delete(self.kafka, present)
+        outcomes = [_outcome("group", name, check) for name in present]
+        outcomes += topics.delete(self.kafka, self._own["topics"], check)
+        mine = [acl for acl in self._acls() if self._is_own("acl", acl.name, acl)]
+        outcomes += acls.apply(self.kafka, plan(mine, mine, "absent"), check)
+        failure = acl_failure(outcomes, self.kafka.bootstrap_servers)
+        if failure is not None:
+            raise failure
+        return outcomes
+
+    def _stopped_connectors(self, check: bool) -> list[str]:
+        names = [name for name in self.rest.connectors() if name in self._own["connectors"]]
+        if check or not names:
+            return names
+        for name in names:
+            self.rest.stop(name)
+
+        def running() -> list[str]:
+            found = self.rest.connectors()
+            return [name for name in names if name in found and not found[name].stopped]
+
+        _await(running, _STOP, "connector", "does not stop", self.rest.url)
+        return names
+
+    def _remove_connector(self, name: str, check: bool) -> Outcome:
+        """Its offsets would outlive it, and a later drill would begin where this one ended."""
+        if not check:
+            if name.endswith("MirrorSourceConnector"):
+                reset_offsets(self.rest, name)
+            else:
+                self.rest.reset_offsets(name)
+            self.rest.delete(name)
+        return _outcome("connector", name, check)
+
+    def _require_empty(self, names: Sequence[str]) -> None:
+        def occupied() -> list[str]:
+            states = groups.describe(self.kafka, names)
+            return [name for name, state in states.items() if state.active]
+
+        _await(occupied, _LEAVE, "group", "still has members", self.kafka.bootstrap_servers)
+
+
+def look(params: Mapping[str, Any]) -> Result:
+    """By alias, what :meth:`_Side.look` finds; and ``earlier``: the drills of the pair ``pair`` that were kept."""
+    sides = _open(params)
+    found = on_each(sides, lambda alias: sides[alias].look())
+    earlier = on_each(sides, lambda alias: read_latest(sides[alias].kafka, params["state_topic"]) or {})
+    return Result(
+        requests=[request for side in sides.values() for request in side.requests],
+        extra={
+            "left": {alias: one["left"] for alias, one in found.items()},
+            "strays": [f"{text} on {alias}" for alias, one in found.items() for text in one["strays"]],
+            "rest": {alias: one["rest"] for alias, one in found.items()},
+            "earlier": kept((value for copy in earlier.values() for value in copy.values()), params["pair"], DRILL),
+        },
+    )
+
+
+def note(params: Mapping[str, Any], check: bool) -> Result:
+    """Keep ``params["note"]`` in the state topic of the pair, on both clusters, and forget the oldest drill."""
+    kafka = connect_pair(params["clusters"], float(params["request_timeout"]))
+    topic, pair = params["state_topic"], params["pair"]
+    copies = on_each(kafka, lambda alias: read_latest(kafka[alias], topic) or {})
+    now = {**params["note"], "schema": 1, "pair": pair, "kind": DRILL, "at": moment(time.time())}
+    drills = [*kept((value for copy in copies.values() for value in copy.values()), pair, DRILL), now]
+    values = {kept_key(pair, DRILL, one["at"]): None for one in superfluous(drills)} | {
+        kept_key(pair, DRILL, now["at"]): now
+    }
+    if not check:
+        on_each(kafka, lambda alias: write_latest(kafka[alias], topic, values))
+    return Result(requests=[request for one in kafka.values() for request in one.requests])
+
+
+def remove(params: Mapping[str, Any], check: bool) -> Result:
+    """Everything of a drill, whatever of it exists; then looks again. Raises while something is left."""
+    sides = _open(params)
+    rounds = (
+        on_each(sides, lambda alias: sides[alias].remove_connectors(check)),
+        on_each(sides, lambda alias: sides[alias].remove(check)),
+    )
+    result = Result(outcomes=[outcome for done in rounds for outcomes in done.values() for outcome in outcomes])
+    if not check:
+        waited = wait_until(lambda: _left(sides), lambda left: not left, _GONE)
+        if waited.state:
+            text = f"{len(waited.state)} things of the drill are still there or came back after {waited.seconds:.0f} s:"
+            hint = "Is another drill under way? Run the playbook rehearse_cleanup again."
+            raise DrError("drill_left", f"{text} {', '.join(waited.state[:5])}.", hint)
+    result.requests = [request for side in sides.values() for request in side.requests]
+    return result
+
+
+def _left(sides: Mapping[str, _Side]) -> list[str]:
+    found = on_each(sides, lambda alias: sides[alias].look())
+    return [
+        f"{kind[:-1]} {name} on {alias}"
+        for alias, one in found.items()
+        for kind, names in one["left"].items()
+        for name in names
+    ]
+
+
+def _open(params: Mapping[str, Any]) -> dict[str, _Side]:
+    clusters, timeout = params["clusters"], float(params["request_timeout"])
+    kafka = connect_pair(clusters, timeout)
+    return {
+        alias: _Side(kafka[alias], clusters[alias], params["belongings"][alias], params["marks"], timeout)
+        for alias in clusters
+    }
+
+
+def _await(pending: Callable[[], list[str]], bounds: Bounds, kind: str, text: str, endpoint: str) -> None:
+    waited = wait_until(pending, lambda left: not left, bounds)
+    if waited.state:
+        raise DrError(
+            "drill_busy",
+            f'The {kind} "{waited.state[0]}" of the drill {text} after {waited.seconds:.0f} s.',
+            "End whoever works there, then run the playbook rehearse_cleanup.",
+            endpoint,
+        )
+
+
+def _outcome(kind: str, name: str, check: bool) -> Outcome:
+    return Outcome(Change(kind, name, "delete", {}, None), "planned" if check else "done")
+
+
+def _health(connector: Connector) -> list[Any]:
+    """What a drill must not change; tasks that move between workers for a moment are no change."""
+    failed = [task.id for task in connector.tasks if task.state == "FAILED"]
+    return [connector.state if connector.state in ("STOPPED", "PAUSED", "FAILED") else "RUNNING", failed]
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
