@@ -1,7 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the module dr_report; see plugin_utils/local_run.py."""
+"""The action plugin of every module of the collection: meta/runtime.yml routes them all here.
+
+It is named after a module because ``ansible-test sanity`` requires a module of the same name. The code is in
+plugin_utils/local_run.py.
+"""
 
 from __future__ import annotations
 

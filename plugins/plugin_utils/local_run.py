@@ -30,8 +30,11 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 _PROFILE = "legacy"
-# Seconds between two looks at a module that shows its progress. It is paid at its end, maybe within a downtime.
-_LOOK = 0.02
+# Seconds between two reads of a module's progress. The last one delays the module's result, maybe within a downtime.
+_POLL_INTERVAL = 0.02
+# Modules that write lines of progress to their standard error, and how these lines begin. They are shown while the
+# module runs, because minutes of silence look like a hang.
+_PROGRESS = {"dr_audit": "audit ", "dr_status_info": "status "}
 # What ansible.cfg or ANSIBLE_PYTHON_INTERPRETER says where no variable does; "auto" is no path and no plain local run.
 _INTERPRETER = constants.config.get_config_value("INTERPRETER_PYTHON")
 _PLUGINS = Path(__file__).parents[1]
@@ -40,11 +43,9 @@ _ROOT = _PLUGINS.parents[3]
 
 
 class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
-    """Action of every module of the collection."""
+    """The action plugin of every module of the collection."""
 
     _supports_async = True
-    # How lines begin that a module writes to its standard error to tell how far it is; empty: it tells nothing.
-    _progress = ""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """The module's result."""
@@ -78,7 +79,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
         )
 
     def _run_from_files(self, variables: dict[str, Any]) -> dict[str, Any]:
-        name = self._task.action.rsplit(".", 1)[-1]
+        name = self._module_name()
         arguments = dict(self._task.args)
         self._update_module_args(name, arguments, variables)
         encoder = get_module_encoder(_PROFILE, Direction.CONTROLLER_TO_MODULE)
@@ -88,7 +89,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
             child = os.fork()
             if child == 0:
                 _be_the_module(name, given, out, err)
-            code = self._wait(child, err)
+            code = _wait(child, err, _PROGRESS.get(name))
             printed, said = _text(out), _text(err)
         answer: dict[str, Any] = self._parse_returned_data(
             {
@@ -102,23 +103,32 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
         )
         return answer
 
-    def _wait(self, child: int, err: IO[bytes]) -> int:
-        """The module's exit code. Lines of progress on its standard error are shown as they come."""
-        if not self._progress:
-            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        display, told = Display(), 0
-        while True:
-            ended, status = os.waitpid(child, os.WNOHANG)
-            # The fork writes by the same file description: only `pread` leaves its place alone.
-            text = os.pread(err.fileno(), 1 << 20, told)
-            whole = text[: text.rfind(b"\n") + 1]
-            told += len(whole)
-            for line in whole.decode("utf-8", "replace").splitlines():
-                if line.startswith(self._progress):
-                    display.display(line)
-            if ended:
-                return os.waitstatus_to_exitcode(status)
-            time.sleep(_LOOK)
+    def _module_name(self) -> str:
+        """The module's own name, even if the task calls it through a redirect of another collection."""
+        found = self._shared_loader_obj.module_loader.find_plugin_with_context(
+            self._task.action, collection_list=self._task.collections
+        )
+        name: str = found.resolved_fqcn
+        return name.rpartition(".")[2]
+
+
+def _wait(child: int, err: IO[bytes], progress: str | None) -> int:
+    """Wait for the module and return its exit code. Lines that begin with `progress` are shown as they come."""
+    if progress is None:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    display, shown = Display(), 0
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        # The fork shares the file description: only `pread` leaves its offset unchanged.
+        text = os.pread(err.fileno(), 1 << 20, shown)
+        whole = text[: text.rfind(b"\n") + 1]
+        shown += len(whole)
+        for line in whole.decode("utf-8", "replace").splitlines():
+            if line.startswith(progress):
+                display.display(line)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(_POLL_INTERVAL)
 
 
 def _be_the_module(name: str, given: IO[bytes], out: IO[bytes], err: IO[bytes]) -> NoReturn:

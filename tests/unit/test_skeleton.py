@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.plugin_utils import local_run
 from yamls import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,12 +50,18 @@ def test_every_module_is_in_the_group_all_and_nothing_else_is() -> None:
     assert set(groups()["all"]) == modules()
 
 
-def test_every_module_has_an_action_of_its_name_that_runs_it_from_its_files() -> None:
-    """Else it is packed, sent and compiled in each task, while applications stand still."""
-    actions = {path.stem: path.read_text(encoding="utf-8") for path in files(".py", "plugins/action")}
-    assert set(actions) == modules()
-    assert [stem for stem, text in actions.items() if f"the module {stem}" not in text] == []
-    assert [stem for stem, text in actions.items() if "plugin_utils.local_run import ActionModule" not in text] == []
+def test_every_module_and_nothing_else_is_routed_to_the_one_action_plugin() -> None:
+    """A module without a route is packed, sent and compiled in each task, while applications stand still."""
+    (action,) = files(".py", "plugins/action")
+    route = {"action_plugin": f"switchback.kafka_dr.{action.stem}"}
+    assert load("meta/runtime.yml")["plugin_routing"] == {"modules": dict.fromkeys(modules(), route)}
+    assert action.stem in modules(), "ansible-test wants a module of the action plugin's name"
+    assert "plugin_utils.local_run import ActionModule" in action.read_text(encoding="utf-8")
+
+
+def test_only_modules_have_lines_of_progress() -> None:
+    """A renamed module would lose its progress without an error."""
+    assert set(local_run._PROGRESS) <= modules()
 
 
 def test_every_module_is_in_the_group_of_its_subsystem() -> None:
