@@ -91,7 +91,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
                 _be_the_module(name, given, out, err)
             code = _wait(child, err, _PROGRESS.get(name))
             printed, said = _text(out), _text(err)
-        answer: dict[str, Any] = self._parse_returned_data(
+        parsed = self._parse_returned_data(
             {
                 "rc": code,
                 "stdout": printed,
@@ -101,7 +101,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
             },
             _PROFILE,
         )
-        return answer
+        return _as_dict(parsed)
 
     def _module_name(self) -> str:
         """The module's own name, even if the task calls it through a redirect of another collection."""
@@ -110,6 +110,12 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
         )
         name: str = found.resolved_fqcn
         return name.rpartition(".")[2]
+
+
+def _as_dict(parsed: Any) -> dict[str, Any]:
+    """A parsed module result: a dictionary up to ansible-core 2.20, an object since 2.21."""
+    result: dict[str, Any] = parsed if isinstance(parsed, dict) else parsed.as_result_dict(for_round_trip=True)
+    return result
 
 
 def _wait(child: int, err: IO[bytes], progress: str | None) -> int:
