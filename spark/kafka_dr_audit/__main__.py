@@ -20,7 +20,7 @@ if not __package__:
 
 from kafka_dr_audit import plan
 from kafka_dr_audit.errors import AuditError
-from kafka_dr_audit.progress import Progress
+from kafka_dr_audit.progress import ProgressReporter
 from kafka_dr_audit.session import Resources, check_python
 
 EXIT_CODES = {"PROVEN": 0, "REFUTED": 1, "UNKNOWN": 2}
@@ -29,7 +29,7 @@ FREE_BYTES = 64 << 20
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    progress = Progress(options.quiet)
+    progress = ProgressReporter(options.quiet)
     try:
         resources = Resources(options.master, options.driver_memory, options.jars, _conf(options.conf))
         if options.prepare:

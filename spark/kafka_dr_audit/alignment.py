@@ -15,9 +15,8 @@ from difflib import SequenceMatcher
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Words = npt.NDArray[np.uint64]
+from .chunks import Words
 
 SMALL = 2_000  # elements a side up to which a gap without unique elements is compared pair by pair
 

@@ -16,11 +16,11 @@ from typing import Any
 from . import level1, level2, session, snapshot, verdict
 from .brokers import Brokers
 from .errors import AuditError
-from .level1 import SIDES, Pair
+from .level1 import PartitionPair
 from .page import page
-from .plan import Plan
-from .progress import Progress
-from .reading import Reader
+from .plan import SIDES, AuditPlan
+from .progress import ProgressReporter
+from .reading import AuditContext, FingerprintReader
 from .snapshot import Scope
 from .text import lines
 
@@ -35,13 +35,13 @@ class Options:
     seed: int | None = None
 
 
-def run(plan: Plan, options: Options, progress: Progress) -> dict[str, Any]:
+def run(plan: AuditPlan, options: Options, progress: ProgressReporter) -> dict[str, Any]:
     """Write ``audit.json`` and ``audit.html``; what is known before a failure is kept and marked as partial."""
     began = time.time()
     progress.say(f"starting Spark ({session.where(options.resources)})")
     spark = session.start(options.resources, options.output)
     seed = secrets.randbits(63) if options.seed is None else options.seed
-    reader = Reader(spark, seed, secrets.token_hex(16))
+    reader = FingerprintReader(spark, seed, secrets.token_hex(16))
     facts: dict[str, Any] = {"seed": str(seed), "spark": spark.version, "began": _stamp(began)}
     brokers: dict[str, Brokers] = {}
     scopes: list[Scope] = []
@@ -52,21 +52,16 @@ def run(plan: Plan, options: Options, progress: Progress) -> dict[str, Any]:
         progress.say("asking both clusters what there is")
         scopes = snapshot.take(plan, brokers)
         names = reader.names(scope.side(name).topic for scope in scopes for name in SIDES)
-        ids = {topic: number for number, topic in names.items()}
+        context = AuditContext(plan, brokers, reader, spark, names, progress, options.detail_records, options.settle)
         reading = time.time()
-        pairs, twice = level1.compare(scopes, level1.Tools(plan, reader, spark, ids, progress))
+        pairs, twice = level1.compare(scopes, context)
         differing = sum(bool(pair.gaps) for pair in pairs)
-        records = {name: sum(getattr(pair, name).chunks.total for pair in pairs) for name in SIDES}
+        records = {name: sum(pair.half(name).chunks.total for pair in pairs) for name in SIDES}
         facts |= {"records": records, "level1_seconds": round(time.time() - reading, 3)}
         progress.say(f"level 1: {records['source']:,} and {records['target']:,} records; {differing} partitions differ")
-        compared = [
-            level2.Compared(scope, [pair for pair in pairs if pair.scope is scope])
-            for scope in scopes
-            if scope.readable
-        ]
+        compared = list(level2.by_scope(pairs).values())
         _keep(options.output, verdict.result(plan, scopes, compared, {}, facts, options.sample) | _PARTIAL)
-        tools = level2.Tools(plan, brokers, reader, spark, names, progress, options.detail_records, options.settle)
-        compared, again = level2.explain(pairs, tools)
+        compared, again = level2.explain(pairs, context)
         facts["records_read_again"] = twice + again
         if again:
             progress.say(f"level 2: {again:,} records read again")
@@ -93,7 +88,7 @@ _PARTIAL = {"partial": True, "verdict": verdict.UNKNOWN}
 
 
 def _partial(
-    plan: Plan,
+    plan: AuditPlan,
     scopes: list[Scope],
     compared: list[level2.Compared],
     facts: Mapping[str, Any],
@@ -113,18 +108,18 @@ def _keep(output: Path, document: Mapping[str, Any]) -> None:
         draft.replace(output / name)
 
 
-def _unread(pairs: list[Pair], plan: Plan, reader: Reader) -> dict[int, list[int]]:
+def _unread(pairs: list[PartitionPair], plan: AuditPlan, reader: FingerprintReader) -> dict[Scope, list[int]]:
     """Partitions that have offsets but showed no record: aborted records must explain that, or compaction."""
-    found: dict[int, list[int]] = {}
+    found: dict[Scope, list[int]] = {}
     for pair in pairs:
         for name in SIDES:
-            look, span = getattr(pair.scope, name), pair.scope.spans[name, pair.partition]
-            if getattr(pair, name).chunks.total or span.border == span.start or look.compacts:
+            look, span = getattr(pair.scope, name), pair.span(name)
+            if pair.half(name).chunks.total or span.border == span.start or look.compacts:
                 continue
             side = pair.scope.side(name)
             ranges = {(side.topic, pair.partition): (span.start, span.border)}
             if not reader.records(plan.clusters[side.cluster], "read_uncommitted", ranges).count():
-                found.setdefault(id(pair.scope), []).append(pair.partition)
+                found.setdefault(pair.scope, []).append(pair.partition)
     return found
 
 

@@ -20,11 +20,11 @@ from .plan import Cluster
 SECONDS = 30
 SETTINGS = ("cleanup.policy", "message.timestamp.type", "retention.ms", "retention.bytes")
 
-Place = tuple[str, int]  # topic, partition
+TopicPartition = tuple[str, int]  # topic, partition
 
 
 @dataclass(frozen=True)
-class Look:
+class TopicDescription:
     """One topic as its brokers describe it."""
 
     topic_id: str
@@ -68,7 +68,7 @@ class Brokers:
     def cluster_id(self) -> str:
         return str(self._get("its cluster id", self._admin.describeCluster().clusterId()))
 
-    def topics(self, names: Iterable[str]) -> dict[str, Look]:
+    def topics(self, names: Iterable[str]) -> dict[str, TopicDescription]:
         """Topics that do not exist are left out."""
         wanted = sorted(set(names))
         values = self._admin.describeTopics(self._list(wanted)).topicNameValues()
@@ -81,7 +81,7 @@ class Brokers:
                     raise self._unanswered(f"the topic {name}", error) from None
         settings = self._settings(sorted(found))
         return {
-            name: Look(described.topicId().toString(), described.partitions().size(), settings[name])
+            name: TopicDescription(described.topicId().toString(), described.partitions().size(), settings[name])
             for name, described in found.items()
         }
 
@@ -94,14 +94,16 @@ class Brokers:
             for name, resource in resources.items()
         }
 
-    def starts(self, places: Iterable[Place]) -> dict[Place, int]:
+    def starts(self, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         return self._offsets(places, self._kafka.clients.admin.OffsetSpec.earliest(), "read_uncommitted", "log starts")
 
-    def ends(self, places: Iterable[Place], isolation: str) -> dict[Place, int]:
+    def ends(self, places: Iterable[TopicPartition], isolation: str) -> dict[TopicPartition, int]:
         """Under read_committed the last stable offset: a reader gets no further."""
         return self._offsets(places, self._kafka.clients.admin.OffsetSpec.latest(), isolation, "log ends")
 
-    def _offsets(self, places: Iterable[Place], spec: Any, isolation: str, what: str) -> dict[Place, int]:
+    def _offsets(
+        self, places: Iterable[TopicPartition], spec: Any, isolation: str, what: str
+    ) -> dict[TopicPartition, int]:
         wanted = {place: self._kafka.common.TopicPartition(*place) for place in places}
         if not wanted:
             return {}

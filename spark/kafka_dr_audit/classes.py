@@ -17,7 +17,7 @@ from . import session
 from .chunks import chunk_size
 from .errors import AuditError
 from .plan import Cluster
-from .reading import Reader, Recipe
+from .reading import FingerprintReader, Recipe
 
 # Nobody listens there, which is known at once: enough to load what a reader and an admin client are made of.
 _NOBODY = Cluster("P", "", "127.0.0.1:1", {"request.timeout.ms": "500", "default.api.timeout.ms": "500"})
@@ -30,7 +30,7 @@ def prepare(resources: session.Resources) -> Path:
     with tempfile.TemporaryDirectory(prefix="kafka-dr-classes-") as folder:
         made = Path(folder, "classes.jsa")
         spark = session.start(resources, Path(folder), record=made)
-        reader = Reader(spark, secrets.randbits(63), secrets.token_hex(16))
+        reader = FingerprintReader(spark, secrets.randbits(63), secrets.token_hex(16))
         reader.names(["topic"])
         records = spark.range(0, 100_000, 1, 2).selectExpr(
             "'topic' as topic",

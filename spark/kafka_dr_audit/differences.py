@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
@@ -19,10 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .alignment import Same, align, gaps
-from .chunks import mixed
-
-Longs = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
+from .chunks import Longs, Words, mixed
 
 LOST = "LOST"
 NOT_YET = "NOT_YET"
@@ -45,7 +42,7 @@ KINDS = (
 PARTS = ("key", "value", "headers", "timestamp")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Records:
     """Columns of one side of one region, in the order of the log. Fingerprints are of one run and one seed."""
 
@@ -85,9 +82,9 @@ class Edge:
     compacts: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Region:
-    """A differing part of a partition; what lies around it is equal on both sides.
+    """A differing part of a partition; the records around it are equal on both sides. Equal to itself only.
 
     ``head``: nothing equal lies before it; ``tail``: nothing equal lies behind it.
     """
@@ -139,9 +136,9 @@ class Aligned:
     same: tuple[Same, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _One:
-    """A record without counterpart at its place."""
+    """A record without counterpart at its place. Equal to itself only."""
 
     region: Region
     index: int
@@ -243,7 +240,7 @@ def _by_rank(region: Region, same: list[Same]) -> Iterator[Same]:
             yield Same(int(left[begin]), int(right[begin]), end - begin)
 
 
-Step = tuple[list[Difference], list[_One], list[_One]]
+StepResult = tuple[list[Difference], list[_One], list[_One]]
 
 
 def _unmatched(region: Region, same: list[Same]) -> tuple[list[_One], list[_One]]:
@@ -259,37 +256,34 @@ def _unmatched(region: Region, same: list[Same]) -> tuple[list[_One], list[_One]
     return left, right
 
 
-def _moved(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> Step:
+def _moved(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> StepResult:
     """Gone from one place and found at another: within the partition first, then in any other."""
-    waiting: dict[tuple[int | None, int], list[_One]] = defaultdict(list)
+    near, missing, extra = _twins(missing, extra, lambda one, side: (one.region.partition, _whole(one, side)))
+    far, missing, extra = _twins(missing, extra, _whole)
+    found = [_difference(REORDERED, one, twin) for one, twin in near]
+    for one, twin in far:
+        found.append(replace(_difference(MISPLACED, one, twin), target_partition=twin.region.partition))
+    return found, missing, extra
+
+
+def _twins(
+    missing: list[_One], extra: list[_One], key: Callable[[_One, str], Hashable]
+) -> tuple[list[tuple[_One, _One]], list[_One], list[_One]]:
+    """Records of both sides with the same key, in order; the rest of each side."""
+    waiting: dict[Hashable, list[_One]] = defaultdict(list)
     for one in reversed(extra):
-        waiting[one.region.partition, _whole(one, "right")].append(one)
-    found, used, kept = [], set(), []
+        waiting[key(one, "right")].append(one)
+    pairs, still = [], []
     for one in missing:
-        twins = waiting.get((one.region.partition, _whole(one, "left")))
-        if twins:
-            twin = twins.pop()
-            used.add(id(twin))
-            found.append(_difference(REORDERED, one, twin))
-        else:
-            kept.append(one)
-    elsewhere: dict[int, list[_One]] = defaultdict(list)
-    for one in reversed(extra):
-        if id(one) not in used:
-            elsewhere[_whole(one, "right")].append(one)
-    still = []
-    for one in kept:
-        twins = elsewhere.get(_whole(one, "left"))
-        if twins:
-            twin = twins.pop()
-            used.add(id(twin))
-            found.append(replace(_difference(MISPLACED, one, twin), target_partition=twin.region.partition))
+        if twins := waiting.get(key(one, "left")):
+            pairs.append((one, twins.pop()))
         else:
             still.append(one)
-    return found, still, [one for one in extra if id(one) not in used]
+    used = {twin for _one, twin in pairs}
+    return pairs, still, [one for one in extra if one not in used]
 
 
-def _resent(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> Step:
+def _resent(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> StepResult:
     """The source has this record, and its copy has its place already: sent again."""
     wanted: dict[int, set[int]] = defaultdict(set)
     for one in extra:
@@ -313,12 +307,12 @@ def _resent(missing: list[_One], extra: list[_One], regions: Sequence[Region], r
     return found, missing, still
 
 
-def _aborted(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> Step:
+def _aborted(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> StepResult:
     found = [_difference(ABORTED, None, one) for one in extra if _whole(one, "right") in one.region.aborted]
     return found, missing, [one for one in extra if _whole(one, "right") not in one.region.aborted]
 
 
-def _compacted(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> Step:
+def _compacted(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> StepResult:
     """Superseded by a later record of the same key on the side that lacks it, or on the side that still has it."""
     if not any(region.source.compacts or region.target.compacts for region in regions):
         return [], missing, extra
@@ -365,18 +359,19 @@ class _Key:
         return later or (self.ends and not other.offsets)
 
 
-def _changed(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> Step:
+def _changed(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> StepResult:
     """A record is missing and another one stands at its place: the same record, altered."""
-    places: dict[tuple[int, int], tuple[list[_One], list[_One]]] = defaultdict(lambda: ([], []))
+    places: dict[tuple[Region, int], tuple[list[_One], list[_One]]] = defaultdict(lambda: ([], []))
     for side, ones in enumerate((missing, extra)):
         for one in ones:
-            places[id(one.region), one.gap][side].append(one)
-    found, used = [], set()
+            places[one.region, one.gap][side].append(one)
+    found: list[Difference] = []
+    used: set[_One] = set()
     for left, right in places.values():
         for one, twin in _counterparts(left, right, rules):
-            used |= {id(one), id(twin)}
+            used |= {one, twin}
             found.append(replace(_difference(CORRUPT, one, twin), parts=_differing(one, twin, rules)))
-    return found, [one for one in missing if id(one) not in used], [one for one in extra if id(one) not in used]
+    return found, [one for one in missing if one not in used], [one for one in extra if one not in used]
 
 
 def _counterparts(left: list[_One], right: list[_One], rules: Rules) -> Iterator[tuple[_One, _One]]:

@@ -10,7 +10,6 @@ record too many or too few has shifted all that follow, a second pass cuts that 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -20,19 +19,17 @@ import numpy as np
 from .alignment import Gap, Same, align, gaps
 from .chunks import Chunks, chunk_size, mixed
 from .errors import AuditError
-from .plan import Plan
-from .progress import Progress, rows_read
-from .reading import CHUNK, END, RANK, RANK_BITS, Reader, Recipe
-from .snapshot import Scope
+from .plan import SIDES
+from .reading import CHUNK, END, RANK, RANK_BITS, AuditContext, Recipe
+from .snapshot import ReadRange, Scope
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-SIDES = ("source", "target")
 RUNS = 10_000  # into which the first pass cuts a pair of clusters, or a few more
 FEW = 4  # runs that may differ in one partition before it is cut by content
-Key = tuple[int, str, int]  # id of the scope, side, partition
+LogKey = tuple[Scope, str, int]  # topic pair, side, partition
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ class Half:
 
 
 @dataclass(frozen=True)
-class Pair:
+class PartitionPair:
     """One partition of a topic pair after level 1. Gaps and equal parts are indexes of chunks."""
 
     scope: Scope
@@ -55,16 +52,19 @@ class Pair:
     same: list[Same]
     gaps: list[Gap]
 
+    def half(self, name: str) -> Half:
+        half: Half = getattr(self, name)
+        return half
 
-@dataclass(frozen=True)
-class Tools:
-    """What a pass needs. ``ids``: of topics, what stands for them in the rows."""
+    def span(self, name: str) -> ReadRange:
+        return self.scope.spans[name, self.partition]
 
-    plan: Plan
-    reader: Reader
-    session: SparkSession
-    ids: Mapping[str, int]
-    progress: Progress
+    def counts(self, gap: Gap) -> dict[str, int]:
+        """Records of each side in a gap."""
+        return {
+            "source": int(self.source.chunks.records[gap.left : gap.left_end].sum()),
+            "target": int(self.target.chunks.records[gap.right : gap.right_end].sum()),
+        }
 
 
 @dataclass(frozen=True)
@@ -77,81 +77,78 @@ class Ask:
     border: int | None = None
 
 
-def compare(scopes: list[Scope], tools: Tools) -> tuple[list[Pair], int]:
+def compare(scopes: list[Scope], context: AuditContext) -> tuple[list[PartitionPair], int]:
     """The pairs, and how many offsets were read a second time. Raises what Spark raises."""
     readable = [scope for scope in scopes if scope.readable]
-    pairs, asks = _glance(readable, tools)
+    pairs, asks = _glance(readable, context)
     if not asks:
         return list(pairs.values()), 0
     read = sum(ask.end - ask.start for ask in asks.values())
-    tools.progress.say(f"level 1: {read:,} offsets are read by content: shifted, or with holes around a position")
+    context.progress.say(f"level 1: {read:,} offsets are read by content: shifted, or with holes around a position")
     size = chunk_size(read // 2)
 
     def chunked(records: DataFrame, whole: str, wanted: Mapping[tuple[int, int], Ask]) -> DataFrame:
         watched = {place: list(ask.watched) for place, ask in wanted.items()}
         borders = {place: ask.border for place, ask in wanted.items() if ask.border is not None}
-        return tools.reader.summaries(records, whole, Recipe(size, watched, borders))
+        return context.reader.summaries(records, whole, Recipe(size, watched, borders))
 
-    tables = _tables("level 1 by content", readable, asks, tools, chunked, "first", "kind")
-    for place, pair in pairs.items():
-        keys = {name: (place[0], name, place[1]) for name in SIDES}
-        halves = {
-            name: _half(pair, name, asks[key], tables.get(key)) if key in asks else getattr(pair, name)
-            for name, key in keys.items()
-        }
-        pairs[place] = _pair(pair.scope, pair.partition, halves["source"], halves["target"])
+    tables = _tables("level 1 by content", readable, asks, context, chunked, "first", "kind")
+    for (scope, partition), pair in pairs.items():
+        halves = [
+            _half(pair, name, asks[key], tables.get(key))
+            if (key := (scope, name, partition)) in asks
+            else pair.half(name)
+            for name in SIDES
+        ]
+        pairs[scope, partition] = _pair(scope, partition, *halves)
     return list(pairs.values()), read
 
 
-def _glance(readable: list[Scope], tools: Tools) -> tuple[dict[tuple[int, int], Pair], dict[Key, Ask]]:
+def _glance(
+    readable: list[Scope], context: AuditContext
+) -> tuple[dict[tuple[Scope, int], PartitionPair], dict[LogKey, Ask]]:
     """The pass over everything, and what it cannot tell."""
     asks = {
-        (id(scope), name, partition): Ask(span.start, span.border)
+        (scope, name, partition): Ask(span.start, span.border)
         for scope in readable
         for (name, partition), span in scope.spans.items()
     }
     size = chunk_size(sum(ask.end - ask.start for ask in asks.values()) // 2, RUNS)
 
     def by_rank(records: DataFrame, whole: str, _wanted: object) -> DataFrame:
-        return tools.reader.buckets(records, whole, size)
+        return context.reader.buckets(records, whole, size)
 
-    tables = _tables("level 1", readable, asks, tools, by_rank, "first")
-    pairs: dict[tuple[int, int], Pair] = {}
-    left: dict[Key, Ask] = {}
+    tables = _tables("level 1", readable, asks, context, by_rank, "first")
+    pairs: dict[tuple[Scope, int], PartitionPair] = {}
+    left: dict[LogKey, Ask] = {}
     for scope in readable:
-        for partition in (planned.number for planned in scope.topic.partitions):
-            halves = {}
+        for partition in scope.topic.partition_numbers:
+            halves = []
             for name in SIDES:
-                where = f"{scope.side(name).cluster}:{scope.side(name).topic}-{partition}"
-                runs = _runs(tables.get((id(scope), name, partition)), size, where)
+                runs = _runs(tables.get((scope, name, partition)), size, f"{scope.side(name)}-{partition}")
                 ranks, holes = _ranks(runs, _watched(scope, name, partition))
-                halves[name] = Half(runs, 0, ranks)
+                halves.append(Half(runs, 0, ranks))
                 if holes:
-                    left[id(scope), name, partition] = holes
-            pair = pairs[id(scope), partition] = _pair(scope, partition, halves["source"], halves["target"])
+                    left[scope, name, partition] = holes
+            pair = pairs[scope, partition] = _pair(scope, partition, *halves)
             if _shifted(pair, size):
                 for name in SIDES:
-                    span = scope.spans[name, partition]
+                    span = pair.span(name)
                     watched = tuple(sorted(_watched(scope, name, partition) | {span.border}))
-                    left[id(scope), name, partition] = Ask(span.start, span.end, watched, span.border)
+                    left[scope, name, partition] = Ask(span.start, span.end, watched, span.border)
     return pairs, {key: ask for key, ask in left.items() if ask.end > ask.start}
 
 
-def _shifted(pair: Pair, size: int) -> bool:
+def _shifted(pair: PartitionPair, size: int) -> bool:
     """Whether more differs than what may be read record by record, or records lie behind the plan's end."""
-    spans = [pair.scope.spans[name, pair.partition] for name in SIDES]
-    differing = sum(
-        int(pair.source.chunks.records[gap.left : gap.left_end].sum())
-        + int(pair.target.chunks.records[gap.right : gap.right_end].sum())
-        for gap in pair.gaps
-    )
-    return differing > FEW * size or any(span.end > span.border for span in spans)
+    differing = sum(sum(pair.counts(gap).values()) for gap in pair.gaps)
+    return differing > FEW * size or any(span.end > span.border for span in map(pair.span, SIDES))
 
 
-def _pair(scope: Scope, partition: int, source: Half, target: Half) -> Pair:
+def _pair(scope: Scope, partition: int, source: Half, target: Half) -> PartitionPair:
     left, right = _identity(source.chunks), _identity(target.chunks)
     same = align(left, right)
-    return Pair(scope, partition, source, target, same, gaps(same, len(left), len(right)))
+    return PartitionPair(scope, partition, source, target, same, gaps(same, len(left), len(right)))
 
 
 def _runs(columns: Mapping[str, Any] | None, size: int, where: str) -> Chunks:
@@ -194,41 +191,37 @@ def _ranks(runs: Chunks, offsets: set[int]) -> tuple[dict[int, int], Ask | None]
 def _tables(
     what: str,
     scopes: list[Scope],
-    asks: Mapping[Key, Ask],
-    tools: Tools,
+    asks: Mapping[LogKey, Ask],
+    context: AuditContext,
     make: Callable[[DataFrame, str, Mapping[tuple[int, int], Ask]], DataFrame],
     *order: str,
-) -> dict[Key, dict[str, Any]]:
+) -> dict[LogKey, dict[str, Any]]:
     """Rows of one pass by side and partition, sorted; one Spark job for each lane."""
     lanes = _lanes(scopes)
-    planned = sum(ask.end - ask.start for ask in asks.values())
-    before = rows_read(tools.session)
-    jobs: dict[Lane, Any] = {}
-    with ThreadPoolExecutor() as pool:
-        for lane, sides in lanes.items():
-            cluster, isolation, _number = lane
-            wanted = {
-                (scope.side(name).topic, partition): ask
-                for scope, name in sides
-                for partition in (planned.number for planned in scope.topic.partitions)
-                if (ask := asks.get((id(scope), name, partition))) and ask.end > ask.start
-            }
-            if not wanted:
-                continue
-            ranges = {place: (ask.start, ask.end) for place, ask in wanted.items()}
-            records = tools.reader.records(tools.plan.clusters[cluster], isolation, ranges)
-            whole = tools.reader.whole(*timestamps([scope for scope, _name in sides], cluster, isolation))
-            by_id = {(tools.ids[topic], partition): ask for (topic, partition), ask in wanted.items()}
-            jobs[lane] = pool.submit(make(records, whole, by_id).toArrow)
-        tools.progress.watch(list(jobs.values()), what, planned, lambda: rows_read(tools.session) - before)
+    frames: dict[Lane, DataFrame] = {}
+    for lane, sides in lanes.items():
+        cluster, isolation, _number = lane
+        wanted = {
+            (scope.side(name).topic, partition): ask
+            for scope, name in sides
+            for partition in scope.topic.partition_numbers
+            if (ask := asks.get((scope, name, partition))) and ask.end > ask.start
+        }
+        if not wanted:
+            continue
+        ranges = {place: (ask.start, ask.end) for place, ask in wanted.items()}
+        records = context.reader.records(context.plan.clusters[cluster], isolation, ranges)
+        whole = context.reader.whole(*timestamps([scope for scope, _name in sides], cluster, isolation))
+        by_id = {(context.ids[topic], partition): ask for (topic, partition), ask in wanted.items()}
+        frames[lane] = make(records, whole, by_id)
     found = {}
-    for lane, job in jobs.items():
-        rows = by_place(job.result(), *order)
+    for lane, table in context.collect(frames, what, sum(ask.end - ask.start for ask in asks.values())).items():
+        rows = by_place(table, *order)
         for scope, name in lanes[lane]:
-            topic = tools.ids[scope.side(name).topic]
-            for partition in (planned.number for planned in scope.topic.partitions):
+            topic = context.ids[scope.side(name).topic]
+            for partition in scope.topic.partition_numbers:
                 if (topic, partition) in rows:
-                    found[id(scope), name, partition] = rows[topic, partition]
+                    found[scope, name, partition] = rows[topic, partition]
     return found
 
 
@@ -238,7 +231,7 @@ def timestamps(scopes: list[Scope], cluster: str, isolation: str) -> tuple[list[
         (scope.side(name).topic, scope.timestamps)
         for scope in scopes
         for name in SIDES
-        if (scope.side(name).cluster, scope.isolation(name)) == (cluster, isolation)
+        if scope.read_from(name) == (cluster, isolation)
     ]
     return [topic for topic, counts in chosen if counts], [topic for topic, _other in chosen]
 
@@ -253,7 +246,7 @@ def _lanes(scopes: list[Scope]) -> dict[Lane, list[tuple[Scope, str]]]:
         for name in SIDES:
             number = 0
             while True:
-                lane = (scope.side(name).cluster, scope.isolation(name), number)
+                lane = (*scope.read_from(name), number)
                 taken = {other.side(of).topic for other, of in lanes.get(lane, ())}
                 if scope.side(name).topic not in taken:
                     break
@@ -287,10 +280,9 @@ def by_place(table: pa.Table | None, *order: str, without: Sequence[str] = ()) -
     }
 
 
-def _half(pair: Pair, name: str, ask: Ask, columns: Mapping[str, Any] | None) -> Half:
+def _half(pair: PartitionPair, name: str, ask: Ask, columns: Mapping[str, Any] | None) -> Half:
     """What the second pass says in place of the first, or the ranks that the first could not tell."""
-    half: Half = getattr(pair, name)
-    where = f"{pair.scope.side(name).cluster}:{pair.scope.side(name).topic}-{pair.partition}"
+    half, where = pair.half(name), f"{pair.scope.side(name)}-{pair.partition}"
     chunks, ranks, total = Chunks.of([]), dict.fromkeys(ask.watched, 0), 0
     if columns is not None:
         kind = columns["kind"]

@@ -7,27 +7,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .alignment import Gap
-from .brokers import Brokers, Look, Place
+from .brokers import TopicDescription, TopicPartition
 from .chunks import Chunks
 from .differences import EXPIRED, FOREIGN, LOST, NOT_YET, Aligned, Difference, Edge, Records, Region, Rules, classify
-from .level1 import SIDES, Half, Pair, by_place, timestamps
-from .plan import Plan
-from .progress import Progress, rows_read
-from .reading import Reader
+from .level1 import PartitionPair, by_place, timestamps
+from .plan import SIDES
+from .reading import AuditContext
 from .snapshot import TARGET_ISOLATION, Scope
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
 
 ROUNDS = 64  # differing parts of one partition that are read apart; more are joined
 PAUSE = 1.0  # seconds between two looks at a snapshot's last records
@@ -61,15 +55,27 @@ class Bulk:
 class Spec:
     """What is to be read of one differing part."""
 
-    pair: Pair
+    pair: PartitionPair
     gap: Gap
     pieces: Mapping[str, tuple[Piece, ...]]
     head: bool
     tail: bool
     counts: Mapping[str, int] | None = None  # records that level 1 saw there; None where only ends are read
 
-    def place(self, name: str) -> Place:
-        return self.pair.scope.side(name).topic, self.pair.partition
+    @property
+    def scope(self) -> Scope:
+        return self.pair.scope
+
+    @property
+    def growing(self) -> bool:
+        """Producers write after this part while the audit reads."""
+        return self.tail and self.scope.topic.mode == "online"
+
+    def place(self, name: str) -> TopicPartition:
+        return self.scope.side(name).topic, self.pair.partition
+
+    def log(self, name: str) -> tuple[str, TopicPartition]:
+        return self.scope.side(name).cluster, self.place(name)
 
 
 @dataclass
@@ -77,7 +83,7 @@ class Compared:
     """One topic pair after both levels."""
 
     scope: Scope
-    pairs: list[Pair]
+    pairs: list[PartitionPair]
     differences: list[Difference] = field(default_factory=list)
     aligned: list[Aligned] = field(default_factory=list)
     bulks: list[Bulk] = field(default_factory=list)
@@ -97,33 +103,25 @@ class Compared:
         return table["key_sha256"][int(rows[at])].as_py(), table["value_sha256"][int(rows[at])].as_py()
 
 
-@dataclass(frozen=True)
-class Tools:
-    """What reading needs."""
-
-    plan: Plan
-    brokers: Mapping[str, Brokers]
-    reader: Reader
-    session: SparkSession
-    names: Mapping[int, str]  # of topics, by what stands for them in the columns
-    progress: Progress
-    budget: int  # records of both sides that are read one by one, and held in memory; longer runs only count
-    settle: float  # seconds that copies of a snapshot's last records may take to arrive
-
-
-def explain(pairs: list[Pair], tools: Tools) -> tuple[list[Compared], int]:
-    """Everything that differs, and how many records were read again for it."""
-    found = {id(pair.scope): Compared(pair.scope, []) for pair in pairs}
+def by_scope(pairs: list[PartitionPair]) -> dict[Scope, Compared]:
+    """Each topic pair as level 1 left it."""
+    found: dict[Scope, Compared] = {}
     for pair in pairs:
-        found[id(pair.scope)].pairs.append(pair)
-    specs = _specs(pairs, found, tools.budget)
+        found.setdefault(pair.scope, Compared(pair.scope, [])).pairs.append(pair)
+    return found
+
+
+def explain(pairs: list[PartitionPair], context: AuditContext) -> tuple[list[Compared], int]:
+    """Everything that differs, and how many records were read again for it."""
+    found = by_scope(pairs)
+    specs = _specs(pairs, found, context.budget)
     if not specs:
         return list(found.values()), 0
-    left, again = _records("source", specs, tools, found)
-    regions = _looked(specs, left, tools, found)
+    left, again = _records("source", specs, context, found)
+    regions = _looked(specs, left, context, found)
     _check_counts(regions)
     again += sum(len(region.right) for _other, region in regions)
-    regions, searched = _searched(regions, tools, found)
+    regions, searched = _searched(regions, context, found)
     _name(regions, found)
     return list(found.values()), again + searched
 
@@ -131,116 +129,107 @@ def explain(pairs: list[Pair], tools: Tools) -> tuple[list[Compared], int]:
 def _check_counts(regions: list[tuple[Spec, Region]]) -> None:
     """The second read must show as many records as the first: else nothing can be said of either."""
     for spec, region in regions:
-        scope = spec.pair.scope
         read = {"source": len(region.left), "target": len(region.right)}
-        if scope.topic.mode == "online" and spec.tail:
+        if spec.growing:
             del read["target"]  # it may have grown
         for name, count in read.items() if spec.counts else ():
             if spec.counts and count != spec.counts[name]:
-                scope.reasons.append(
+                spec.scope.reasons.append(
                     f"partition {spec.pair.partition}: {spec.counts[name]} records of the {name} were read at first, "
                     f"{count} when read again"
                 )
 
 
 def _looked(
-    specs: list[Spec], left: list[Records], tools: Tools, found: Mapping[int, Compared]
+    specs: list[Spec], left: list[Records], context: AuditContext, found: Mapping[Scope, Compared]
 ) -> list[tuple[Spec, Region]]:
     """With the target's records; online, once more for those that are still on their way."""
-    until = time.monotonic() + tools.settle
+    until = time.monotonic() + context.settle
     regions: dict[int, tuple[Spec, Region]] = {}
     waiting = list(range(len(specs)))
     reached = specs
     while waiting:
-        right, _count = _records("target", reached, tools, found)
-        later = dict(zip(waiting, _later(reached, tools), strict=True))
+        right, _count = _records("target", reached, context, found)
+        later = dict(zip(waiting, _later(reached, context), strict=True))
         for n, spec, records in zip(waiting, reached, right, strict=True):
             words, untimed = later.get(n, (frozenset(), frozenset()))
             regions[n] = spec, replace(_region(spec, left[n], records), later=words, untimed=untimed)
         _name([regions[n] for n in sorted(regions)], found)
         late = {
-            (id(compared.scope), item.partition)
+            (compared.scope, item.partition)
             for compared in found.values()
             if compared.scope.topic.mode == "online"
             for item in compared.differences
             if item.kind == NOT_YET
         }
-        waiting = [n for n in waiting if (id(specs[n].pair.scope), specs[n].pair.partition) in late]
+        waiting = [n for n in waiting if (specs[n].scope, specs[n].pair.partition) in late]
         if time.monotonic() > until:
             break
         if waiting:
-            tools.progress.say(f"{len(waiting)} partitions of the snapshot are not copied to their ends; looking again")
+            context.progress.say(
+                f"{len(waiting)} partitions of the snapshot are not copied to their ends; looking again"
+            )
             time.sleep(PAUSE)
-            reached = _reaching([specs[n] for n in waiting], tools)
+            reached = _reaching([specs[n] for n in waiting], context)
     return [regions[n] for n in sorted(regions)]
 
 
-def _name(regions: list[tuple[Spec, Region]], found: Mapping[int, Compared]) -> None:
-    for key, compared in found.items():
-        mine = [region for spec, region in regions if id(spec.pair.scope) == key]
-        rules = Rules(compared.scope.timestamps, compared.scope.topic.mode)
+def _name(regions: list[tuple[Spec, Region]], found: Mapping[Scope, Compared]) -> None:
+    for scope, compared in found.items():
+        mine = [region for spec, region in regions if spec.scope is scope]
+        rules = Rules(scope.timestamps, scope.topic.mode)
         compared.differences, compared.aligned = classify(mine, rules)
 
 
-def _reaching(specs: list[Spec], tools: Tools) -> list[Spec]:
+def _reaching(specs: list[Spec], context: AuditContext) -> list[Spec]:
     """Online, the target has grown since: its last part is read to where it ends now."""
-    growing = [
-        spec
-        for spec in specs
-        if spec.tail and spec.pair.scope.topic.mode == "online" and not spec.pair.scope.topic.target.live
-    ]
-    ends: dict[tuple[str, Place], int] = {}
-    for cluster in {spec.pair.scope.topic.target.cluster for spec in growing}:
-        places = [spec.place("target") for spec in growing if spec.pair.scope.topic.target.cluster == cluster]
-        found = tools.brokers[cluster].ends(places, TARGET_ISOLATION)
+    growing = [spec for spec in specs if spec.growing and not spec.scope.topic.target.live]
+    ends: dict[tuple[str, TopicPartition], int] = {}
+    for cluster in {spec.scope.topic.target.cluster for spec in growing}:
+        places = [spec.place("target") for spec in growing if spec.scope.topic.target.cluster == cluster]
+        found = context.brokers[cluster].ends(places, TARGET_ISOLATION)
         ends |= {(cluster, place): end for place, end in found.items()}
 
     def grown(spec: Spec) -> Spec:
         *pieces, last = spec.pieces["target"]
-        end = ends[spec.pair.scope.topic.target.cluster, spec.place("target")]
-        return replace(spec, pieces={**spec.pieces, "target": (*pieces, replace(last, end=max(last.end, end)))})
+        last = replace(last, end=max(last.end, ends[spec.log("target")]))
+        return replace(spec, pieces={**spec.pieces, "target": (*pieces, last)})
 
     return [grown(spec) if spec in growing else spec for spec in specs]
 
 
-def _later(specs: list[Spec], tools: Tools) -> list[tuple[frozenset[int], frozenset[int]]]:
+def _later(specs: list[Spec], context: AuditContext) -> list[tuple[frozenset[int], frozenset[int]]]:
     """Fingerprints of what sources have got after the snapshot: it may be on the target already.
 
     The second set: contents of those without a timestamp.
     """
-    growing = [spec for spec in specs if spec.tail and spec.pair.scope.topic.mode == "online"]
+    growing = [spec for spec in specs if spec.growing]
     wanted = []
-    for cluster, isolation in {
-        (spec.pair.scope.topic.source.cluster, spec.pair.scope.isolation("source")) for spec in growing
-    }:
-        mine = [
-            spec
-            for spec in growing
-            if (spec.pair.scope.topic.source.cluster, spec.pair.scope.isolation("source")) == (cluster, isolation)
-        ]
-        ends = tools.brokers[cluster].ends([spec.place("source") for spec in mine], isolation)
+    for cluster, isolation in {spec.scope.read_from("source") for spec in growing}:
+        mine = [spec for spec in growing if spec.scope.read_from("source") == (cluster, isolation)]
+        ends = context.brokers[cluster].ends([spec.place("source") for spec in mine], isolation)
         for spec in mine:
-            end = spec.pair.scope.spans["source", spec.pair.partition].end
-            if ends[spec.place("source")] > end:
-                wanted.append((spec.pair.scope, spec.place("source"), (end, ends[spec.place("source")])))
-    columns = _collect("source", wanted, tools)
+            place, end = spec.place("source"), spec.pair.span("source").end
+            if ends[place] > end:
+                wanted.append((spec.scope, place, (end, ends[place])))
+    columns = _collect("source", wanted, context)
     found = []
     for spec in specs:
-        rows = columns.get((spec.pair.scope.topic.source.cluster, spec.place("source")))
-        records = _columns(rows, np.arange(len(rows["offset"]))) if spec in growing and rows else Records.none()
+        rows = columns.get(spec.log("source")) if spec.growing else None
+        records = _columns(rows, np.arange(len(rows["offset"]))) if rows else Records.none()
         untimed = records.content[records.stamp < 0]
         found.append((frozenset(records.whole.tolist()), frozenset(untimed.tolist())))
     return found
 
 
-def _specs(pairs: list[Pair], found: Mapping[int, Compared], budget: int) -> list[Spec]:
+def _specs(pairs: list[PartitionPair], found: Mapping[Scope, Compared], budget: int) -> list[Spec]:
     """Short parts whole, and of the others their ends, as far as the budget goes; the rest is counted as runs."""
     wanted = [(pair, gap) for pair in pairs for gap in _joined(pair)]
     left, most = budget, max(1, min(1_000, budget // 8))
     chosen: list[tuple[int, Spec, list[Bulk]]] = []
-    for n in sorted(range(len(wanted)), key=lambda n: sum(_counts(*wanted[n]).values())):
+    for n in sorted(range(len(wanted)), key=lambda n: sum(wanted[n][0].counts(wanted[n][1]).values())):
         pair, gap = wanted[n]
-        counts = _counts(pair, gap)
+        counts = pair.counts(gap)
         if sum(counts.values()) <= left:
             chosen.append((n, *_spec(pair, gap, counts, True, 0)))
             left -= sum(counts.values())
@@ -249,26 +238,19 @@ def _specs(pairs: list[Pair], found: Mapping[int, Compared], budget: int) -> lis
         for inner in pair.gaps:
             if gap.left <= inner.left and inner.left_end <= gap.left_end:
                 ends = most if left >= 4 * most else 0
-                counts = _counts(pair, inner)
+                counts = pair.counts(inner)
                 if counts["target"]:
-                    found[id(pair.scope)].narrow.add(pair.partition)
+                    found[pair.scope].narrow.add(pair.partition)
                 chosen.append((n, *_spec(pair, inner, counts, sum(counts.values()) <= left, ends)))
                 left -= min(left, sum(counts.values()), max(4 * ends, 1))
     for _order, spec, bulks in sorted(chosen, key=lambda item: (item[0], item[1].gap.left, item[1].gap.right)):
-        compared = found[id(spec.pair.scope)]
+        compared = found[spec.scope]
         compared.bulks += bulks
         compared.ranges.setdefault(spec.pair.partition, []).append(spec.gap)
     return [spec for _order, spec, _bulks in chosen]
 
 
-def _counts(pair: Pair, gap: Gap) -> dict[str, int]:
-    return {
-        "source": int(pair.source.chunks.records[gap.left : gap.left_end].sum()),
-        "target": int(pair.target.chunks.records[gap.right : gap.right_end].sum()),
-    }
-
-
-def _joined(pair: Pair) -> list[Gap]:
+def _joined(pair: PartitionPair) -> list[Gap]:
     """Parts to be read, wide enough to hold the originals of what was sent again; of compacted topics all."""
     if not pair.gaps:
         return []
@@ -295,10 +277,10 @@ def _union(before: Gap, after: Gap) -> Gap:
     )
 
 
-def _widened(pair: Pair, gap: Gap) -> Gap:
+def _widened(pair: PartitionPair, gap: Gap) -> Gap:
     """MirrorMaker 2 sends a run again: its original lies within as many records before, or behind."""
-    left, right = pair.source.chunks.records, pair.target.chunks.records
-    surplus = int(right[gap.right : gap.right_end].sum()) - int(left[gap.left : gap.left_end].sum())
+    left, right, counts = pair.source.chunks.records, pair.target.chunks.records, pair.counts(gap)
+    surplus = counts["target"] - counts["source"]
     if surplus <= 0:
         return gap
     # Chunk by chunk through what is equal; a gap on the way is taken in whole, on both sides.
@@ -320,7 +302,7 @@ def _widened(pair: Pair, gap: Gap) -> Gap:
     return Gap(i, k, j, m)
 
 
-def _spec(pair: Pair, gap: Gap, counts: Mapping[str, int], whole: bool, ends: int) -> tuple[Spec, list[Bulk]]:
+def _spec(pair: PartitionPair, gap: Gap, counts: Mapping[str, int], whole: bool, ends: int) -> tuple[Spec, list[Bulk]]:
     head = gap.left == 0 and gap.right == 0
     tail = gap.left_end == len(pair.source.chunks) and gap.right_end == len(pair.target.chunks)
     borders = {"source": (gap.left, gap.left_end), "target": (gap.right, gap.right_end)}
@@ -328,12 +310,11 @@ def _spec(pair: Pair, gap: Gap, counts: Mapping[str, int], whole: bool, ends: in
         ends = 0  # what belongs together could lie between the ends: neither side is told apart
     pieces, holes = {}, {}
     for name, other in (("source", "target"), ("target", "source")):
-        half: Half = getattr(pair, name)
+        chunks = pair.half(name).chunks
         # What has a counterpart on the other side stands at an end of the longer one.
         keep = ends and ends + min(counts[other], ends)
-        parts, holes[name] = _parts(half.chunks, *borders[name], whole or counts[name] <= ends, keep)
-        border = pair.scope.spans[name, pair.partition].border
-        pieces[name] = tuple(_piece(half.chunks, begin, end, border) for begin, end in parts)
+        parts, holes[name] = _parts(chunks, *borders[name], whole or counts[name] <= ends, keep)
+        pieces[name] = tuple(_piece(chunks, begin, end, pair.span(name).border) for begin, end in parts)
     return Spec(pair, gap, pieces, head, tail, counts if whole else None), _bulks(pair, holes, head, tail)
 
 
@@ -362,21 +343,20 @@ def _piece(chunks: Chunks, begin: int, end: int, border: int) -> Piece:
     return Piece(start, max(start, stop), int(chunks.records[:begin].sum()))
 
 
-def _bulks(pair: Pair, holes: Mapping[str, tuple[int, int] | None], head: bool, tail: bool) -> list[Bulk]:
+def _bulks(pair: PartitionPair, holes: Mapping[str, tuple[int, int] | None], head: bool, tail: bool) -> list[Bulk]:
     if not any(holes.values()):
         return []
     facts: dict[str, Any] = {}
     stamps: list[int] = []
     for name in SIDES:
-        half: Half = getattr(pair, name)
-        hole = holes[name]
+        chunks, hole = pair.half(name).chunks, holes[name]
         begin, end = hole or (0, 0)
-        facts[f"{name}_records"] = int(half.chunks.records[begin:end].sum())
-        facts[name] = (int(half.chunks.first[begin]), int(half.chunks.last[end - 1])) if hole else None
+        facts[f"{name}_records"] = int(chunks.records[begin:end].sum())
+        facts[name] = (int(chunks.first[begin]), int(chunks.last[end - 1])) if hole else None
         if hole:
-            stamps += [int(half.chunks.oldest[begin:end].min()), int(half.chunks.newest[begin:end].max())]
+            stamps += [int(chunks.oldest[begin:end].min()), int(chunks.newest[begin:end].max())]
     kind = None
-    starts = {name: pair.scope.spans[name, pair.partition].log_start for name in SIDES}
+    starts = {name: pair.span(name).log_start for name in SIDES}
     if holes["source"] and not holes["target"]:
         kind = EXPIRED if head and starts["target"] >= facts["source_records"] else LOST
         kind = NOT_YET if kind == LOST and tail and pair.scope.topic.mode == "online" else kind
@@ -386,71 +366,61 @@ def _bulks(pair: Pair, holes: Mapping[str, tuple[int, int] | None], head: bool, 
 
 
 def _records(
-    name: str, specs: Sequence[Spec], tools: Tools, found: Mapping[int, Compared]
+    name: str, specs: Sequence[Spec], context: AuditContext, found: Mapping[Scope, Compared]
 ) -> tuple[list[Records], int]:
     """The records of each spec on one side, and how many were read."""
     wanted = [
-        (spec.pair.scope, spec.place(name), (piece.start, piece.end))
+        (spec.scope, spec.place(name), (piece.start, piece.end))
         for spec in specs
         for piece in spec.pieces[name]
         if piece.end > piece.start
     ]
-    columns = _collect(name, wanted, tools)
+    columns = _collect(name, wanted, context)
+    records = []
     for spec in specs:
-        rows = columns.get((spec.pair.scope.side(name).cluster, spec.place(name)))
+        rows = columns.get(spec.log(name))
         if rows is not None:
-            kept = (rows["offset"], rows["row"], rows["table"])
-            found[id(spec.pair.scope)].read[name, spec.pair.partition] = kept
-    records = [
-        _of_spec(spec, name, columns.get((spec.pair.scope.side(name).cluster, spec.place(name)))) for spec in specs
-    ]
+            found[spec.scope].read[name, spec.pair.partition] = rows["offset"], rows["row"], rows["table"]
+        records.append(_of_spec(spec, name, rows))
     return records, sum(len(rows["offset"]) for rows in columns.values())
 
 
-Wanted = Sequence[tuple[Scope, Place, tuple[int, int]]]
-Columns = dict[tuple[str, Place], dict[str, Any]]
+RangesToRead = Sequence[tuple[Scope, TopicPartition, tuple[int, int]]]
+Columns = dict[tuple[str, TopicPartition], dict[str, Any]]
 
 
 def _collect(
-    name: str, wanted: Wanted, tools: Tools, isolation: str = "", words: Sequence[int] | None = None
+    name: str, wanted: RangesToRead, context: AuditContext, isolation: str = "", words: Sequence[int] | None = None
 ) -> Columns:
     """{(cluster, place): columns in the order of the log}; one Spark job for each cluster and isolation.
 
     ``words``: only records with one of these fingerprints.
     """
     found: Columns = {}
-    keys = {(scope.side(name).cluster, scope.isolation(name)) for scope, _place, _ends in wanted}
-    for cluster, declared in sorted(keys):
-        mine = [item for item in wanted if (item[0].side(name).cluster, item[0].isolation(name)) == (cluster, declared)]
-        whole = tools.reader.whole(*timestamps([scope for scope, _place, _ends in mine], cluster, declared))
-        settings = tools.plan.clusters[cluster]
+    for cluster, declared in sorted({scope.read_from(name) for scope, _place, _ends in wanted}):
+        mine = [item for item in wanted if item[0].read_from(name) == (cluster, declared)]
+        whole = context.reader.whole(*timestamps([scope for scope, _place, _ends in mine], cluster, declared))
+        settings = context.plan.clusters[cluster]
         reads = [
-            tools.reader.details(tools.reader.records(settings, isolation or declared, ranges), whole)
+            context.reader.details(context.reader.records(settings, isolation or declared, ranges), whole)
             for ranges in _rounds(mine)
         ]
         rows = reduce(lambda one, other: one.union(other), reads)
         if words is not None:
             rows = rows.where(rows["whole"].isin(list(words)))
-        table = _run(rows, f"level 2, {cluster}", sum(end - start for _scope, _place, (start, end) in mine), tools)
+        planned = sum(end - start for _scope, _place, (start, end) in mine)
+        table = context.collect({cluster: rows}, f"level 2, {cluster}", planned)[cluster]
         for (topic, partition), read in by_place(table, "offset", without=("key_sha256", "value_sha256")).items():
             # Two topic pairs may have read the same records of one topic.
             once = np.unique(read["offset"], return_index=True)[1]
             columns = {column: values[once] for column, values in read.items()}
-            found[cluster, (tools.names[topic], partition)] = {**columns, "table": table}
+            found[cluster, (context.names[topic], partition)] = {**columns, "table": table}
     return found
 
 
-def _run(rows: DataFrame, what: str, planned: int, tools: Tools) -> pa.Table:
-    before = rows_read(tools.session)
-    with ThreadPoolExecutor(1) as pool:
-        job = pool.submit(rows.toArrow)
-        tools.progress.watch([job], what, planned, lambda: rows_read(tools.session) - before)
-        return job.result()
-
-
-def _rounds(wanted: Wanted) -> list[dict[Place, tuple[int, int]]]:
+def _rounds(wanted: RangesToRead) -> list[dict[TopicPartition, tuple[int, int]]]:
     """A read names each partition once: further ranges of it go into further reads."""
-    rounds: list[dict[Place, tuple[int, int]]] = []
+    rounds: list[dict[TopicPartition, tuple[int, int]]] = []
     for _scope, place, ends in wanted:
         free = next((ranges for ranges in rounds if place not in ranges), None)
         if free is None:
@@ -478,55 +448,50 @@ def _columns(rows: Mapping[str, Any], index: Any) -> Records:
 
 
 def _region(spec: Spec, left: Records, right: Records) -> Region:
-    scope, partition = spec.pair.scope, spec.pair.partition
-    planned = scope.topic.partitions[_index(scope, partition)]
-    source, target = (_edge(scope, name, partition) for name in SIDES)
+    scope, partition = spec.scope, spec.pair.partition
+    planned = next(item for item in scope.topic.partitions if item.number == partition)
+    source, target = (_edge(spec.pair, name) for name in SIDES)
     return Region(partition, left, right, spec.head, spec.tail, source, target, planned.replicated)
 
 
-def _edge(scope: Scope, name: str, partition: int) -> Edge:
-    look: Look = getattr(scope, name)
-    return Edge(scope.spans[name, partition].log_start, look.expires, look.compacts)
-
-
-def _index(scope: Scope, partition: int) -> int:
-    return next(n for n, item in enumerate(scope.topic.partitions) if item.number == partition)
+def _edge(pair: PartitionPair, name: str) -> Edge:
+    topic: TopicDescription = getattr(pair.scope, name)
+    return Edge(pair.span(name).log_start, topic.expires, topic.compacts)
 
 
 def _searched(
-    regions: list[tuple[Spec, Region]], tools: Tools, found: Mapping[int, Compared]
+    regions: list[tuple[Spec, Region]], context: AuditContext, found: Mapping[Scope, Compared]
 ) -> tuple[list[tuple[Spec, Region]], int]:
     """What nobody explains may be a far copy, or that of an aborted record: look for it in the whole source."""
     foreign = {
-        (id(compared.scope), item.partition, item.target_offset)
+        (compared.scope, item.partition, item.target_offset)
         for compared in found.values()
         for item in compared.differences
         if item.kind == FOREIGN
     }
     words: set[int] = set()
-    wanted: dict[tuple[int, int], tuple[Scope, Place, tuple[int, int]]] = {}
+    wanted: dict[tuple[Scope, int], tuple[Scope, TopicPartition, tuple[int, int]]] = {}
     for spec, region in regions:
-        key, span = id(spec.pair.scope), spec.pair.scope.spans["source", region.partition]
+        scope, span = spec.scope, spec.pair.span("source")
         mine = {
             word
             for offset, word in zip(region.right.offset.tolist(), region.right.whole.tolist(), strict=True)
-            if (key, region.partition, offset) in foreign
+            if (scope, region.partition, offset) in foreign
         }
         if mine and span.end > span.start:
             words |= mine
-            wanted[key, region.partition] = (spec.pair.scope, spec.place("source"), (span.start, span.end))
+            wanted[scope, region.partition] = (scope, spec.place("source"), (span.start, span.end))
     if len(words) > SEARCHED:
-        tools.progress.say(f"{len(words):,} records of targets are on no source nearby: too many to look for them")
+        context.progress.say(f"{len(words):,} records of targets are on no source nearby: too many to look for them")
     if not wanted or len(words) > SEARCHED:
         return regions, 0
     signed = np.asarray(sorted(words), dtype=np.uint64).view(np.int64).tolist()
-    visible = _collect("source", list(wanted.values()), tools, words=signed)
-    everything = _collect("source", list(wanted.values()), tools, "read_uncommitted", signed)
+    visible = _collect("source", list(wanted.values()), context, words=signed)
+    everything = _collect("source", list(wanted.values()), context, "read_uncommitted", signed)
     enriched = []
     for spec, region in regions:
-        where = spec.pair.scope.topic.source.cluster, spec.place("source")
-        origins = _known(visible.get(where))
-        aborted = frozenset(_known(everything.get(where))) - set(origins)
+        origins = _known(visible.get(spec.log("source")))
+        aborted = frozenset(_known(everything.get(spec.log("source")))) - set(origins)
         enriched.append((spec, replace(region, origins=origins, aborted=aborted)))
     return enriched, 2 * sum(end - start for _scope, _place, (start, end) in wanted.values())
 

@@ -22,6 +22,7 @@ from .errors import AuditError
 SCHEMA = "switchback.kafka_dr/audit-plan/1"
 MODES = ("complete", "online", "disaster")
 ISOLATIONS = ("read_committed", "read_uncommitted")
+SIDES = ("source", "target")
 GUARANTEES = ("at_least_once", "exactly_once")
 
 
@@ -34,7 +35,7 @@ class Cluster:
 
 
 @dataclass(frozen=True)
-class Side:
+class TopicSide:
     """``live``: records behind the planned end are expected, because somebody writes there rightly."""
 
     cluster: str
@@ -42,9 +43,12 @@ class Side:
     topic_id: str | None
     live: bool
 
+    def __str__(self) -> str:
+        return f"{self.cluster}:{self.topic}"
+
 
 @dataclass(frozen=True)
-class Range:
+class PlannedRange:
     """Offsets [start, end); None: the log start, or the end that the audit finds."""
 
     start: int | None
@@ -52,15 +56,15 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Partition:
+class PlannedPartition:
     number: int
-    source: Range
-    target: Range
+    source: PlannedRange
+    target: PlannedRange
     replicated: int | None  # source offset below which the flow says that it has copied everything
 
 
 @dataclass(frozen=True)
-class Position:
+class CommittedOffsets:
     """``truth``: the side whose position is right; the other one is judged. ``None``: the group has no commit.
 
     ``own``: where the group itself stood on the judged side when it left that side earlier; it has read what is below.
@@ -87,8 +91,8 @@ class Position:
 @dataclass(frozen=True)
 class Topic:
     name: str
-    source: Side
-    target: Side
+    source: TopicSide
+    target: TopicSide
     mode: str
     isolation: str
     guarantee: str
@@ -96,12 +100,16 @@ class Topic:
     baseline: bool
     fresh: bool  # the positions are of now: one below a log start will be reset, and was not overtaken by retention
     accept: tuple[str, ...]
-    partitions: tuple[Partition, ...]
-    positions: tuple[Position, ...]
+    partitions: tuple[PlannedPartition, ...]
+    positions: tuple[CommittedOffsets, ...]
+
+    @property
+    def partition_numbers(self) -> list[int]:
+        return [partition.number for partition in self.partitions]
 
 
 @dataclass(frozen=True)
-class Plan:
+class AuditPlan:
     run: str
     pair: str
     clusters: Mapping[str, Cluster]
@@ -109,7 +117,7 @@ class Plan:
     document: Mapping[str, Any] = field(repr=False, compare=False, default_factory=dict)
 
 
-def load(path: Path, environment: Mapping[str, str] | None = None) -> Plan:
+def load(path: Path, environment: Mapping[str, str] | None = None) -> AuditPlan:
     """Raises `AuditError` ``plan_unreadable``, ``plan_version`` or ``plan_invalid``."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -120,7 +128,7 @@ def load(path: Path, environment: Mapping[str, str] | None = None) -> Plan:
     return parse(document, os.environ if environment is None else environment, path.parent)
 
 
-def parse(document: Any, environment: Mapping[str, str], folder: Path = Path()) -> Plan:
+def parse(document: Any, environment: Mapping[str, str], folder: Path = Path()) -> AuditPlan:
     root = _Node(document, "plan")
     schema = root.text("schema")
     if schema != SCHEMA:
@@ -134,7 +142,7 @@ def parse(document: Any, environment: Mapping[str, str], folder: Path = Path()) 
     if not topics:
         raise AuditError("plan_invalid", "The plan names no topic: there is nothing to prove.")
     root.finish("run", "pair")
-    return Plan(root.text("run"), root.text("pair"), clusters, topics, document)
+    return AuditPlan(root.text("run"), root.text("pair"), clusters, topics, document)
 
 
 def _cluster(alias: str, node: _Node, environment: Mapping[str, str], folder: Path) -> Cluster:
@@ -201,17 +209,17 @@ def _topic(node: _Node, clusters: Mapping[str, Cluster]) -> Topic:
     return topic
 
 
-def _side(node: _Node, clusters: Mapping[str, Cluster]) -> Side:
+def _side(node: _Node, clusters: Mapping[str, Cluster]) -> TopicSide:
     alias = node.text("cluster")
     if alias not in clusters:
         raise node.wrong(f"the cluster {alias!r} is not one of {', '.join(clusters) or 'none'}")
-    side = Side(alias, node.text("topic"), node.value("topic_id", str, None), node.value("live", bool, False))
+    side = TopicSide(alias, node.text("topic"), node.value("topic_id", str, None), node.value("live", bool, False))
     node.finish()
     return side
 
 
-def _partition(node: _Node) -> Partition:
-    partition = Partition(
+def _partition(node: _Node) -> PlannedPartition:
+    partition = PlannedPartition(
         node.value("partition", int),
         _range(node.node("source")),
         _range(node.node("target")),
@@ -221,8 +229,8 @@ def _partition(node: _Node) -> Partition:
     return partition
 
 
-def _range(node: _Node) -> Range:
-    found = Range(node.value("start", int, None), node.value("end", int, None))
+def _range(node: _Node) -> PlannedRange:
+    found = PlannedRange(node.value("start", int, None), node.value("end", int, None))
     start, end = found.start or 0, found.end
     if start < 0 or (end is not None and end < start):
         raise node.wrong(f"[{found.start}, {found.end}) is no range of offsets")
@@ -230,11 +238,11 @@ def _range(node: _Node) -> Range:
     return found
 
 
-def _position(node: _Node, partitions: int) -> Position:
-    position = Position(
+def _position(node: _Node, partitions: int) -> CommittedOffsets:
+    position = CommittedOffsets(
         node.text("group"),
         node.value("partition", int),
-        node.choice("truth", ("source", "target")),
+        node.choice("truth", SIDES),
         node.value("source", int, None),
         node.value("target", int, None),
         node.value("own", int, None),

@@ -24,7 +24,7 @@ UNKNOWN = "UNKNOWN"
 
 
 @dataclass(frozen=True)
-class Copy:
+class SecondCopy:
     """A record that lies once more on the target: its place on the source, and that of the second copy (ranks)."""
 
     source: int
@@ -36,7 +36,7 @@ class Map:
     """One partition: equal parts by rank, and second copies."""
 
     same: Sequence[Same]
-    copies: Sequence[Copy] = ()
+    copies: Sequence[SecondCopy] = ()
     unread: bool = False  # records on the right that have no counterpart were never read by the group
 
     def mirrored(self) -> Map:

@@ -14,7 +14,7 @@ from typing import Any
 EVERY = 5.0
 
 
-class Progress:
+class ProgressReporter:
     """Lines of the form ``audit  12.3 s  text``."""
 
     def __init__(self, quiet: bool = False) -> None:

@@ -10,17 +10,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from .brokers import Place
+from .brokers import Brokers, TopicPartition
 from .chunks import Chunker, Chunks
 from .errors import AuditError
-from .plan import Cluster
+from .plan import AuditPlan, Cluster
+from .progress import ProgressReporter, rows_read
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-Ranges = Mapping[Place, tuple[int, int]]
+Key = TypeVar("Key")
+OffsetRanges = Mapping[TopicPartition, tuple[int, int]]
 
 # Spark's defaults fetch 500 records a poll, with two round trips each; those wait behind a fetch that was sent ahead,
 # which at the end of a log waits for records that nobody wants (half a second by default). Larger fetches than these
@@ -40,7 +46,7 @@ SUMMARY = (
 )
 
 
-class Reader:
+class FingerprintReader:
     """Fingerprints of this run: they compare with each other only, for the seed is theirs alone."""
 
     def __init__(self, session: SparkSession, seed: int, marker: str) -> None:
@@ -58,7 +64,7 @@ class Reader:
             )
         return found
 
-    def records(self, cluster: Cluster, isolation: str, ranges: Ranges) -> DataFrame:
+    def records(self, cluster: Cluster, isolation: str, ranges: OffsetRanges) -> DataFrame:
         """One Spark partition for each Kafka partition, in the order of its offsets."""
         assign: dict[str, list[int]] = {}
         starts: dict[str, dict[str, int]] = {}
@@ -171,6 +177,32 @@ def _stamp(timestamps: Sequence[str], of: Sequence[str]) -> str:
         return "0L"
     names = ", ".join("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'" for name in sorted(timestamps))
     return f"if(topic in ({names}), unix_micros(timestamp), 0L)"
+
+
+@dataclass(frozen=True)
+class AuditContext:
+    """What both levels read with."""
+
+    plan: AuditPlan
+    brokers: Mapping[str, Brokers]
+    reader: FingerprintReader
+    session: SparkSession
+    names: Mapping[int, str]  # topics by their fingerprints, which the rows have
+    progress: ProgressReporter
+    budget: int  # records of both sides that are read one by one, and held in memory; longer runs only count
+    settle: float  # seconds that copies of a snapshot's last records may take to arrive
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        return {topic: number for number, topic in self.names.items()}
+
+    def collect(self, frames: Mapping[Key, DataFrame], what: str, planned: int) -> dict[Key, pa.Table]:
+        """One Spark job for each frame, all at the same time; ``planned``: records that they read."""
+        before = rows_read(self.session)
+        with ThreadPoolExecutor() as pool:
+            jobs = {key: pool.submit(frame.toArrow) for key, frame in frames.items()}
+            self.progress.watch(list(jobs.values()), what, planned, lambda: rows_read(self.session) - before)
+        return {key: job.result() for key, job in jobs.items()}
 
 
 class Recipe:

@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from .brokers import Brokers, Look, Place
+from .brokers import Brokers, TopicDescription, TopicPartition
 from .errors import AuditError
-from .plan import Plan, Range, Side, Topic
+from .plan import SIDES, AuditPlan, PlannedRange, Topic, TopicSide
 
 TARGET_ISOLATION = "read_committed"  # workers with exactly-once write replicas in transactions
 
 
 @dataclass(frozen=True)
-class Span:
+class ReadRange:
     """Offsets [start, end) are read; from ``border`` on they only count as outside of the plan."""
 
     start: int
@@ -29,27 +29,31 @@ class Span:
     log_start: int
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Scope:
-    """One topic pair of the plan. ``reasons``: why its verdict can be no better than UNKNOWN."""
+    """One topic pair of the plan, equal to itself only. ``reasons``: why its verdict can be no better than UNKNOWN."""
 
     topic: Topic
-    source: Look | None = None
-    target: Look | None = None
+    source: TopicDescription | None = None  # None: the topic does not exist
+    target: TopicDescription | None = None
     reasons: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    spans: dict[tuple[str, int], Span] = field(default_factory=dict)  # ("source" | "target", partition)
+    spans: dict[tuple[str, int], ReadRange] = field(default_factory=dict)  # ("source" | "target", partition)
 
     @property
     def readable(self) -> bool:
         return bool(self.spans)
 
-    def side(self, name: str) -> Side:
-        side: Side = getattr(self.topic, name)
+    def side(self, name: str) -> TopicSide:
+        side: TopicSide = getattr(self.topic, name)
         return side
 
     def isolation(self, name: str) -> str:
         return self.topic.isolation if name == "source" else TARGET_ISOLATION
+
+    def read_from(self, name: str) -> tuple[str, str]:
+        """Cluster and isolation level."""
+        return self.side(name).cluster, self.isolation(name)
 
     @property
     def timestamps(self) -> bool:
@@ -57,7 +61,7 @@ class Scope:
         return bool(self.source and self.target and self.source.keeps_timestamps and self.target.keeps_timestamps)
 
 
-def take(plan: Plan, brokers: Mapping[str, Brokers]) -> list[Scope]:
+def take(plan: AuditPlan, brokers: Mapping[str, Brokers]) -> list[Scope]:
     """Ask both clusters. A wrong cluster ends the audit; a topic that is wrong only ends what is said of it."""
     for alias, cluster in plan.clusters.items():
         found = brokers[alias].cluster_id()
@@ -66,19 +70,23 @@ def take(plan: Plan, brokers: Mapping[str, Brokers]) -> list[Scope]:
                 "wrong_cluster",
                 f"Cluster {alias} must be {cluster.cluster_id}; {cluster.bootstrap_servers} is {found}.",
             )
-    scopes = [Scope(topic) for topic in plan.topics]
-    for alias, asked in brokers.items():
-        wanted = [
-            (scope, name) for scope in scopes for name in ("source", "target") if scope.side(name).cluster == alias
-        ]
-        looks = asked.topics(scope.side(name).topic for scope, name in wanted)
-        for scope, name in wanted:
-            setattr(scope, name, looks.get(scope.side(name).topic))
+    sides = [side for topic in plan.topics for side in (topic.source, topic.target)]
+    described = {
+        alias: asked.topics(side.topic for side in sides if side.cluster == alias) for alias, asked in brokers.items()
+    }
+    scopes = [
+        Scope(
+            topic,
+            described[topic.source.cluster].get(topic.source.topic),
+            described[topic.target.cluster].get(topic.target.topic),
+        )
+        for topic in plan.topics
+    ]
     for scope in scopes:
         _check(scope)
     # The source first: what it holds by then must be on the target at the end of the look.
     sound = [scope for scope in scopes if not scope.reasons]
-    for name in ("source", "target"):
+    for name in SIDES:
         _measure(sound, name, brokers)
     for scope in sound:
         _expired_uncopied(scope)
@@ -88,14 +96,14 @@ def take(plan: Plan, brokers: Mapping[str, Brokers]) -> list[Scope]:
 def look_again(scopes: Iterable[Scope], brokers: Mapping[str, Brokers]) -> None:
     """Ids must be those of the first look; a log start that moved meanwhile is a note, for the records were read."""
     for scope in scopes:
-        for name in ("source", "target"):
+        for name in SIDES:
             side, before = scope.side(name), getattr(scope, name)
             if not scope.readable:
                 continue
             now = brokers[side.cluster].topics([side.topic]).get(side.topic)
             if now is None or now.topic_id != before.topic_id:
                 found = "gone" if now is None else "another one"
-                scope.reasons.append(f"{side.cluster}:{side.topic} was {found} at the end of the audit")
+                scope.reasons.append(f"{side} was {found} at the end of the audit")
                 continue
             places = [(side.topic, partition) for of, partition in scope.spans if of == name]
             starts = brokers[side.cluster].starts(places)
@@ -103,18 +111,16 @@ def look_again(scopes: Iterable[Scope], brokers: Mapping[str, Brokers]) -> None:
                 ends = brokers[side.cluster].ends(places, scope.isolation(name))
                 grown = sum(end > scope.spans[name, place[1]].end for place, end in ends.items())
                 if grown:
-                    scope.reasons.append(f"{grown} partitions of {side.cluster}:{side.topic} were written meanwhile")
+                    scope.reasons.append(f"{grown} partitions of {side} were written meanwhile")
             moved = sum(start > scope.spans[name, place[1]].log_start for place, start in starts.items())
             if moved:
-                scope.notes.append(
-                    f"the log start of {moved} partitions of {side.cluster}:{side.topic} moved meanwhile"
-                )
+                scope.notes.append(f"the log start of {moved} partitions of {side} moved meanwhile")
 
 
 def _expired_uncopied(scope: Scope) -> None:
     """A replica that was never written, of a log that has lost its head: nobody knows what it held (SOUNDNESS 20)."""
     for partition in scope.topic.partitions:
-        source, target = (scope.spans[name, partition.number] for name in ("source", "target"))
+        source, target = (scope.spans[name, partition.number] for name in SIDES)
         if source.log_start > 0 and target.end == 0 and not scope.topic.baseline:
             scope.reasons.append(
                 f"partition {partition.number}: {source.log_start} offsets expired, none was ever copied"
@@ -123,47 +129,48 @@ def _expired_uncopied(scope: Scope) -> None:
 
 def _check(scope: Scope) -> None:
     topic = scope.topic
-    for name in ("source", "target"):
+    for name in SIDES:
         side, look = scope.side(name), getattr(scope, name)
-        where = f"{side.cluster}:{side.topic}"
         if look is None:
-            scope.reasons.append(f"{where} does not exist")
+            scope.reasons.append(f"{side} does not exist")
         elif side.topic_id is not None and look.topic_id != side.topic_id:
             scope.reasons.append(
-                f"{where} was created again: its id is {look.topic_id}, the plan was made for {side.topic_id}"
+                f"{side} was created again: its id is {look.topic_id}, the plan was made for {side.topic_id}"
             )
         elif look.partitions != len(topic.partitions):
-            scope.reasons.append(f"{where} has {look.partitions} partitions, the plan has {len(topic.partitions)}")
+            scope.reasons.append(f"{side} has {look.partitions} partitions, the plan has {len(topic.partitions)}")
     if topic.transformed:
         scope.reasons.append("the flow transforms records: equal bytes cannot be expected")
 
 
 def _measure(scopes: list[Scope], name: str, brokers: Mapping[str, Brokers]) -> None:
-    asked: dict[tuple[str, str], list[Place]] = {}
+    asked: dict[tuple[str, str], list[TopicPartition]] = {}
     for scope in scopes:
-        places = [(scope.side(name).topic, partition.number) for partition in scope.topic.partitions]
-        asked.setdefault((scope.side(name).cluster, scope.isolation(name)), []).extend(places)
+        places = [(scope.side(name).topic, number) for number in scope.topic.partition_numbers]
+        asked.setdefault(scope.read_from(name), []).extend(places)
     for (alias, isolation), places in asked.items():
         starts, ends = brokers[alias].starts(places), brokers[alias].ends(places, isolation)
         # Later than the last stable offset: a transaction is open, and neither flow nor audit sees what lies behind it.
         written = brokers[alias].ends(places, "read_uncommitted")
         for scope in scopes:
             side = scope.side(name)
-            if (side.cluster, scope.isolation(name)) != (alias, isolation):
+            if scope.read_from(name) != (alias, isolation):
                 continue
             for partition in scope.topic.partitions:
                 place = (side.topic, partition.number)
-                planned: Range = getattr(partition, name)
+                planned: PlannedRange = getattr(partition, name)
                 scope.spans[name, partition.number] = _span(scope, side, place, planned, starts[place], ends[place])
                 if scope.topic.mode != "online" and not side.live and written[place] > ends[place]:
                     scope.reasons.append(
-                        f"{alias}:{place[0]}-{place[1]}: a transaction is open at {ends[place]}, "
+                        f"{side}-{place[1]}: a transaction is open at {ends[place]}, "
                         f"{written[place] - ends[place]} offsets behind it could not be read"
                     )
 
 
-def _span(scope: Scope, side: Side, place: Place, planned: Range, start: int, end: int) -> Span:
-    where = f"{side.cluster}:{place[0]}-{place[1]}"
+def _span(
+    scope: Scope, side: TopicSide, place: TopicPartition, planned: PlannedRange, start: int, end: int
+) -> ReadRange:
+    where = f"{side}-{place[1]}"
     begin = start if planned.start is None else planned.start
     border = end if planned.end is None else planned.end
     if begin > start and not scope.topic.baseline:
@@ -177,4 +184,4 @@ def _span(scope: Scope, side: Side, place: Place, planned: Range, start: int, en
         scope.reasons.append(f"{where}: the plan ends at {border}, the log at {end}")
         border = max(begin, end)
     last = border if side.live else end
-    return Span(begin, max(begin, last), max(begin, border), start)
+    return ReadRange(begin, max(begin, last), max(begin, border), start)

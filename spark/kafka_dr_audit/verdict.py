@@ -11,10 +11,10 @@ from typing import Any
 
 from . import differences as d
 from .alignment import Same
-from .level1 import SIDES, Half, Pair
+from .level1 import PartitionPair
 from .level2 import Bulk, Compared
-from .plan import Plan, Position
-from .positions import EXACT, NONE, REREAD, SKIP, Copy, Judged, Map, judge
+from .plan import SIDES, AuditPlan, CommittedOffsets
+from .positions import EXACT, NONE, REREAD, SKIP, Judged, Map, SecondCopy, judge
 from .resends import Doubled, unexplained
 from .snapshot import Scope
 
@@ -49,16 +49,16 @@ def combine(verdicts: Iterable[str]) -> str:
 
 
 def result(
-    plan: Plan,
+    plan: AuditPlan,
     scopes: Sequence[Scope],
     compared: Sequence[Compared],
-    unread: Mapping[int, Sequence[int]],
+    unread: Mapping[Scope, Sequence[int]],
     facts: Mapping[str, Any],
     sample: int,
 ) -> dict[str, Any]:
     """The whole document. ``unread``: partitions of a scope that have offsets but no visible record at all."""
-    by_scope = {id(item.scope): item for item in compared}
-    topics = [_topic(scope, by_scope.get(id(scope)), unread.get(id(scope), ()), sample) for scope in scopes]
+    by_scope = {item.scope: item for item in compared}
+    topics = [_topic(scope, by_scope.get(scope), unread.get(scope, ()), sample) for scope in scopes]
     return {
         "schema": SCHEMA,
         "run": plan.run,
@@ -110,10 +110,9 @@ def _unsettled(compared: Compared) -> list[str]:
     """What was seen, and neither called equal nor given a name: no proof of anything."""
     reasons = []
     for name in SIDES:
-        outside = sum(getattr(pair, name).outside for pair in compared.pairs)
+        outside = sum(pair.half(name).outside for pair in compared.pairs)
         if outside:
-            side = compared.scope.side(name)
-            reasons.append(f"{outside} records of {side.cluster}:{side.topic} lie behind the plan's end")
+            reasons.append(f"{outside} records of {compared.scope.side(name)} lie behind the plan's end")
     named = {place for item in compared.differences for place in (item.partition, item.target_partition)}
     named |= {bulk.partition for bulk in compared.bulks}
     # Online, what was missing at first may have arrived since.
@@ -262,17 +261,17 @@ def _stamp(milliseconds: int) -> int | None:
     return None if milliseconds < 0 else milliseconds
 
 
-def _partition(pair: Pair, compared: Compared) -> dict[str, Any]:
+def _partition(pair: PartitionPair, compared: Compared) -> dict[str, Any]:
     shown: dict[str, Any] = {"partition": pair.partition, "chunks_equal": sum(part.length for part in pair.same)}
     for name in SIDES:
-        half, span = getattr(pair, name), pair.scope.spans[name, pair.partition]
+        chunks, span = pair.half(name).chunks, pair.span(name)
         shown[name] = {
             "start": span.start,
             "end": span.border,
-            "records": half.chunks.total,
-            "chunks": len(half.chunks),
-            "oldest": _stamp(int(half.chunks.oldest.min())) if len(half.chunks) else None,
-            "newest": _stamp(int(half.chunks.newest.max())) if len(half.chunks) else None,
+            "records": chunks.total,
+            "chunks": len(chunks),
+            "oldest": _stamp(int(chunks.oldest.min())) if len(chunks) else None,
+            "newest": _stamp(int(chunks.newest.max())) if len(chunks) else None,
         }
     counts: dict[str, int] = {}
     for item in compared.differences:
@@ -283,7 +282,7 @@ def _partition(pair: Pair, compared: Compared) -> dict[str, Any]:
     return shown
 
 
-def _curve(pair: Pair, points: int = 60) -> list[list[int]]:
+def _curve(pair: PartitionPair, points: int = 60) -> list[list[int]]:
     """[timestamp, source offset, target offset] of equal chunks, evenly chosen: how the offsets run apart."""
     both = [(part.left + n, part.right + n) for part in pair.same for n in _spread(part.length, points)]
     step = max(1, len(both) // points)
@@ -306,7 +305,7 @@ def _positions(compared: Compared) -> list[dict[str, Any]]:
     return [_position(item, halves[item.partition], maps[item.partition]) for item in compared.scope.topic.positions]
 
 
-def _map(pair: Pair, compared: Compared) -> Map | None:
+def _map(pair: PartitionPair, compared: Compared) -> Map | None:
     """None where a run could not be told apart: no position there can be judged."""
     if any(bulk.partition == pair.partition and bulk.kind is None for bulk in compared.bulks):
         return None
@@ -321,7 +320,7 @@ def _map(pair: Pair, compared: Compared) -> Map | None:
     ]
     parts += [part for item in compared.aligned if item.partition == pair.partition for part in item.same]
     copies = [
-        Copy(item.source_rank, item.target_rank)
+        SecondCopy(item.source_rank, item.target_rank)
         for item in compared.differences
         if item.kind == d.DUPLICATE
         and item.partition == pair.partition
@@ -344,7 +343,7 @@ def outside(span: tuple[int, int], cuts: Iterable[tuple[int, int]]) -> list[tupl
     return kept
 
 
-def _position(item: Position, pair: Pair, place: Map | None) -> dict[str, Any]:
+def _position(item: CommittedOffsets, pair: PartitionPair, place: Map | None) -> dict[str, Any]:
     shown = _shown(item)
     beyond = _beyond(item, pair)
     if beyond:
@@ -374,15 +373,14 @@ def _verdict(judged: Judged) -> dict[str, Any]:
     }
 
 
-def _rank(pair: Pair, name: str, offset: int) -> int:
-    half: Half = getattr(pair, name)
-    return int(half.ranks[offset])
+def _rank(pair: PartitionPair, name: str, offset: int) -> int:
+    return int(pair.half(name).ranks[offset])
 
 
-def _beyond(item: Position, pair: Pair) -> tuple[str, str, str] | None:
+def _beyond(item: CommittedOffsets, pair: PartitionPair) -> tuple[str, str, str] | None:
     """The judged position must lie within the log: else auto.offset.reset decides (SOUNDNESS 8)."""
     for name in (item.given, item.truth):
-        offset, span = getattr(item, name), pair.scope.spans[name, pair.partition]
+        offset, span = getattr(item, name), pair.span(name)
         if offset is None:
             continue
         if offset < span.start and not pair.scope.topic.fresh:
@@ -398,10 +396,10 @@ def _beyond(item: Position, pair: Pair) -> tuple[str, str, str] | None:
     return None
 
 
-def _shown(item: Position) -> dict[str, Any]:
+def _shown(item: CommittedOffsets) -> dict[str, Any]:
     shown = {"group": item.group, "partition": item.partition, "truth": item.truth}
     return {**shown, "source": item.source, "target": item.target, "own": item.own, "records": 0, "resent": 0}
 
 
-def _unjudged(item: Position, reason: str = "the topic could not be compared") -> dict[str, Any]:
+def _unjudged(item: CommittedOffsets, reason: str = "the topic could not be compared") -> dict[str, Any]:
     return {**_shown(item), "verdict": UNKNOWN, "judged": UNKNOWN, "reason": reason}

@@ -15,7 +15,7 @@ from kafka_dr_audit import session
 from kafka_dr_audit.chunks import chunk_size
 from kafka_dr_audit.level1 import RUNS
 from kafka_dr_audit.plan import Cluster
-from kafka_dr_audit.reading import Reader
+from kafka_dr_audit.reading import FingerprintReader
 
 
 def peak_mib() -> float:
@@ -28,7 +28,7 @@ def main() -> None:
     output = Path(folder, "side").absolute()
     output.mkdir(parents=True, exist_ok=True)
     spark = session.start(session.Resources(master, "512m"), output)
-    reader = Reader(spark, 42, "marker")
+    reader = FingerprintReader(spark, 42, "marker")
     ranges = {}
     per, rest = divmod(int(records), int(partitions))
     for number in range(int(partitions)):

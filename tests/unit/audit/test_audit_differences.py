@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from kafka_dr_audit.alignment import Same
 from kafka_dr_audit.chunks import mixed
 from kafka_dr_audit.differences import Edge, Records, Region, Rules, classify
-from kafka_dr_audit.positions import Copy, Judged, Map, judge
+from kafka_dr_audit.positions import Judged, Map, SecondCopy, judge
 
 Record = tuple[object, object, object, int]  # key, value, headers, milliseconds
 
@@ -243,7 +243,7 @@ def test_a_position_is_exact_too_early_or_too_late(place, stands, goes_on, expec
 
 def test_second_copies_are_counted_apart_from_the_position() -> None:
     """T = 0..9, R = 0..5 3 4 5 6..9: 3 to 5 lie twice."""
-    place = Map([Same(0, 0, 6), Same(6, 9, 4)], [Copy(3, 6), Copy(4, 7), Copy(5, 8)])
+    place = Map([Same(0, 0, 6), Same(6, 9, 4)], [SecondCopy(3, 6), SecondCopy(4, 7), SecondCopy(5, 8)])
     assert judge(place, 6, 9) == Judged("EXACT", 0, 0, 9)
     assert judge(place, 6, 6) == Judged("REREAD", 3, 0, 9)
     assert judge(place, 5, 8) == Judged("EXACT", 0, 0, 8)
@@ -252,7 +252,7 @@ def test_second_copies_are_counted_apart_from_the_position() -> None:
     assert judge(place, 3, 7) == Judged("SKIP", 1, 0, 6)
     assert judge(place, 2, 2) == Judged("EXACT", 0, 3, 2)
     assert judge(place, 4, 7) == Judged("EXACT", 0, 0, 7)
-    lone = Map([Same(0, 0, 4), Same(4, 5, 6)], [Copy(1, 4)])
+    lone = Map([Same(0, 0, 4), Same(4, 5, 6)], [SecondCopy(1, 4)])
     assert judge(lone, 3, 3) == Judged("EXACT", 0, 1, 3)  # the replica brings 1 once more, whatever the position
     assert judge(lone, 4, 5) == Judged("EXACT", 0, 0, 5)
 

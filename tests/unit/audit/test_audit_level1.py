@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from kafka_dr_audit import level1
 from kafka_dr_audit.chunks import Chunker
 from kafka_dr_audit.errors import AuditError
-from kafka_dr_audit.level1 import Ask, Half, Pair
-from kafka_dr_audit.plan import Partition, Range, Side, Topic
+from kafka_dr_audit.level1 import Ask, Half, PartitionPair
+from kafka_dr_audit.plan import PlannedPartition, PlannedRange, Topic, TopicSide
 from kafka_dr_audit.reading import CHUNK, END, RANK, RANK_BITS
 from kafka_dr_audit.snapshot import Scope
 
@@ -56,12 +56,12 @@ def chunked(visible: list[int], ask: Ask) -> dict[str, Any] | None:
     }
 
 
-def pair(visible: list[int], ranks: dict[int, int]) -> Pair:
-    part = Partition(0, Range(None, None), Range(None, None), None)
-    sides = [Side(alias, "T", None, False) for alias in ("P", "B")]
+def pair(visible: list[int], ranks: dict[int, int]) -> PartitionPair:
+    part = PlannedPartition(0, PlannedRange(None, None), PlannedRange(None, None), None)
+    sides = [TopicSide(alias, "T", None, False) for alias in ("P", "B")]
     rest = ("complete", "read_committed", "at_least_once", False, False, True, (), (part,), ())
     half = Half(level1._runs(rows(visible) if visible else None, SIZE, "P:T-0"), 0, ranks)
-    return Pair(Scope(Topic("T", *sides, *rest)), 0, half, half, [], [])
+    return PartitionPair(Scope(Topic("T", *sides, *rest)), 0, half, half, [], [])
 
 
 @given(offsets, st.sets(st.integers(0, 160), max_size=6))

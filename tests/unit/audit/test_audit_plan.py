@@ -51,8 +51,8 @@ def test_a_good_plan_is_read_with_its_defaults() -> None:
     found = plan.parse(GOOD, {})
     (topic,) = found.topics
     assert (topic.isolation, topic.guarantee, topic.accept) == ("read_committed", "at_least_once", ())
-    assert topic.partitions[0].source == plan.Range(0, 5)
-    assert topic.partitions[0].target == plan.Range(None, None)
+    assert topic.partitions[0].source == plan.PlannedRange(0, 5)
+    assert topic.partitions[0].target == plan.PlannedRange(None, None)
     assert topic.positions[0].target is None
 
 
@@ -185,7 +185,7 @@ STATE: dict[str, Any] = {
 CLUSTERS = {alias: {"cluster_id": alias, "bootstrap_servers": f"{alias}:9092"} for alias in ("P", "B")}
 
 
-def written(pair: dict[str, Any] | None = None, state: dict[str, Any] | None = None) -> plan.Plan:
+def written(pair: dict[str, Any] | None = None, state: dict[str, Any] | None = None) -> plan.AuditPlan:
     """As the audit reads it: a plan that it refuses would fail here."""
     document = audit_plan.audit_plan(pair or PAIR, state or STATE, CLUSTERS, {"Payments": 1})
     return plan.parse(json.loads(json.dumps(document)), {})
@@ -195,8 +195,8 @@ def test_after_a_failover_both_directions_and_all_positions_are_planned() -> Non
     forward, back = sorted(written().topics, key=lambda topic: topic.name, reverse=True)
     assert (forward.name, forward.mode, forward.target.topic) == ("P:Payments", "complete", "P.Payments")
     assert (back.name, back.mode, back.target.topic) == ("B:Payments", "online", "B.Payments")
-    assert forward.positions == (plan.Position("g", 0, "source", 10, 9),)
-    assert back.positions == (plan.Position("g", 0, "target", 3, 4),)
+    assert forward.positions == (plan.CommittedOffsets("g", 0, "source", 10, 9),)
+    assert back.positions == (plan.CommittedOffsets("g", 0, "target", 3, 4),)
     assert forward.source.topic_id == "a-b_cc"
     assert forward.accept == ("FOREIGN",)
     assert written().run == "r7"
@@ -205,8 +205,8 @@ def test_after_a_failover_both_directions_and_all_positions_are_planned() -> Non
 def test_where_a_group_stood_when_it_last_left_the_side_it_enters_is_its_own() -> None:
     left = {**STATE["left"], "B": {"positions": {"g": {"Payments": {"0": 2}}}}}
     forward, back = sorted(written(state={**STATE, "left": left}).topics, key=lambda topic: topic.name, reverse=True)
-    assert forward.positions == (plan.Position("g", 0, "source", 10, 9),)
-    assert back.positions == (plan.Position("g", 0, "target", 3, 4, own=2),)
+    assert forward.positions == (plan.CommittedOffsets("g", 0, "source", 10, 9),)
+    assert back.positions == (plan.CommittedOffsets("g", 0, "target", 3, 4, own=2),)
 
 
 def test_before_any_move_there_are_no_positions() -> None:
@@ -225,7 +225,7 @@ def test_an_identity_pair_is_compared_both_as_it_is_and_as_it_was_left() -> None
     assert (then.source.cluster, then.target.cluster, then.mode) == ("P", "B", "complete")
     assert (then.source.live, then.target.live) == (True, True)
     assert (then.partitions[0].source.end, then.partitions[0].target.end) == (12, 11)
-    assert then.positions == (plan.Position("g", 0, "source", 10, 3),)
+    assert then.positions == (plan.CommittedOffsets("g", 0, "source", 10, 3),)
 
 
 def test_an_identity_pair_that_never_moved_has_one_direction() -> None:

@@ -19,13 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_dr_audit import level1, level2, verdict
-from kafka_dr_audit.brokers import Look
+from kafka_dr_audit.brokers import TopicDescription
 from kafka_dr_audit.chunks import Chunker, Chunks, mixed
 from kafka_dr_audit.differences import FOREIGN, Records, Region, Rules, classify
-from kafka_dr_audit.level1 import Half, Pair
-from kafka_dr_audit.plan import Partition, Position, Range, Side, Topic
+from kafka_dr_audit.level1 import Half, PartitionPair
+from kafka_dr_audit.plan import CommittedOffsets, PlannedPartition, PlannedRange, Topic, TopicSide
 from kafka_dr_audit.resends import SMALL
-from kafka_dr_audit.snapshot import Scope, Span
+from kafka_dr_audit.snapshot import ReadRange, Scope
 
 CHUNK = 8
 SETTINGS = {
@@ -43,7 +43,7 @@ class World:
     left: list[int]
     right: list[int]
     start: int = 0
-    positions: list[Position] = field(default_factory=list)
+    positions: list[CommittedOffsets] = field(default_factory=list)
     budget: int = 400_000
     untimed: set[int] = field(default_factory=set)  # records of the source that have no timestamp
     retimed: set[int] = field(default_factory=set)  # records whose copies have a wrong one
@@ -106,8 +106,8 @@ def records(spec: level2.Spec, name: str, world: World) -> Records:
 
 def audited(world: World) -> dict[str, object]:
     """The document of the one topic, by everything that the program does but reading."""
-    part = Partition(0, Range(None, None), Range(None, None), None)
-    sides = [Side(alias, "T", None, False) for alias in ("P", "B")]
+    part = PlannedPartition(0, PlannedRange(None, None), PlannedRange(None, None), None)
+    sides = [TopicSide(alias, "T", None, False) for alias in ("P", "B")]
     topic = Topic(
         "T",
         *sides,
@@ -121,11 +121,11 @@ def audited(world: World) -> dict[str, object]:
         (part,),
         tuple(world.positions),
     )
-    scope = Scope(topic, Look("a", 1, SETTINGS), Look("b", 1, SETTINGS))
-    scope.spans = {
-        ("source", 0): Span(0, len(world.left), len(world.left), 0),
-        ("target", 0): Span(0, len(world.right), len(world.right), 0),
+    spans = {
+        ("source", 0): ReadRange(0, len(world.left), len(world.left), 0),
+        ("target", 0): ReadRange(0, len(world.right), len(world.right), 0),
     }
+    scope = Scope(topic, TopicDescription("a", 1, SETTINGS), TopicDescription("b", 1, SETTINGS), spans=spans)
     watched = {
         name: set().union(*(position.watched(name) for position in world.positions)) for name in ("source", "target")
     }
@@ -138,7 +138,7 @@ def audited(world: World) -> dict[str, object]:
     compared = level2.Compared(scope, [pair])
     if not world.budget:
         return verdict._topic(scope, compared, (), 5)
-    specs = level2._specs([pair], {id(scope): compared}, world.budget)
+    specs = level2._specs([pair], {scope: compared}, world.budget)
     regions = [level2._region(spec, records(spec, "source", world), records(spec, "target", world)) for spec in specs]
     compared.differences, compared.aligned = classify(regions, Rules())
     if any(item.kind == FOREIGN for item in compared.differences):
@@ -149,7 +149,7 @@ def audited(world: World) -> dict[str, object]:
     return verdict._topic(scope, compared, (), 5)
 
 
-def covered(pair: Pair, specs: list[level2.Spec], regions: list[Region]) -> None:
+def covered(pair: PartitionPair, specs: list[level2.Spec], regions: list[Region]) -> None:
     """Every chunk is either equal or read again or counted, and no region overlaps another one."""
     spans = sorted((spec.gap.left, spec.gap.left_end, spec.gap.right, spec.gap.right_end) for spec in specs)
     for before, after in itertools.pairwise(spans):
@@ -221,7 +221,7 @@ def test_records_without_a_timestamp_are_named_for_what_they_are(
     world.untimed = untimed
     if not world.start:
         stands, goes_on = (data.draw(st.integers(0, len(log))) for log in (world.left, world.right))
-        world.positions = [Position("g", 0, "source", stands, goes_on, None)]
+        world.positions = [CommittedOffsets("g", 0, "source", stands, goes_on, None)]
     found = audited(world)
     assert set(kinds(found)) <= {"DUPLICATE", "EXPIRED", "RETIMED", "FOREIGN"}, world
     assert kinds(found).get("RETIMED", 0) == len(untimed & set(world.left))
@@ -278,7 +278,7 @@ def test_a_position_skips_exactly_if_counting_says_so(world: World, data: st.Dat
     stands = data.draw(st.integers(0, len(world.left)))
     goes_on = data.draw(st.integers(0, len(world.right)))
     own = data.draw(st.one_of(st.just(0), st.integers(0, len(world.right))))
-    world.positions = [Position("g", 0, "source", stands, goes_on, own)]
+    world.positions = [CommittedOffsets("g", 0, "source", stands, goes_on, own)]
     found = audited(world)
     (judged,) = found["positions"]
     skipped = set(world.left[stands:]) - set(world.right[goes_on:]) - set(world.right[:own])
@@ -306,7 +306,7 @@ def test_backwards_a_position_skips_exactly_if_counting_says_so(world: World, da
     stands = data.draw(st.integers(0, len(world.right)))
     goes_on = data.draw(st.integers(0, len(world.left)))
     own = data.draw(st.one_of(st.just(0), st.integers(0, len(world.left))))
-    world.positions = [Position("g", 0, "target", goes_on, stands, own)]
+    world.positions = [CommittedOffsets("g", 0, "target", goes_on, stands, own)]
     (judged,) = audited(world)["positions"]
     ahead = min(world.right[stands:], default=max(world.right[:stands], default=-1) + 1)
     skipped = set(range(max(ahead, own), goes_on))
