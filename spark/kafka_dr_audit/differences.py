@@ -462,22 +462,12 @@ def _whole(one: _One, side: str) -> int:
 def _difference(kind: str, one: _One | None, twin: _One | None, detail: str = "") -> Difference:
     some = one or twin
     assert some is not None
-    source: tuple[int | None, ...] = (None, None, None)
-    target: tuple[int | None, ...] = (None, None, None)
-    if one:
-        left = one.region.left
-        source = int(left.offset[one.index]), int(left.stamp[one.index]), int(left.rank[one.index])
-    if twin:
-        right = twin.region.right
-        target = int(right.offset[twin.index]), int(right.stamp[twin.index]), int(right.rank[twin.index])
-    return Difference(
-        kind,
-        some.region.partition,
-        source_offset=source[0],
-        source_stamp=source[1],
-        source_rank=source[2],
-        target_offset=target[0],
-        target_stamp=target[1],
-        target_rank=target[2],
-        detail=detail,
-    )
+    return Difference(kind, some.region.partition, *_located(one, "left"), *_located(twin, "right"), detail=detail)
+
+
+def _located(one: _One | None, side: str) -> tuple[int | None, int | None, int | None]:
+    """Offset, timestamp and rank."""
+    if one is None:
+        return None, None, None
+    records: Records = getattr(one.region, side)
+    return int(records.offset[one.index]), int(records.stamp[one.index]), int(records.rank[one.index])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-Key = TypeVar("Key")
+K = TypeVar("K")
 OffsetRanges = Mapping[TopicPartition, tuple[int, int]]
 
 # Spark's defaults fetch 500 records a poll, with two round trips each; those wait behind a fetch that was sent ahead,
@@ -196,7 +196,7 @@ class AuditContext:
     def ids(self) -> dict[str, int]:
         return {topic: number for number, topic in self.names.items()}
 
-    def collect(self, frames: Mapping[Key, DataFrame], what: str, planned: int) -> dict[Key, pa.Table]:
+    def collect(self, frames: Mapping[K, DataFrame], what: str, planned: int) -> dict[K, pa.Table]:
         """One Spark job for each frame, all at the same time; ``planned``: records that they read."""
         before = rows_read(self.session)
         with ThreadPoolExecutor() as pool:

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +129,24 @@ def test_a_shell_script_names_its_licence(path: Path) -> None:
 @pytest.mark.parametrize("path", files(".py", "plugins/module_utils"), ids=name)
 def test_a_module_util_says_that_it_is_private(path: Path) -> None:
     assert PRIVATE in path.read_text(encoding="utf-8")
+
+
+def nodes(folder: str) -> Iterator[tuple[str, ast.AST]]:
+    for path in files(".py", folder):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            yield name(path), node
+
+
+def classes(folder: str) -> list[str]:
+    return [node.name for _path, node in nodes(folder) if isinstance(node, ast.ClassDef)]
+
+
+def test_each_class_of_the_audit_has_a_name_of_its_own() -> None:
+    found = Counter(classes("spark") + classes("plugins/module_utils"))
+    assert [one for one in classes("spark") if found[one] > 1] == []
+
+
+def test_the_audit_never_calls_id() -> None:
+    """An `id()` used as a key outlives its object; a key must be the object itself."""
+    calls = [(path, node.func) for path, node in nodes("spark") if isinstance(node, ast.Call)]
+    assert [path for path, called in calls if isinstance(called, ast.Name) and called.id == "id"] == []
