@@ -18,10 +18,12 @@ from ansible.module_utils.basic import AnsibleModule
 from ._core.changes import Outcome, diff_of
 from ._core.errors import DrError, with_alias
 from ._core.security import is_secret
+from ._core.waiting import Bounds
 
 __all__ = [
     "ArgumentSpec",
     "Result",
+    "bounds_of",
     "cm_options",
     "connect_options",
     "kafka_options",
@@ -112,7 +114,8 @@ def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result]) -> None:
 
 def _name_cluster(error: DrError, params: Mapping[str, Any]) -> None:
     """An address alone does not show which side of the pair it is."""
-    clusters = params.get("clusters")
+    pair = params.get("pair")
+    clusters = pair.get("clusters") if isinstance(pair, Mapping) else params.get("clusters")
     if isinstance(clusters, Mapping):
         error.message = with_alias(error.message, error.endpoint, clusters)
 
@@ -163,6 +166,11 @@ def wait_options(timeout: float = 120.0, stall: float = 0.0, sleep: float = 0.25
             "stall_timeout": {"type": "float", "default": stall},
         }
     )
+
+
+def bounds_of(params: Mapping[str, Any]) -> Bounds:
+    """The bounds that ``wait_options`` defines."""
+    return Bounds(params["wait_timeout"], params["wait_sleep"], params["stall_timeout"])
 
 
 def secret_values(value: Any) -> set[str]:

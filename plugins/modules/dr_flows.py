@@ -20,7 +20,7 @@ extends_documentation_fragment:
   - switchback.kafka_dr.attributes
 options:
   pair:
-    description: The pair, as the role C(kafka_dr) derives it.
+    description: The pair, C(kafka_dr_pair.spec) of the role C(kafka_dr).
     type: dict
     required: true
   state:
@@ -79,7 +79,7 @@ author:
 EXAMPLES = r"""
 - name: Bring the flows to the state in which the applications live on B
   switchback.kafka_dr.dr_flows:
-    pair: "{{ kafka_dr_pair }}"
+    pair: "{{ kafka_dr_pair.spec }}"
     state: live
     at: B
 """

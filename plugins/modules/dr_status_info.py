@@ -17,7 +17,7 @@ description:
     RUNNING alone proves nothing, because a connector stays RUNNING while its brokers are dead.
   - Can wait for evidence instead of sleeping, with a bound and a stall report.
 extends_documentation_fragment:
-  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.pair.flows
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.attributes
@@ -73,9 +73,12 @@ author:
 EXAMPLES = r"""
 - name: Look at both flows
   switchback.kafka_dr.dr_status_info:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    topics: [Payments]
-    groups: [settlement]
+    pair:
+      clusters:
+        P: {bootstrap_servers: "kafka-p:9092", connect_url: "http://connect-p:8083"}
+        B: {bootstrap_servers: "kafka-b:9092", connect_url: "http://connect-b:8083"}
+      topics: [Payments]
+      groups: [settlement]
     flows:
       - {source: P, target: B}
       - {source: B, target: P}
@@ -83,9 +86,7 @@ EXAMPLES = r"""
 
 - name: Producers are stopped, wait until everything is copied and read
   switchback.kafka_dr.dr_status_info:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    topics: [Payments]
-    groups: [settlement]
+    pair: "{{ kafka_dr_pair.spec }}"
     flows: [{source: P, target: B}]
     wait_for: copied
     groups_on: P
@@ -117,9 +118,20 @@ status:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.status import status
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import flow_options, pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
+    ArgumentSpec,
+    Result,
+    bounds_of,
+    run,
+    wait_options,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.status import StatusRequest, status
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    flow_options,
+    flows_of,
+    pair_option,
+    pair_spec,
+)
 
 SPEC = ArgumentSpec(
     {
@@ -129,12 +141,25 @@ SPEC = ArgumentSpec(
         "groups_stall": {"type": "float", "default": 10.0},
         "partial": {"type": "bool", "default": False},
     }
-).merge(pair_options(), flow_options(), wait_options())
+).merge(pair_option(), flow_options(), wait_options())
 
 
 def work(module: AnsibleModule) -> Result:
-    """Look, wait, report."""
-    return status(module.params)
+    """Observe, wait, report."""
+    params = module.params
+    return status(
+        StatusRequest(
+            pair=pair_spec(params),
+            flows=flows_of(params),
+            wait_for=params["wait_for"],
+            bounds=bounds_of(params),
+            groups_on=params["groups_on"] or "",
+            groups_timeout=params["groups_timeout"],
+            groups_stall=params["groups_stall"],
+            partial=params["partial"],
+            request_timeout=params["request_timeout"],
+        )
+    )
 
 
 def main() -> None:

@@ -44,7 +44,7 @@ def measure(clusters: Mapping[str, Any], say: Callable[[str], None] = lambda tex
     for source, target in (("P", "B"), ("B", "P")):
         flow(clusters, source, target, "running")
     produce(clusters["P"]["bootstrap_servers"])
-    watched = {"clusters": clusters, "topics": [TOPIC], "flows": [{"source": "P", "target": "B"}]}
+    watched = {"pair": {"clusters": clusters, "topics": [TOPIC]}, "flows": [{"source": "P", "target": "B"}]}
     module("dr_status_info", {**watched, "wait_for": "copied", "wait_timeout": 300})
     say(f"{PARTITIONS} partitions with {RECORDS} records each are copied")
     commit_groups(clusters["P"]["bootstrap_servers"], seed=1)

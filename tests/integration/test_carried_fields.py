@@ -30,6 +30,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
 from brokers import commit
 from raw_records import NO_TIMESTAMP, Raw, write
 
@@ -291,12 +292,12 @@ def test_the_scheduled_job_and_a_disaster_put_groups_where_they_stand(pair: Pair
 
 def test_a_topic_that_ends_without_timestamps_accuses_nobody(pair: Pair) -> None:
     look = {**pair.about("ends", "untimed", "equal", "unnamed"), "flows": [THERE]}
-    result = run_module(dr_status_info, look)
+    result = run_module(dr_status_info, as_pair(look))
     assert result["rc"] == 0, result["msg"]
     assert [text for text in result["status"]["missing"] if "does not have" in text] == []
 
 
 def test_a_record_that_only_a_foreign_writer_can_have_written_is_still_named(pair: Pair) -> None:
     pair.write("ends", [Raw(b"foreign", b"k", NO_TIMESTAMP)], alias=B)
-    result = run_module(dr_status_info, {**pair.about("ends"), "flows": [THERE]})
+    result = run_module(dr_status_info, as_pair({**pair.about("ends"), "flows": [THERE]}))
     assert [text for text in result["status"]["missing"] if "does not have" in text] != []

@@ -172,8 +172,9 @@ class Pair:
         assert result["rc"] == 0, result["msg"]
 
     def wait_copied(self, flow: Flow, topic: str) -> None:
-        params = {"clusters": self.clusters, "topics": [topic], "policy": "identity", "flows": [flow]}
-        result = run_module(dr_status_info, {**params, "wait_for": "copied", "wait_timeout": 90, "wait_sleep": 0.1})
+        pair = {"clusters": self.clusters, "topics": [topic], "policy": "identity"}
+        wait = {"wait_for": "copied", "wait_timeout": 90, "wait_sleep": 0.1}
+        result = run_module(dr_status_info, {"pair": pair, "flows": [flow], **wait})
         assert result["rc"] == 0, result["msg"]
 
     def copy(self, flow: Flow, topic: str) -> None:

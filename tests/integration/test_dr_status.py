@@ -20,6 +20,7 @@ from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.modules import connect_mirror, dr_status_info, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
 from brokers import commit
 
 pytestmark = pytest.mark.integration
@@ -84,7 +85,7 @@ class Pair:
             "wait_timeout": 60,
             **more,
         }
-        return run_module(dr_status_info, params)
+        return run_module(dr_status_info, as_pair(params))
 
     def send(self, topic: str, count: int, alias: str = P) -> None:
         producer = Producer({"bootstrap.servers": self.servers(alias)})

@@ -32,6 +32,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
 from brokers import commit
 
 pytestmark = pytest.mark.integration
@@ -95,7 +96,7 @@ class Pair:
 
     def wait_copied(self, *flows: dict[str, str]) -> None:
         params = {"clusters": self.clusters, "topics": self.topics, "flows": list(flows), "wait_for": "copied"}
-        result = run_module(dr_status_info, {**params, "wait_timeout": 120})
+        result = run_module(dr_status_info, as_pair({**params, "wait_timeout": 120}))
         assert result["rc"] == 0, result["msg"]
 
     def send(self, alias: str, topic: str, partition: int, count: int) -> None:

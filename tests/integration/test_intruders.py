@@ -38,6 +38,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
 from ansible_collections.switchback.kafka_dr.tests.support.snapshot import at_rest
 from brokers import commit
 
@@ -161,7 +162,7 @@ class Pair:
 
     def status(self, *topics: str, **more: Any) -> dict[str, Any]:
         params = {"clusters": self.clusters, "topics": list(topics), "policy": self.policy, "flows": [self.there]}
-        return run_module(dr_status_info, {**params, "wait_timeout": 90, "wait_sleep": 0.1, **more})
+        return run_module(dr_status_info, as_pair({**params, "wait_timeout": 90, "wait_sleep": 0.1, **more}))
 
     def missing(self, *topics: str, **more: Any) -> list[str]:
         """What the status names besides the heartbeats that nobody sends here."""

@@ -20,7 +20,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirro
     wanted_config,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import ClusterSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import ClusterSpec, PairSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
@@ -95,9 +95,8 @@ class Flow:
     # ---- looking
 
     def pair(self) -> Pair:
-        flows = [{"source": P, "target": B}]
-        base = {"topics": [self.topic], "policy": self.policy, "separator": ".", "request_timeout": 30}
-        return Pair({**base, "clusters": self.clusters, "flows": flows})
+        spec = PairSpec.of({"clusters": self.clusters, "topics": [self.topic], "policy": self.policy})
+        return Pair(spec, [(P, B)], timeout=30)
 
     def look(self, pair: Pair, copied: int | None = None, partitions: int = 1) -> FlowLook:
         """As the flow itself might report it."""

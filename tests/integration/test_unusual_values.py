@@ -28,6 +28,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
 from brokers import commit, positions
 
 pytestmark = pytest.mark.integration
@@ -138,7 +139,7 @@ class Pair:
     def wait_copied(self, source: str, target: str) -> None:
         flows = [{"source": source, "target": target}]
         params = {"clusters": self.clusters, "topics": [self.topic], "flows": flows, "separator": SEPARATOR}
-        result = run_module(dr_status_info, {**params, "wait_for": "copied", "wait_timeout": 90})
+        result = run_module(dr_status_info, as_pair({**params, "wait_for": "copied", "wait_timeout": 90}))
         assert result["rc"] == 0, result["msg"]
 
     def wait_checkpointed(self, target: str, replica: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import TopicState
@@ -186,9 +187,8 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> tuple[Pair, Sight]:
     for cluster, missing in (("P", "B.heartbeats"), ("B", "x")):
         kafka[cluster].seen_topics[missing] = None
     engine: Any = SimpleNamespace(application=None)
-    flows = [{"source": "P", "target": "B"}]
-    params = {"topics": ["T"], "groups": ["g"], "policy": "default", "separator": ".", "flows": flows}
-    pair = Pair({**params, "clusters": {"P": {}, "B": {}}, "request_timeout": 1}, Opened(kafka, engine))
+    spec = PairSpec.of({"clusters": {"P": {}, "B": {}}, "topics": ["T"], "groups": ["g"]})
+    pair = Pair(spec, [("P", "B")], opened=Opened(kafka, engine))
 
     def read(cluster: Any, spans: Any, _isolation: str) -> Any:
         alias = next(name for name in kafka if kafka[name] is cluster)

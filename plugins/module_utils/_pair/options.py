@@ -9,6 +9,10 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from .._core.flows.pair_spec import PairSpec
 from .._core.names import JOURNAL_TOPIC, STATE_TOPIC
 from .._module import ArgumentSpec
 
@@ -18,9 +22,12 @@ MEMBER_TIMEOUT = {"member_timeout": {"type": "float", "default": 0.0}}
 __all__ = [
     "MEMBER_TIMEOUT",
     "flow_options",
+    "flows_of",
     "guard_options",
     "journal_options",
+    "pair_option",
     "pair_options",
+    "pair_spec",
     "state_options",
     "translation_options",
     "turn_options",
@@ -41,6 +48,23 @@ def pair_options() -> ArgumentSpec:
             "request_timeout": {"type": "float", "default": 15.0},
         }
     )
+
+
+def pair_option() -> ArgumentSpec:
+    """The pair as one option; documented in the fragment ``pair.spec``."""
+    return ArgumentSpec(
+        {"pair": {"type": "dict", "required": True}, "request_timeout": {"type": "float", "default": 15.0}}
+    )
+
+
+def pair_spec(params: Mapping[str, Any]) -> PairSpec:
+    """The pair that ``pair_option`` takes; raises ``bad_option``."""
+    return PairSpec.of(params["pair"])
+
+
+def flows_of(params: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Source and target of each flow that ``flow_options`` takes."""
+    return [(flow["source"], flow["target"]) for flow in params["flows"]]
 
 
 def flow_options() -> ArgumentSpec:

@@ -345,7 +345,7 @@ class _Look:
         """Everything is seen once, at one time; then each part makes of it what it needs."""
         flows = [(self.x, self.y)] + ([] if self._naming.policy == "identity" else [(self.y, self.x)])
         wanted = [{"source": source, "target": target} for source, target in flows]
-        pair = Pair({**self._params, "flows": wanted}, self._opened)
+        pair = Pair.of_params({**self._params, "flows": wanted}, self._opened)
         sight = kept(lambda: pair.sight(workers, [self.x]))
         seen = self._together(
             {
@@ -405,7 +405,7 @@ class _Look:
         self, state: Mapping[str, Any], pair: Pair, sight: Sight | DrError, first: FlowLook | DrError
     ) -> dict[str, Any]:
         look, finding = judged_flows(pair, [given(first)], _MOVING_SECONDS)[0]
-        foreign = foreign_records(pair, look, pair.accepted, given(sight).last)
+        foreign = foreign_records(pair, look, pair.spec.accepted_foreign, given(sight).last)
         counted = uncopied(pair, look) if look.source == self.x else {}
         lacking = [counted[key] for key in sorted(counted) if counted[key].most]
         if self._naming.policy == "identity":

@@ -117,7 +117,7 @@ class _Salvage:
     def __init__(self, params: Mapping[str, Any]) -> None:
         self._params = params
         self.p, self.b = params["source"], params["target"]
-        self.pair = Pair({**params, "flows": [{"source": self.p, "target": self.b}]})
+        self.pair = Pair.of_params({**params, "flows": [{"source": self.p, "target": self.b}]})
         self.newer_keys: list[str] = []
         self._failover_ms = int(float(params["failed_over"]) * 1000) if params["failed_over"] else None
         self._identity = self.pair.naming.policy == "identity"

@@ -96,7 +96,7 @@ def test_it_leaves_the_side_where_the_applications_live() -> None:
 
 def test_it_runs_no_heartbeats_of_its_own_and_takes_away_all_of_its_connectors() -> None:
     found = of(real())
-    spec = PairSpec.of(found, {})
+    spec = PairSpec.of(found["spec"])
     wanted = [goal for state in ("live", "absent") for goal in flow_goals(spec, state, "drill-B")]
     assert {goal.heartbeats for goal in wanted} == {None}
     assert found["drill"]["belongings"]["drill-B"]["connectors"] == [
@@ -123,7 +123,7 @@ def test_clients_log_in_as_this_collection_or_as_the_principal_and_connectors_ne
     assert own["drill"]["fence_logins"] == {"User:drill": own["drill"]["logins"]["drill-P"]}
     assert {client["principal"] for client in own["clients"]} == {"User:drill"}
     assert {acl["principal"] for acl in own["rights"]["drill-B"]["acls"]} == {"User:drill"}
-    assert "secret" not in str(PairSpec.of(own, {}))
+    assert "secret" not in str(PairSpec.of(own["spec"]))
 
 
 def test_what_cannot_be_practised() -> None:

@@ -21,6 +21,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.go
     flow_goals,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.layout import pair_option
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.connect.applying import steps
 
@@ -38,7 +39,7 @@ def derived(**more: Any) -> dict[str, Any]:
 
 
 def pair(**more: Any) -> PairSpec:
-    return PairSpec.of(derived(**more), {})
+    return PairSpec.of(pair_option(derived(**more)))
 
 
 def goals(state: str, at: str = "", **more: Any) -> list[FlowGoal]:
@@ -144,9 +145,9 @@ def test_a_state_of_an_unknown_cluster_or_flow_is_refused(state: str, at: str) -
 
 
 def test_the_id_that_a_cluster_reported_outranks_the_one_of_the_inventory() -> None:
-    given = derived()
+    given = pair_option(derived())
     given["clusters"]["P"]["cluster_id"] = "declared"
-    assert PairSpec.of(given, {}).clusters["P"].cluster_id == "declared"
+    assert PairSpec.of(given).clusters["P"].cluster_id == "declared"
     assert PairSpec.of(given, {"P": "reported"}).clusters["P"].cluster_id == "reported"
 
 

@@ -36,7 +36,18 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
     assert [topic["name"] for topic in laid["syncs"]["B"]] == ["mm2-offset-syncs.P.internal"]
     assert {alias: list(laid["endpoints"][alias]) for alias in laid["endpoints"]} == {"P": ["settle"], "B": ["settle"]}
     assert laid["endpoints"]["B"]["settle"] == layout.endpoint(derived, derived["clients"][0], "B")
-    assert set(laid) - set(derived) == {"live_flows", "flow_topics", "endpoints", "names", "syncs", "lists", "rights"}
+    assert laid["spec"]["topics"] == ["Payments", "Orders"]
+    assert not {"clients", "hooks"} & set(laid["spec"])
+    assert set(laid) - set(derived) == {
+        "spec",
+        "live_flows",
+        "flow_topics",
+        "endpoints",
+        "names",
+        "syncs",
+        "lists",
+        "rights",
+    }
 
 
 def test_the_pair_carries_what_its_clients_need_on_each_side_and_the_fence_that_stays() -> None:
@@ -173,7 +184,7 @@ def test_a_client_is_told_librdkafka_properties_and_none_that_are_for_the_java_c
     told = layout.laid_out(derived)["endpoints"]["B"]["settle"]["client"]
     assert told == {"sasl.mechanisms": "SCRAM-SHA-512", "sasl.username": "u"}
     # The connectors translate for themselves, so they get everything.
-    assert PairSpec.of(derived, {}).clusters["B"].client == derived["clusters"]["B"]["client"]
+    assert PairSpec.of(layout.pair_option(derived)).clusters["B"].client == derived["clusters"]["B"]["client"]
 
 
 def test_under_identity_there_is_one_name_and_it_is_subscribed_once() -> None:

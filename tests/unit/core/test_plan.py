@@ -30,6 +30,11 @@ def client(name: str, role: str, **parts: Any) -> dict[str, Any]:
 
 
 PAIR: dict[str, Any] = {
+    "spec": {
+        "clusters": {alias: {"bootstrap_servers": f"{alias}:9092"} for alias in "PB"},
+        "topics": ["T"],
+        "groups": ["g"],
+    },
     "policy": "default",
     "separator": ".",
     "engine": "connect",

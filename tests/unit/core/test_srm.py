@@ -32,7 +32,7 @@ def pair(**more: Any) -> dict[str, Any]:
 
 
 def spec(**more: Any) -> PairSpec:
-    return PairSpec.of(pair(**more), {})
+    return PairSpec.of(layout.pair_option(pair(**more)))
 
 
 def lines_of(state: str, at: str = "", **more: Any) -> dict[str, str]:
@@ -111,7 +111,7 @@ def test_no_setting_overrides_what_the_proof_rests_on(key: str) -> None:
     """SOUNDNESS 5 and 10."""
     with pytest.raises(DrError, match=f'kafka_dr_flow sets "{key}"'):
         pair(flow={"checkpoint_settings": {key: "true"}})
-    given = PairSpec.of({**pair(), "flow": {"settings": {key: "x"}}}, {})
+    given = PairSpec.of({**layout.pair_option(pair()), "flow": {"settings": {key: "x"}}})
     assert srm.flow_lines(given, flow_goals(given, "live", "P")) == lines_of("live", "P")
 
 
@@ -160,10 +160,13 @@ def test_where_both_sites_can_reverse_checkpointing_is_switched_on() -> None:
 
 
 def test_each_cloudera_manager_is_asked_once_which_api_it_speaks() -> None:
-    known = srm.srm_addressed(sites("auto"), looked())
+    laid = layout.laid_out(sites("auto"))
+    known = srm.srm_addressed(laid, looked())
+    assert known["spec"] == {**laid["spec"], "clusters": known["clusters"]}
     for alias in ("P", "B"):
         assert known["srm"][alias]["url"] == known["clusters"][alias]["srm"]["url"] == f"https://cm-{alias}/api/v54"
-    assert {**known, "srm": None, "clusters": None} == {**sites("auto"), "srm": None, "clusters": None}
+    changed = dict.fromkeys(("srm", "clusters", "spec"))
+    assert {**known, **changed} == {**laid, **changed}
 
 
 @pytest.mark.parametrize("old", [{"runtime": "7.3.1"}, {"reverse": {"exists": False}}])

@@ -10,11 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Any
 
-from ..names import CONNECTORS, Naming
+from ..errors import DrError
+from ..names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name
 
-__all__ = ["ClusterSpec", "PairSpec"]
+__all__ = ["DEFAULTS", "ClusterSpec", "PairSpec"]
+
+# What a pair may leave out.
+DEFAULTS: Mapping[str, Any] = {
+    "name": "",
+    "home": "",
+    "groups": (),
+    "group_topics": {},
+    "policy": "default",
+    "separator": ".",
+    "journal_topic": JOURNAL_TOPIC,
+    "state_topic": STATE_TOPIC,
+    "accept_foreign": (),
+    "application": None,
+    "parts": tuple(CONNECTORS),
+    "flow": {},
+    "adopted": {},
+}
 
 
 @dataclass(frozen=True)
@@ -27,6 +46,8 @@ class ClusterSpec:
     client: Mapping[str, Any] = field(default_factory=dict)
     #: None: not known.
     cluster_id: str | None = None
+    #: All of it as the inventory derives it, also for the workers and the management system of the engine.
+    connection: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def brokers(self) -> set[str]:
@@ -38,12 +59,22 @@ class ClusterSpec:
 class PairSpec:
     """What the inventory declares about the clusters and flows of a pair."""
 
+    #: Its name in the journal.
+    name: str
     clusters: Mapping[str, ClusterSpec]
     #: Source and target alias by the flow's name.
     flows: Mapping[str, tuple[str, str]]
     topics: tuple[str, ...]
     groups: tuple[str, ...]
+    #: The originals that a group reads; a group that is absent reads the topics on which it has committed offsets.
+    group_topics: Mapping[str, tuple[str, ...]]
     naming: Naming
+    #: The alias where the applications live when nothing has moved them.
+    home: str
+    journal_topic: str
+    state_topic: str
+    #: Topics whose replicas may hold records of other writers than the flow.
+    accepted_foreign: tuple[str, ...]
     #: The application out of many that the pair stands for; None: there is only one.
     application: str | None
     #: Parts of a flow that belong to the pair.
@@ -56,36 +87,66 @@ class PairSpec:
     adopted: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, pair: Mapping[str, Any], cluster_ids: Mapping[str, str]) -> PairSpec:
-        """From ``kafka_dr_pair``. ``cluster_ids``: as the clusters reported them, instead of the inventory's."""
-        clusters = {
-            alias: ClusterSpec(
-                alias,
-                cluster["bootstrap_servers"],
-                cluster["client"] or {},
-                cluster_ids.get(alias) or cluster["cluster_id"],
-            )
-            for alias, cluster in pair["clusters"].items()
-        }
-        flow = pair["flow"]
+    def of(cls, pair: Mapping[str, Any], cluster_ids: Mapping[str, str] | None = None) -> PairSpec:
+        """From the option ``pair`` of a module: ``kafka_dr_pair.spec``, or as much of it as the module needs.
+
+        ``cluster_ids``: as the clusters reported them, instead of the inventory's. Raises ``bad_option``.
+        """
+        given = {**DEFAULTS, **pair}
+        for key in ("clusters", "topics"):
+            if not given.get(key):
+                raise DrError("bad_option", f'The option pair has no "{key}".', "Pass kafka_dr_pair.spec.")
+        ids = cluster_ids or {}
+        clusters = {alias: _cluster(alias, one or {}, ids.get(alias)) for alias, one in given["clusters"].items()}
+        flow = given["flow"]
         settings = {part: flow.get(f"{part}_settings") or {} for part in CONNECTORS}
         return cls(
+            name=given["name"] or "-".join(sorted(clusters)),
             clusters=clusters,
-            flows={name: (one["source"], one["target"]) for name, one in pair["flows"].items()},
-            topics=tuple(topic["name"] for topic in pair["topics"]),
-            groups=tuple(pair["groups"]),
-            naming=Naming(pair["policy"], pair["separator"]),
-            application=pair["application"],
-            parts=tuple(pair["parts"]),
+            flows={flow_name(source, target): (source, target) for source, target in permutations(clusters, 2)},
+            topics=tuple(given["topics"]),
+            groups=tuple(given["groups"]),
+            group_topics={group: tuple(topics) for group, topics in given["group_topics"].items()},
+            naming=Naming(given["policy"], given["separator"]),
+            home=given["home"] or next(iter(clusters)),
+            journal_topic=given["journal_topic"],
+            state_topic=given["state_topic"],
+            accepted_foreign=tuple(given["accept_foreign"]),
+            application=given["application"],
+            parts=tuple(given["parts"]),
             settings={"common": flow.get("settings") or {}, **settings},
             replication_factor=flow.get("replication_factor"),
             tasks_max=flow.get("tasks_max"),
-            adopted={
-                name: tuple((one.get("connectors") or {}).values()) for name, one in (pair.get("adopt") or {}).items()
-            },
+            adopted={name: tuple(connectors) for name, connectors in given["adopted"].items()},
         )
+
+    @property
+    def connections(self) -> dict[str, Mapping[str, Any]]:
+        """By alias, what clients and engines connect with."""
+        return {alias: cluster.connection for alias, cluster in self.clusters.items()}
 
     def away_and_toward(self, alias: str) -> tuple[str, str]:
         """Names of the flow that has ``alias`` as its source, and of the other one."""
         away = next(name for name, (source, _target) in self.flows.items() if source == alias)
         return away, next(name for name in self.flows if name != away)
+
+    def flow_from(self, source: str) -> tuple[str, str]:
+        """Source and target of the flow that replicates from ``source``; raises ``unknown_alias``."""
+        self.require_alias(source)
+        return self.flows[self.away_and_toward(source)[0]]
+
+    def require_alias(self, alias: str) -> None:
+        """Raise ``unknown_alias`` unless a cluster has this alias."""
+        if alias not in self.clusters:
+            known = ", ".join(sorted(self.clusters))
+            raise DrError("unknown_alias", f'A flow names the alias "{alias}", the clusters are: {known}.')
+
+
+def _cluster(alias: str, one: Mapping[str, Any], cluster_id: str | None) -> ClusterSpec:
+    return ClusterSpec(
+        alias,
+        one.get("bootstrap_servers") or "",
+        one.get("client") or {},
+        cluster_id or one.get("cluster_id"),
+        {"alias": alias, **one},
+    )

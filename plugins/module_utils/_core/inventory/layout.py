@@ -24,6 +24,7 @@ __all__ = [
     "endpoint",
     "laid_out",
     "larger_replicas",
+    "pair_option",
     "salvage_topics",
     "unequal_partitions",
 ]
@@ -39,6 +40,8 @@ def _live_flows(pair: Mapping[str, Any], active: str) -> list[dict[str, str]]:
 def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     """The pair with what roles need ready-made, so that no playbook computes.
 
+    ``spec``: the option ``pair`` of modules.
+
     ``live_flows``: by active alias, source and target of each flow that replicates then. ``lists``: of
     srm-control. ``rights``: by alias, what declared clients need, as ``kafka_acl`` takes it, and what it is to
     ``keep``: the fence. ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by alias,
@@ -51,6 +54,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     }
     return {
         **pair,
+        "spec": pair_option(pair),
         "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
         "lists": list_rows(pair),
         "syncs": {flow["syncs"]["on"]: [flow["syncs"]["topic"]] for flow in pair["flows"].values()},
@@ -58,6 +62,19 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
         "flow_topics": {alias: _flow_topics(pair, alias) for alias in pair["clusters"]},
         "endpoints": endpoints,
         "rights": {alias: _rights(pair, endpoints[alias]) for alias in pair["clusters"]},
+    }
+
+
+def pair_option(pair: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``PairSpec.of`` reads. Applications and their commands are not part of it."""
+    same = ("name", "clusters", "groups", "group_topics", "policy", "separator", "home", "application", "parts", "flow")
+    return {
+        **{key: pair[key] for key in same},
+        "topics": [topic["name"] for topic in pair["topics"]],
+        "journal_topic": pair["journal"]["name"],
+        "state_topic": pair["state"]["name"],
+        "accept_foreign": pair["accept_foreign"],
+        "adopted": {name: list((one["connectors"] or {}).values()) for name, one in pair["adopt"].items()},
     }
 
 

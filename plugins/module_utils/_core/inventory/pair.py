@@ -18,6 +18,7 @@ from ..names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, i
 from ..resources.retention import without_retention
 from ..resources.topic_filters import excluded_by_default
 from ..schema import Key, check_mapping, is_set, nearest
+from ..schema import names as split_names
 from ..srm.states import own_settings
 from .adoption import adopted_flow, check_adopt
 from .applications import part_of
@@ -550,6 +551,7 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         "separator": pair["separator"],
         "home": home,
         "away": away,
+        "accept_foreign": split_names(pair["accept_foreign"] or []),
         "run_on": pair["run_on"],
         "journal": _journal(pair),
         # Connectors of a flow. What kafka_dr_confirm has to say where the state of a cluster is about to be written.

@@ -89,7 +89,7 @@ def _connectors(facts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if pair["engine"] == "srm":
         return None
     rows = []
-    for goal in flow_goals(PairSpec.of(pair, {}), "live", facts["to"]):
+    for goal in flow_goals(PairSpec.of(pair["spec"]), "live", facts["to"]):
         flow, parts = pair["flows"][goal.flow], goal.parts
         # A disaster changes only what runs beside the side that is left.
         if facts["type"] == DISASTER and flow["target"] != facts["to"]:

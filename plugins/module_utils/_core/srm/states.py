@@ -158,7 +158,7 @@ def srm_addressed(pair: Mapping[str, Any], results: Sequence[Mapping[str, Any]])
     clusters = {
         alias: {**cluster, "srm": {**cluster["srm"], "url": urls[alias]}} for alias, cluster in pair["clusters"].items()
     }
-    return {**pair, "srm": sites, "clusters": clusters}
+    return {**pair, "srm": sites, "clusters": clusters, "spec": {**pair["spec"], "clusters": clusters}}
 
 
 def _misfits(pair: Mapping[str, Any], alias: str, rows: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -40,7 +40,7 @@ _STILL_SECONDS = 2.0
 
 def adopt(params: Mapping[str, Any], check: bool) -> Result:
     """Take over every flow of ``adopt``. Without ``apply``, only refuse, and say which flows are ``pending``."""
-    pair = Pair(params)
+    pair = Pair.of_params(params)
     adoptions = [_Adoption(pair, flow, params) for flow in pair.flows if flow_name(*flow) in params["adopt"]]
     for one in adoptions:
         one.require_possible()

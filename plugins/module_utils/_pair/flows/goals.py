@@ -27,7 +27,7 @@ _RESTART_SLEEP = 1.0
 def bring_flows(params: Mapping[str, Any], check: bool) -> Result:
     """Apply the goals of ``state``. ``params``: the options of the module ``dr_flows``."""
     pair = PairSpec.of(params["pair"], params["cluster_ids"])
-    engine = open_engine(params["pair"]["clusters"], pair.naming, {}, params["request_timeout"])
+    engine = open_engine(pair.connections, pair.naming, {}, params["request_timeout"])
     restarts = engine.capabilities.changes_restart
     bounds = Bounds(params["restart_timeout"], _RESTART_SLEEP) if restarts else Bounds(params["wait_timeout"])
     settings = SiteSettings(params["properties"], params["reason"])

@@ -36,7 +36,7 @@ _OFFSETS_TOPIC = re.compile(r"^(?!__|mm2-).*offset", re.IGNORECASE)
 
 def flow_start(params: Mapping[str, Any], check: bool) -> Result:
     """Refuse offsets that do not fit; with ``forget``, forget those of the topics that are to be copied again."""
-    pair = Pair(params)
+    pair = Pair.of_params(params)
     ids = on_each(pair.kafka, lambda alias: _ids(pair, alias))
     looks = on_each(dict.fromkeys(pair.flows), lambda flow: _look(pair, flow, params))
     starts = [one for look in looks.values() for one in replica_starts(pair, look, params)]

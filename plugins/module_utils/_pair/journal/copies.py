@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..._core.errors import DrError
+from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.events import Event, State, fold, merge
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka.client import Kafka
@@ -20,7 +21,7 @@ from ..._kafka.journal import Appender, Undecided, read
 from ..._kafka.topics import describe, log_ranges
 from ..connections.clusters import on_each
 
-__all__ = ["Book", "JournalCopies", "append", "read_copy"]
+__all__ = ["Book", "JournalCopies", "append", "read_copy", "read_state"]
 
 # A writer that died leaves its transaction open for its time-out (15 s) and the broker's round after it (10 s).
 _UNDECIDED = Bounds(40.0, 0.05)
@@ -108,6 +109,11 @@ class JournalCopies:
                 if attempt + 1 == _ATTEMPTS:
                     raise
                 writer.claim_again()
+
+
+def read_state(kafkas: Mapping[str, Kafka], pair: PairSpec) -> State:
+    """The state of the pair's journal, merged from the copies on ``kafkas``. Without a journal topic it is empty."""
+    return JournalCopies(kafkas, pair.journal_topic, pair.name).look().state
 
 
 def append(

@@ -50,7 +50,7 @@ class _Observation:
         self._grown: dict[str, list[str]] = {}
         first, second = params["clusters"]
         flows = [{"source": first, "target": second}, {"source": second, "target": first}]
-        self.pair = Pair({**params, "flows": flows})
+        self.pair = Pair.of_params({**params, "flows": flows})
 
     def run(self) -> dict[str, Any]:
         """``{active, reason, journaled}``."""

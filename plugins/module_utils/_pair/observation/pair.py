@@ -13,11 +13,12 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial as call
 from typing import Any, TypeVar
 
 from ..._core.errors import DrError
-from ..._core.names import CONNECTORS, Naming, connector_name, flow_name
+from ..._core.flows.pair_spec import DEFAULTS, PairSpec
+from ..._core.names import CONNECTORS, connector_name, flow_name
 from ..._core.offsets.fingerprints import may_be_copy
 from ..._core.offsets.gates import PartitionFacts
 from ..._core.offsets.internal_records import decode_heartbeat
@@ -148,24 +149,34 @@ def given(found: T | DrError) -> T:
 
 
 class Pair:
-    """Open connections to both clusters and to what runs their flows; ``opened``: those of somebody else."""
+    """Open connections to both clusters and to the engine of their flows.
 
-    def __init__(self, params: Mapping[str, Any], opened: Opened | None = None) -> None:
-        self.topics = list(params["topics"])
-        self.groups = list(params.get("groups") or [])
-        self._group_topics: Mapping[str, Any] = params.get("group_topics") or {}
-        self.naming = Naming(params["policy"], params["separator"])
-        self._partial: bool = params.get("partial") or False
-        self.accepted: list[str] = list(params.get("accept_foreign") or [])
-        self.flows = [(flow["source"], flow["target"]) for flow in params["flows"]]
-        clusters = params["clusters"]
+    ``opened``: the caller's connections. ``partial``: a flow whose engine does not answer is unknown, no error.
+    """
+
+    def __init__(
+        self,
+        spec: PairSpec,
+        flows: Iterable[tuple[str, str]],
+        timeout: float = 15.0,
+        partial: bool = False,
+        opened: Opened | None = None,
+    ) -> None:
+        self.spec, self.flows = spec, list(flows)
+        self.topics, self.groups, self.naming = list(spec.topics), list(spec.groups), spec.naming
+        self._partial = partial
         for alias in {alias for flow in self.flows for alias in flow}:
-            if alias not in clusters:
-                known = ", ".join(sorted(clusters))
-                raise DrError("unknown_alias", f'A flow names the alias "{alias}", the clusters are: {known}.')
-        self._opened = opened or open_pair(clusters, self.naming, float(params["request_timeout"]))
+            spec.require_alias(alias)
+        self._opened = opened or open_pair(spec.connections, self.naming, timeout)
         self.kafka, self.engine = self._opened.kafka, self._opened.engine
         self._partitions: dict[str, dict[str, int | None]] = {}
+
+    @classmethod
+    def of_params(cls, params: Mapping[str, Any], opened: Opened | None = None) -> Pair:
+        """For modules that take the pair in parts."""
+        spec = PairSpec.of({key: params[key] for key in DEFAULTS.keys() | {"clusters", "topics"} if params.get(key)})
+        flows = [(flow["source"], flow["target"]) for flow in params["flows"]]
+        return cls(spec, flows, float(params["request_timeout"]), opened=opened)
 
     @property
     def requests(self) -> list[dict[str, Any]]:
@@ -208,8 +219,8 @@ class Pair:
         """
         on_each(self.kafka, self.partitions)
         with ThreadPoolExecutor() as pool:
-            engines = {flow: pool.submit(kept, partial(self._engine_look, *flow, away)) for flow in self.flows}
-            groups = {alias: pool.submit(kept, partial(self._groups, alias)) for alias in self.kafka}
+            engines = {flow: pool.submit(kept, call(self._engine_look, *flow, away)) for flow in self.flows}
+            groups = {alias: pool.submit(kept, call(self._groups, alias)) for alias in self.kafka}
             seen = {flow: found.result() for flow, found in engines.items()}
             stood = {alias: found.result() for alias, found in groups.items()}
         logs = on_each(self.kafka, lambda alias: kept(lambda: self._told(alias)))
@@ -424,8 +435,8 @@ class Pair:
 
         ``used``: partitions with a committed offset or assigned to a member.
         """
-        if self._group_topics.get(group):
-            return list(self._group_topics[group])
+        if self.spec.group_topics.get(group):
+            return list(self.spec.group_topics[group])
         touched = {topic for topic, _partition in used}
         return [topic for topic in self.topics if touched & set(self.both_names(alias, topic))]
 

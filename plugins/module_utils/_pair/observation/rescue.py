@@ -50,7 +50,7 @@ def rescue(params: Mapping[str, Any]) -> Result:
     request_timeout. Ends of control records count as offsets, so that a transactional log ends by ``stall_timeout``.
     """
     leave, enter = params["leave"], params["enter"]
-    pair = Pair({**params, "flows": [{"source": leave, "target": enter}]})
+    pair = Pair.of_params({**params, "flows": [{"source": leave, "target": enter}]})
     keys = pair.existing(leave, pair.topics)
 
     def observe() -> _Look:

@@ -11,9 +11,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..._core.errors import DrError, Transient
+from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS
 from ..._core.offsets.gates import PartitionFacts, alive, drained, healthy, lag, open_transaction
 from ..._core.resources.task_failures import failed_text
@@ -25,7 +27,7 @@ from ..connections.clusters import on_each
 from .foreign_writers import circling, foreign_records
 from .pair import FlowLook, GroupLook, Pair, Partition
 
-__all__ = ["flow_row", "group_rows", "judged_flows", "status"]
+__all__ = ["StatusRequest", "flow_row", "group_rows", "judged_flows", "status"]
 
 # Movement is evidence that needs two looks; a flow over a slow line gets this long to show it.
 _MOVING_LIMIT = 3.0
@@ -34,37 +36,55 @@ _STEP = 0.25
 _FAILED_SECONDS = 10.0
 
 
-def status(params: Mapping[str, Any]) -> Result:
-    """Look at the pair, wait if asked to, and report."""
-    pair = Pair(params)
-    waited = _WAITS[params["wait_for"]](pair, params)
+@dataclass(frozen=True)
+class StatusRequest:
+    """What to observe, and what to wait for; the options of ``dr_status_info``."""
+
+    pair: PairSpec
+    flows: Sequence[tuple[str, str]]
+    #: "none", "flowing" or "copied".
+    wait_for: str
+    bounds: Bounds
+    #: Alias on which "copied" also waits for groups with members; "": none.
+    groups_on: str
+    groups_timeout: float
+    groups_stall: float
+    #: A flow whose engine does not answer is UNKNOWN, no error.
+    partial: bool
+    request_timeout: float
+
+
+def status(request: StatusRequest) -> Result:
+    """Observe the pair, wait if asked to, and report."""
+    pair = Pair(request.pair, request.flows, request.request_timeout, request.partial)
+    waited = _WAITS[request.wait_for](pair, request)
     view = waited.state
     extra = {"status": view, "verdict": view["verdict"], "waited_s": round(waited.seconds, 3)}
     result = Result(extra=extra, requests=pair.requests)
     # Groups that do not come to the end are listed; only the flows decide whether "copied" was reached.
     if not waited.done and not view.get("copied"):
-        result.failure = _stuck(params, waited)
+        result.failure = _stuck(request, waited)
     elif view.get("hopeless"):
-        result.failure = _hopeless(params, waited)
+        result.failure = _hopeless(request, waited)
     return result
 
 
-def _stuck(params: Mapping[str, Any], waited: Waited[dict[str, Any]]) -> DrError:
-    how = f"stopped moving for {params['stall_timeout']:g} s" if waited.ended == "stalled" else "did not get there"
+def _stuck(request: StatusRequest, waited: Waited[dict[str, Any]]) -> DrError:
+    how = f"stopped moving for {request.bounds.stall:g} s" if waited.ended == "stalled" else "did not get there"
     missing = "; ".join(waited.state["missing"][:5]) or "nothing was seen"
     more = len(waited.state["missing"]) - 5
     tail = f" and {more} more" if more > 0 else ""
     return DrError(
-        f"not_{params['wait_for']}",
-        f'Waited {waited.seconds:.0f} s for "{params["wait_for"]}", it {how}: {missing}{tail}.',
+        f"not_{request.wait_for}",
+        f'Waited {waited.seconds:.0f} s for "{request.wait_for}", it {how}: {missing}{tail}.',
         "Look at the named connectors, partitions and groups; then start the same playbook again.",
     )
 
 
-def _hopeless(params: Mapping[str, Any], waited: Waited[dict[str, Any]]) -> DrError:
+def _hopeless(request: StatusRequest, waited: Waited[dict[str, Any]]) -> DrError:
     return DrError(
-        f"not_{params['wait_for']}",
-        f'Waited {waited.seconds:.0f} s for "{params["wait_for"]}", and no longer:'
+        f"not_{request.wait_for}",
+        f'Waited {waited.seconds:.0f} s for "{request.wait_for}", and no longer:'
         f" {waited.state['hopeless'].rstrip('.')}.",
         f"Kafka Connect does not restart it, and it did not recover within {_FAILED_SECONDS:g} s. After the cause is"
         " removed, the playbook enable restarts it.",
@@ -91,16 +111,12 @@ class _FailedSince:
         return failed_text(failed[0].name, failed[0].failures) if now - self._since >= _FAILED_SECONDS else ""
 
 
-def _bounds(params: Mapping[str, Any]) -> Bounds:
-    return Bounds(float(params["wait_timeout"]), float(params["wait_sleep"]), float(params["stall_timeout"]))
-
-
-def _once(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
+def _once(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     view = _flowing_view(pair, moving_limit=_MOVING_LIMIT)
     return Waited("done", view, 0.0, 1)
 
 
-def _wait_flowing(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
+def _wait_flowing(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     failed = _FailedSince(CONNECTORS)
 
     def observe() -> dict[str, Any]:
@@ -111,13 +127,13 @@ def _wait_flowing(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any
         return view["verdict"] == PROVEN or bool(view["hopeless"])
 
     # Nothing stands still meanwhile: also a worker that restarts is waited for.
-    return wait_until(observe, done, _bounds(params), _progress, tolerated=(Transient, NoAnswer))
+    return wait_until(observe, done, request.bounds, _progress, tolerated=(Transient, NoAnswer))
 
 
-def _wait_copied(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]]:
+def _wait_copied(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     """Flows have copied everything (by offset, or by the last record: a hint that the barrier proves later)."""
-    side = params["groups_on"]
-    patience = Patience(float(params["groups_timeout"]), float(params["groups_stall"]))
+    side = request.groups_on
+    patience = Patience(request.groups_timeout, request.groups_stall)
     # Tasks that did not fail may still copy the rest.
     failed = _FailedSince(("source",))
 
@@ -134,7 +150,7 @@ def _wait_copied(pair: Pair, params: Mapping[str, Any]) -> Waited[dict[str, Any]
         view["waits"] = waits and not view["hopeless"]
         return view
 
-    return wait_until(observe, lambda view: not view["waits"], _bounds(params), _progress)
+    return wait_until(observe, lambda view: not view["waits"], request.bounds, _progress)
 
 
 def _given_up(patience: Patience, looks: Mapping[str, GroupLook], unread: Mapping[str, str]) -> bool:
@@ -209,7 +225,7 @@ def _flowing_view(pair: Pair, moving_limit: float, failed: _FailedSince | None =
 def _intruders(pair: Pair, look: FlowLook) -> list[str]:
     if look.away:
         return []
-    texts = [f"{look.name}: {text}" for text in foreign_records(pair, look, pair.accepted)]
+    texts = [f"{look.name}: {text}" for text in foreign_records(pair, look, pair.spec.accepted_foreign)]
     if pair.naming.policy == "identity":
         texts += pair.unless_away(lambda: _against(pair, look), f"{look.name}: whether something copies back")
         texts += [f"{look.name}: {text}" for text in circling(pair, look.source, look.target)]

@@ -35,7 +35,7 @@ def forecast(params: Mapping[str, Any]) -> Result:
     being replicated is the other explanation, so that is observed again within the bound.
     """
     x, y = params["leave"], params["enter"]
-    pair = Pair({**params, "flows": [{"source": x, "target": y}, {"source": y, "target": x}]})
+    pair = Pair.of_params({**params, "flows": [{"source": x, "target": y}, {"source": y, "target": x}]})
 
     def observe() -> tuple[Evidence, list[dict[str, Any]], int]:
         evidence = gather(pair, x, y)

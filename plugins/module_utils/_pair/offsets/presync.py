@@ -73,7 +73,7 @@ class _Job:
         self._params = params
         self.x, self.y = params["leave"], params["enter"]
         flows = [{"source": self.x, "target": self.y}, {"source": self.y, "target": self.x}]
-        self.pair = Pair({**params, "flows": flows})
+        self.pair = Pair.of_params({**params, "flows": flows})
         self._run = f"checkpoint-{uuid.uuid4().hex[:6]}"
         self._seconds = float(params["wait_timeout"])
         self._until = 0.0

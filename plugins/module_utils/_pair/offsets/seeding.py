@@ -77,7 +77,7 @@ class _Arming:
         self.source, self.target = params["source"], params["target"]
         self.flow = flow_name(self.source, self.target)
         self._params = params
-        self.pair = Pair({**params, "flows": [{"source": self.source, "target": self.target}]})
+        self.pair = Pair.of_params({**params, "flows": [{"source": self.source, "target": self.target}]})
         self._offsets = self.pair.engine.offsets(self.source, self.target)
         on_each(self.pair.kafka, self.pair.partitions)
         self._logs = {

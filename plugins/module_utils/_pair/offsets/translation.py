@@ -52,7 +52,7 @@ class Translation:
         self.params = params
         self.x, self.y = params["leave"], params["enter"]
         flows = [{"source": self.x, "target": self.y}, {"source": self.y, "target": self.x}]
-        self.pair = Pair({**params, "flows": flows})
+        self.pair = Pair.of_params({**params, "flows": flows})
         self._since = time.monotonic()
         self._earlier = positions(self.pair.kafka[self.x], self.pair.groups)
 
@@ -146,7 +146,7 @@ class Translation:
                 " no producer is left, and that no transaction stays open.",
             )
 
-        foreign = foreign_records(self.pair, forward, self.pair.accepted)
+        foreign = foreign_records(self.pair, forward, self.pair.spec.accepted_foreign)
         if foreign:
             raise DrError(
                 "foreign_writer",

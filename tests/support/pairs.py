@@ -1,0 +1,23 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The option ``pair`` of modules, from what tests name one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import DEFAULTS
+
+__all__ = ["as_pair"]
+
+# Options of modules that still take the pair in parts, by the key of the option ``pair``.
+PARTS = {"name": "pair", "journal_topic": "topic"}
+
+
+def as_pair(params: Mapping[str, Any]) -> dict[str, Any]:
+    """``params`` with everything that describes the pair moved into the option ``pair``."""
+    keys = {key: PARTS.get(key, key) for key in (*DEFAULTS, "clusters", "topics")}
+    pair = {key: params[option] for key, option in keys.items() if option in params}
+    return {**{key: value for key, value in params.items() if key not in keys.values()}, "pair": pair}
