@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What each flow is to do in each state of a pair, for every engine.
 
-The tables are those in docs/architecture.md: MirrorMaker 2's own group sync must not write on the cluster where
+The tables are those in docs/flows.md: MirrorMaker 2's own group sync must not write on the cluster where
 applications live (R10), so it is stopped toward the active side. With the policy identity records flow in one
 direction only, away from the applications: two flows would replicate each record in a circle.
 
