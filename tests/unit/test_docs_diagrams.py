@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from docs_diagrams import ONE_TOPIC, PAIRS, TOPICS, draw, load, steps
+from docs_machinery import LANES, MESSAGES
 from yamls import parse_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +25,11 @@ PAGES = {
 }
 MOVES = ("cutoff", "continuous", "disaster", "identity")
 STEPS = {"disable": "enable"} | {name: name for name in load() if name not in (*MOVES, "disable")}  # and their page
-REQUESTS = [f"phases {name}" for name in (*load(), "failback")] + [f"pair {name}" for name in PAIRS]
+REQUESTS = [
+    *(f"phases {name}" for name in (*load(), "failback")),
+    *(f"pair {name}" for name in PAIRS),
+    *("cutover data", "cutover sequence"),
+]
 
 
 def phases_of_the_code() -> dict[str, list[str]]:
@@ -48,6 +53,18 @@ def filled(name: str, side: str, origin: str) -> list[str]:
 def test_the_diagrams_have_the_phases_of_the_code_in_their_order(name: str) -> None:
     first, *rest = load()[name]
     assert (first, rest) == ("before", phases_of_the_code()["cutoff" if name == "identity" else name])
+
+
+def test_the_sequence_diagram_has_the_phases_of_a_cutoff_in_their_order() -> None:
+    assert list(MESSAGES) == ["before", *phases_of_the_code()["cutoff"], "after"]
+
+
+def test_the_sequence_diagram_draws_an_arrow_for_each_message_and_one_point_of_no_return() -> None:
+    text = draw("cutover sequence")
+    messages = [message for phase in MESSAGES.values() for message in phase]
+    assert text.count("marker-end") == len(messages)
+    assert text.count('class="no-return"') == 1
+    assert {lane for lane, _words in messages} == set(LANES) - {"controller"}
 
 
 @pytest.mark.parametrize(("page", "kind"), PAGES.items())
