@@ -23,11 +23,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "roles/lab/files", "build/collections")]
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.cutover_types import CUTOVER_TYPES  # noqa: E402
 from disasters import PARTS, give_back, lose  # noqa: E402 - beside the path above
 from frozen import Frozen, another_controller, undecided_run, wake  # noqa: E402 - beside the path above
 from hurts import delete_topic, hold_copies  # noqa: E402 - beside the path above
@@ -91,7 +90,7 @@ class Trip:
 
 def faults(policy: str, draw: random.Random) -> list[Fault]:
     """Every phase of every type, the moments in which something is written, random ones, and hurt clusters."""
-    phases = yaml.safe_load((ROOT / "roles" / "cutover" / "vars" / "main.yml").read_text())["cutover_phases"]
+    phases = {name: list(kind.phases) for name, kind in CUTOVER_TYPES.items()}
     kinds = ["cutoff"] if policy == "identity" else [kind for kind in phases if kind != "disaster"]
     found = [Fault(f"{kind}: kill at {phase}", kind, f"phase_{phase}.yml") for kind in kinds for phase in phases[kind]]
     for kind in kinds:

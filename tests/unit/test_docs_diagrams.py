@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.cutover_types import CUTOVER_TYPES
 from docs_diagrams import ONE_TOPIC, PAIRS, TOPICS, draw, load, steps
 from docs_machinery import LANES, MESSAGES
-from yamls import parse_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
@@ -33,9 +33,7 @@ REQUESTS = [
 
 
 def phases_of_the_code() -> dict[str, list[str]]:
-    text = (ROOT / "roles" / "cutover" / "vars" / "main.yml").read_text(encoding="utf-8")
-    found: dict[str, list[str]] = parse_yaml(text)["cutover_phases"]
-    return found
+    return {name: list(kind.phases) for name, kind in CUTOVER_TYPES.items()}
 
 
 def drawn(request: str) -> ElementTree.Element:

@@ -18,7 +18,6 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventor
     hooks_at,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import check_mapping
-from ansible_collections.switchback.kafka_dr.tests.support.yamls import load_yaml
 
 ROLE = Path(__file__).resolve().parents[3] / "roles" / "cutover"
 
@@ -31,10 +30,9 @@ def hook(**parts: Any) -> dict[str, Any]:
 
 
 def test_the_moments_are_the_phases_of_the_role_and_two_around_them() -> None:
-    phases = load_yaml(ROLE / "vars" / "main.yml")["cutover_phases"]
-    assert {name: [*rows, "run", "undo"] for name, rows in phases.items()} == {
-        name: list(moments) for name, moments in MOMENTS.items()
-    }
+    files = {path.stem.removeprefix("phase_") for path in (ROLE / "tasks").glob("phase_*.yml")}
+    assert {phase for moments in MOMENTS.values() for phase in moments} == {*files, "run", "undo"}
+    assert all(moments[-2:] == ("run", "undo") for moments in MOMENTS.values())
 
 
 def test_each_phase_and_each_moment_around_them_has_its_hooks() -> None:

@@ -40,6 +40,7 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
     assert not {"clients", "hooks"} & set(laid["spec"])
     assert set(laid) - set(derived) == {
         "spec",
+        "types",
         "live_flows",
         "flow_topics",
         "endpoints",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..journal.events import DISASTER
+from ..journal.cutover_types import CUTOVER_TYPES, needs_source
 from ..journal.runs import unfinished_run
 from ..resources.groups import with_members
 from ..resources.scopes import scope_problems
@@ -34,7 +34,7 @@ _MEND = (
     " it ends the same way, look at the tasks of those connectors and at the log of their workers."
 )
 _MIXED = (
-    'The type "continuous" cannot be used with the policy "identity": the flow and the producers would write into the'
+    'The type "{}" cannot be used with the policy "{}": the flow and the producers would write into the'
     ' same partitions at the same time, and no cut would tell their records apart. Use the type "cutoff".'
 )
 
@@ -55,8 +55,8 @@ def judge_cutover(
     and the clusters do not contradict each other (SOUNDNESS 18). ``groups``: those that have to move.
     """
     active, run = journal["active"], journal["run"]
-    if policy == "identity" and kind == "continuous":
-        return _judgement(False, [_MIXED], "")
+    if policy not in CUTOVER_TYPES[kind].policies:
+        return _judgement(False, [_MIXED.format(kind, policy)], "")
     busy = {alias: _active_groups(status, alias) for alias in _aliases(status)}
     elsewhere = [alias for alias in busy if alias != to]
     if journal["interrupted"]:
@@ -114,7 +114,7 @@ def judge_disaster(
     ``look``: what ``dr_disaster`` found in check mode. ``anyway``: also while the other side answers (SOUNDNESS 15).
     """
     active, run, busy = journal["active"], journal["run"], look["active_groups"]
-    resumes = journal["interrupted"] and run["type"] == "disaster" and run["to"] == to
+    resumes = journal["interrupted"] and not needs_source(run["type"]) and run["to"] == to
     if active == to and not journal["interrupted"]:
         text = f"The applications already live on {to}"
         if busy:
@@ -236,7 +236,7 @@ def on_higher(run: Mapping[str, Any], asked: str = "auto") -> str:
     phases = run["phases"]
     if "start_consumers" in phases and phases.get("barrier", {}).get("ahead") == []:
         return "keep"
-    return "lower" if run["type"] == DISASTER else "fail"
+    return CUTOVER_TYPES[run["type"]].higher
 
 
 def written_behind(status: Mapping[str, Any], ends: Mapping[str, Mapping[str, int]]) -> list[str]:

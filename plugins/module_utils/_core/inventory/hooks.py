@@ -11,26 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..journal.cutover_types import CUTOVER_TYPES
 from ..schema import Key, nearest
 
 __all__ = ["HOOK_KEYS", "MOMENTS", "check_hook", "hook_lines", "hooks_at"]
 
-# By type, what happens in a run: the phases of roles/cutover/vars/main.yml, and two moments around them.
-_AROUND = ("run", "undo")
-MOMENTS: dict[str, tuple[str, ...]] = {
-    "cutoff": (
-        *("stop_producers", "drain", "stop_consumers", "barrier", "positions", "start"),
-        *("arrival", "flows", "settled", *_AROUND),
-    ),
-    "continuous": (
-        *("stop_consumers", "follow", "positions", "start_consumers", "move_producers"),
-        *("arrival", "flows", "settled", *_AROUND),
-    ),
-    "disaster": (
-        *("stop_consumers", "rescue", "survey", "positions", "start_consumers", "move_producers"),
-        *("arrival", "flows", *_AROUND),
-    ),
-}
+# By type, what happens in a run: its phases, and two moments around them.
+MOMENTS: dict[str, tuple[str, ...]] = {name: (*one.phases, "run", "undo") for name, one in CUTOVER_TYPES.items()}
 HOOK_KEYS = {
     "name": Key(required=True),
     "when": Key(required=True, choices=("before", "after")),

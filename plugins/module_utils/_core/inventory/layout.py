@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any
 
+from ..journal.cutover_types import as_variables
 from ..names import HEARTBEATS, Naming, salvage_topic
 from ..resources.acl import bans, client_acls
 from ..security import librdkafka_properties
@@ -40,7 +41,7 @@ def _live_flows(pair: Mapping[str, Any], active: str) -> list[dict[str, str]]:
 def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     """The pair with what roles need ready-made, so that no playbook computes.
 
-    ``spec``: the option ``pair`` of modules.
+    ``spec``: the option ``pair`` of modules. ``types``: the types of a cutover by name.
 
     ``live_flows``: by active alias, source and target of each flow that replicates then. ``lists``: of
     srm-control. ``rights``: by alias, what declared clients need, as ``kafka_acl`` takes it, and what it is to
@@ -55,6 +56,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **pair,
         "spec": pair_option(pair),
+        "types": as_variables(),
         "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
         "lists": list_rows(pair),
         "syncs": {flow["syncs"]["on"]: [flow["syncs"]["topic"]] for flow in pair["flows"].values()},

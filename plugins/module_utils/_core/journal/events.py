@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import DrError
+from .cutover_types import CUTOVER_TYPES
 
 __all__ = [
-    "DISASTER",
     "KINDS",
     "OF_THE_PAIR",
     "SCHEMA",
@@ -37,8 +37,6 @@ __all__ = [
 ]
 
 SCHEMA = 1
-# The type of a run that needs one side only.
-DISASTER = "disaster"
 # enabled/disabled: the pair was set up / taken down; replaced: another cluster stands where one of its sides was; held:
 # what its topics kept before they were told to keep everything; adopted: whose stored offsets a flow took over.
 OF_THE_PAIR = ("enabled", "disabled", "replaced", "held", "adopted")
@@ -426,7 +424,7 @@ def begin(state: State, wanted: dict[str, Any], new_id: str) -> tuple[str, int, 
         return new_id, state.epoch + 1, False
     if is_same(state.run, wanted):
         return str(state.run["id"]), int(state.run["epoch"]), True
-    if wanted["type"] == DISASTER:
+    if CUTOVER_TYPES[wanted["type"]].replaces_interrupted:
         return new_id, state.epoch + 1, False
     raise DrError(
         "run_interrupted",

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import one_text, with_alias
-from ..journal.events import DISASTER
+from ..journal.cutover_types import needs_source
 from ..journal.runs import unfinished_run
 
 __all__ = ["cutover_advice", "failure_reason", "stopped_text"]
@@ -65,7 +65,7 @@ def _disaster_instead(facts: Mapping[str, Any]) -> str:
     error = facts["failure"]["error"]
     left = facts["clusters"].get(facts["from"]) or {}
     away = error.get("code") == "kafka_unreachable" and error.get("endpoint") == left.get("bootstrap_servers")
-    if facts["type"] == DISASTER or not away:
+    if not needs_source(facts["type"]) or not away:
         return ""
     to = facts["to"]
     return (

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ..journal.events import DISASTER
+from ..journal.cutover_types import needs_source
 from ..journal.runs import passed, resume_command, take_back_command
 from ..offsets.skips import skip_rows, skip_text, total
 from ..verdict import PROVEN, REFUTED, UNKNOWN, combine
@@ -83,7 +83,7 @@ def _never_processed(facts: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     verdict = REFUTED if any(row["at_least"] for row in rows) else UNKNOWN
     text = f"never processed, because {facts['to']} no longer held them: {skip_text(rows)}"
-    accepted = "" if facts["type"] == DISASTER else " (accepted by kafka_dr_accept_skips)"
+    accepted = " (accepted by kafka_dr_accept_skips)" if needs_source(facts["type"]) else ""
     again = f"; at most {facts['rereads']} records are read again" if facts["rereads"] else ""
     return check_row("positions", verdict, f"{text}{accepted}{again}")
 
@@ -127,7 +127,7 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     unseen = {"verdict": UNKNOWN, "reason": "not looked at: the run that it ended has left no cut to look behind"}
     looked = ((name, (arrival or {}).get(name) or unseen) for name in ("first_write", "groups"))
     arrived = [check_row(name, look["verdict"], look["reason"]) for name, look in looked]
-    if facts["type"] == DISASTER:
+    if not needs_source(facts["type"]):
         return [_loss(facts["survey"]), _survived(facts), *arrived, _old_side(facts)]
     checks = [_drained(facts), _positions(facts), *arrived]
     checks.append(_fence(facts))

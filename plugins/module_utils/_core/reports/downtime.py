@@ -14,18 +14,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ..journal.events import DISASTER
+from ..journal.cutover_types import CUTOVER_TYPES, needs_source
 from ..verdict import PROVEN
 from .markup import duration, figure, instant, rows
 
 __all__ = ["Span", "Still", "phase_spans", "stood_still"]
 
-# Type -> who -> the phase that begins to stop them, and the one that has started them.
-_PHASES = {
-    "cutoff": {"writes": ("stop_producers", "start"), "reads": ("stop_consumers", "start")},
-    "continuous": {"writes": ("move_producers", "move_producers"), "reads": ("stop_consumers", "start_consumers")},
-    DISASTER: {"writes": ("move_producers", "move_producers"), "reads": ("stop_consumers", "start_consumers")},
-}
 # The check that has seen them at work again.
 _SEEN = {"writes": "first_write", "reads": "groups"}
 _RUN = re.compile(r"(\d{8}T\d{6})Z-")
@@ -69,17 +63,17 @@ def phase_spans(report: Mapping[str, Any]) -> list[Span]:
 
 def stood_still(report: Mapping[str, Any]) -> list[Still]:
     """For writes and reads; nothing for a run that stopped nobody."""
-    pairs = _PHASES.get(str(report.get("type")))
-    if pairs is None or report.get("run") is None or report.get("outcome") in ("already_there", "checked"):
+    kind = CUTOVER_TYPES.get(str(report.get("type")))
+    if kind is None or report.get("run") is None or report.get("outcome") in ("already_there", "checked"):
         return []
-    return [_still(report, who, *pair) for who, pair in pairs.items()]
+    return [_still(report, who, *pair) for who, pair in kind.standstill.items()]
 
 
 def _still(report: Mapping[str, Any], who: str, stops: str, starts: str) -> Still:
     spans = {span.name: span for span in phase_spans(report)}
     first, last = spans.get(stops), spans.get(starts)
     began, ended = instant(report.get("began")), instant(report.get("ended"))
-    if report.get("type") == DISASTER:
+    if not needs_source(report.get("type")):
         # Since when, only those know who were there.
         text = "not known: since the other side was lost"
         if last is None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..journal.events import DISASTER
+from ..journal.cutover_types import needs_source
 from ..journal.runs import resume_command
 from ..offsets.skips import skip_text
 from ..verdict import REFUTED, UNKNOWN
@@ -209,7 +209,7 @@ def _hooks(document: Document) -> Html:
 
 
 def _loss(document: Document) -> list[Html]:
-    if document.get("type") != DISASTER:
+    if needs_source(document.get("type")):
         return []
     salvage = "Only the side that is lost knows how much. When it is back, the playbook salvage counts and fetches it."
     return [loss_table(document.get("loss")), tag("p", salvage)]

@@ -14,19 +14,12 @@ from typing import Any
 from ..flows.goals import flow_goals
 from ..flows.pair_spec import PairSpec
 from ..inventory.layout import client_batches
-from ..journal.events import DISASTER
+from ..journal.cutover_types import CUTOVER_TYPES, needs_source
 from ..names import connector_name
 
 __all__ = ["cutover_plan", "plan_lines"]
 
 _SHOWN = 20
-# (action, roles, where) in the order of the phases of roles/cutover/vars/main.yml.
-_READERS, _WRITERS = ("processor", "consumer"), ("producer", "processor")
-_STEPS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
-    "cutoff": (("stop", ("producer",)), ("stop", _READERS), ("start", ("producer",)), ("start", _READERS)),
-    "continuous": (("stop", _READERS), ("start", ("consumer",)), ("stop", ("producer",)), ("start", _WRITERS)),
-    DISASTER: (("stop", _READERS), ("start", ("consumer",)), ("stop", ("producer",)), ("start", _WRITERS)),
-}
 
 
 def cutover_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,7 +29,7 @@ def cutover_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
     ``forecast`` (details and rereads of all groups as of now) and ``survey`` (of a disaster), each empty if unknown;
     ``durations``: of earlier runs by type, as the journal has them. None in the result: unknown.
     """
-    known = facts["survey"] if facts["type"] == DISASTER else facts["forecast"]
+    known = facts["forecast"] if needs_source(facts["type"]) else facts["survey"]
     rows = known.get("details")
     return {
         "clients": _clients(facts),
@@ -51,7 +44,7 @@ def cutover_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _clients(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = []
-    for action, roles in _STEPS[facts["type"]]:
+    for action, roles in CUTOVER_TYPES[facts["type"]].steps:
         clients = [client for client in facts["pair"]["clients"] if client["role"] in roles]
         ordered: Sequence[Mapping[str, Any]] = clients if action == "start" else clients[::-1]
         alias = facts["to"] if action == "start" else facts["from"]
@@ -91,13 +84,13 @@ def _connectors(facts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     rows = []
     for goal in flow_goals(PairSpec.of(pair["spec"]), "live", facts["to"]):
         flow, parts = pair["flows"][goal.flow], goal.parts
-        # A disaster changes only what runs beside the side that is left.
-        if facts["type"] == DISASTER and flow["target"] != facts["to"]:
+        # Without the cluster being left, only what runs beside the other one changes.
+        if not needs_source(facts["type"]) and flow["target"] != facts["to"]:
             continue
         for part, state in parts.items():
             now = seen.get((goal.flow, part))
             then = "RUNNING" if state == "running" else "STOPPED"
-            if facts["type"] == DISASTER:
+            if not needs_source(facts["type"]):
                 if part == "heartbeat":
                     continue
                 then = "STOPPED"
@@ -123,7 +116,7 @@ def plan_lines(plan: Mapping[str, Any], kind: str) -> list[str]:
     lines += _position_lines(plan["positions"])
     again = plan["rereads"]
     lines.append("records read again: " + ("unknown" if again is None else f"at most {again}, as of now"))
-    if kind == DISASTER:
+    if not needs_source(kind):
         lines += [f"loss: {text}" for text in plan["loss_lines"]] or ["loss: unknown"]
     return [*lines, _duration(plan["predicted"])]
 

@@ -16,7 +16,8 @@ from typing import Any
 from ..._core.changes import Change, Outcome
 from ..._core.checks.history import durations
 from ..._core.errors import DrError
-from ..._core.journal.events import DISASTER, OF_THE_PAIR, Event, State, begin, is_same, missing_facts, require_turn
+from ..._core.journal.cutover_types import CUTOVER_TYPES
+from ..._core.journal.events import OF_THE_PAIR, Event, State, begin, is_same, missing_facts, require_turn
 from ..._core.journal.holders import Holder, require_over
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka.client import Kafka
@@ -115,7 +116,7 @@ def _end_others(params: Mapping[str, Any], kafkas: Mapping[str, Kafka], extra: M
     A disaster waits for nobody: what holds a lease sees that it was ended before its next effect.
     """
     try:
-        if params["data"]["type"] == DISASTER:
+        if CUTOVER_TYPES[params["data"]["type"]].replaces_interrupted:
             revoke(kafkas, params["state_topic"], params["pair"])
         else:
             wait_for_lease(kafkas, params["state_topic"], params["pair"], params["take_over"])
@@ -173,7 +174,8 @@ def _outwaited(params: Mapping[str, Any], state: State) -> bool:
     run = state.run
     if run is None or not state.interrupted:
         return False
-    takes = params["data"].get("type") == DISASTER
+    kind = CUTOVER_TYPES.get(params["data"].get("type") or "")
+    takes = kind is not None and kind.replaces_interrupted
     if params["event"] == "started" and not takes and not is_same(run, params["data"]):
         return False
     here, holder = myself(), Holder.of(run.get("holder"))
