@@ -23,7 +23,8 @@ from .._core.checks.not_carried import not_carried
 from .._core.checks.readiness import CHECKS, SETTINGS
 from .._core.checks.residence import missing_epochs
 from .._core.errors import DrError
-from .._core.journal.events import Event, State, fold, merge
+from .._core.journal.events import Event, merge
+from .._core.journal.state import JournalState, fold
 from .._core.names import Naming, flow_name
 from .._core.offsets.flow_restart import misfits
 from .._core.offsets.gates import open_transaction
@@ -293,7 +294,7 @@ class _Look:
         wrong = f'they belong to the cluster "{served}", not to "{known}"'
         return None if served == known else wrong, version
 
-    def _journal(self) -> tuple[State, list[str]]:
+    def _journal(self) -> tuple[JournalState, list[str]]:
         topic, pair = self._params["topic"], self._params["pair"]
         copies = on_each(self.kafka, lambda alias: read_copy(self.kafka[alias], topic, pair))
         missing = sorted(alias for alias, copy in copies.items() if copy is None)

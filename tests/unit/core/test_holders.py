@@ -16,6 +16,7 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils import _process
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.holders import Holder, require_over
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.state import Run
 
 HERE = Holder("one/boot/ns", 10, 100, "c")
 OTHER = Holder("one/boot/ns", 7, 90, "c")
@@ -25,7 +26,7 @@ NOWHERE = Holder("one/boot/ns")
 
 def asked(holder: Holder | None, alive: bool = False, take_over: str | None = None) -> str:
     written = None if holder is None else holder.as_dict()
-    run = {"id": "r1", "type": "cutoff", "to": "B", "started": 0.0, "holder": written}
+    run = Run("r1", 2, "cutoff", "P", "B", "default", written, 0.0, False, {})
     try:
         require_over(run, HERE, alive, take_over)
     except DrError as error:

@@ -18,14 +18,13 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.
     KINDS,
     SCHEMA,
     Event,
-    begin,
     decode,
     encode,
-    fold,
     merge,
     missing_facts,
-    require_turn,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.run_rules import begin, require_turn
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.state import fold
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import stays
 
 IDS = {"P": {"T": "id-p"}, "B": {"T": "id-b"}}
@@ -150,6 +149,8 @@ def test_the_life_of_a_run() -> None:
     assert (run["id"], run["epoch"], run["type"], run["from"], run["to"]) == ("r2", 2, "cutoff", "P", "B")
     assert (run["started"], run["pnr"], run["ended"], run["result"]) == (2000.0, 2002.0, 2003.0, "completed")
     assert run["phases"] == {"barrier": {"time": 2001.0, **CUT}}
+    keys = "id epoch type from to policy holder resumed started behind phases pnr pnr_turn left_at ended result"
+    assert list(run) == keys.split()
 
 
 def test_the_barrier_is_kept_by_the_side_that_was_left() -> None:
@@ -179,7 +180,7 @@ def test_a_point_of_no_return_that_was_written_in_part_is_void_once_the_run_is_t
     undoing, undone = event(2, 4, "undoing", "r2"), event(2, 5, "ended", "r2", result="undone")
     state = fold([ENABLED, STARTED, BARRIER, PNR, undoing])
     assert state.run is not None
-    assert (state.active, state.left, state.run["pnr"], state.run["left_at"]) == ("P", {}, None, None)
+    assert (state.active, state.left, state.run.passed, state.run.left_at) == ("P", {}, None, None)
     # Started again, it goes through all phases: the old side's clients are at work.
     assert state.interrupted
     again = fold([ENABLED, STARTED, BARRIER, PNR, undoing, undone, event(3, 0, "enabled", active="P", topic_ids=IDS)])
@@ -198,7 +199,7 @@ TAKEN = event(2, 2, "resumed", "r2", holder=None)
 def test_who_was_overtaken_notes_nothing_more(kind: str) -> None:
     """SOUNDNESS 25: the run keeps its id when another controller takes it over; the first one may wake up."""
     state = fold([ENABLED, STARTED, BARRIER, TAKEN])
-    assert require_turn(state, "r2", kind, TURNS[kind], 1)["id"] == "r2"
+    assert require_turn(state, "r2", kind, TURNS[kind], 1).id == "r2"
     with pytest.raises(DrError) as refused:
         require_turn(state, "r2", kind, TURNS[kind], 0)
     assert refused.value.code == "run_superseded"
@@ -297,7 +298,7 @@ ROUND_TRIP = [ENABLED, *OVER, *HOME]
 
 def test_the_cut_is_known_from_the_point_of_no_return_on_and_not_before() -> None:
     """SOUNDNESS 22."""
-    seen = [fold([ENABLED, *OVER][:length]).seams for length in range(1, 7)]
+    seen = [fold([ENABLED, *OVER][:length]).cuts for length in range(1, 7)]
     before, after = seam("P", "B", 10, 8), seam("P", "B", 10, 8, 12)
     assert seen == [[], [], [], [before], [after], [after]]
 
@@ -306,19 +307,19 @@ def test_the_cut_is_known_from_the_point_of_no_return_on_and_not_before() -> Non
 def test_without_the_policy_identity_there_are_no_cuts(policy: str | None) -> None:
     """The two sides of such a pair are other topics."""
     state = fold([ENABLED, *trip(2, "P", "B", 10, 8, policy), armed(2, 12)])
-    assert state.seams == []
+    assert state.cuts == []
     assert state.left["P"]["ends"] == {"T": {"0": 10}}
 
 
 def test_the_cuts_are_kept_in_order_and_arming_tells_only_of_the_newest() -> None:
     state = fold(ROUND_TRIP)
-    assert state.seams == [seam("P", "B", 10, 8, 12), seam("B", "P", 20, 25, 20)]
+    assert state.cuts == [seam("P", "B", 10, 8, 12), seam("B", "P", 20, 25, 20)]
     assert state.active == "P"
 
 
 def test_a_run_that_goes_on_and_arms_again_says_the_last_word() -> None:
     again = event(2, 4, "phase", "r2", phase="armed", facts={"resumed": {"T": {"0": 13}}})
-    assert fold([ENABLED, *trip(2, "P", "B", 10, 8), armed(2, 12), again]).seams == [seam("P", "B", 10, 8, 13)]
+    assert fold([ENABLED, *trip(2, "P", "B", 10, 8), armed(2, 12), again]).cuts == [seam("P", "B", 10, 8, 13)]
 
 
 @pytest.mark.parametrize(
@@ -329,17 +330,17 @@ def test_a_run_that_goes_on_and_arms_again_says_the_last_word() -> None:
     ],
 )
 def test_nothing_else_moves_a_cut(late: Event) -> None:
-    assert fold([*ROUND_TRIP, late]).seams == fold(ROUND_TRIP).seams
+    assert fold([*ROUND_TRIP, late]).cuts == fold(ROUND_TRIP).cuts
 
 
 def test_arming_without_a_cut_tells_nothing() -> None:
     events = trip(2, "P", "B", 10, 8)
-    assert fold([ENABLED, events[0], armed(2, 12)]).seams == []
+    assert fold([ENABLED, events[0], armed(2, 12)]).cuts == []
 
 
 def test_a_run_undone_before_the_point_of_no_return_leaves_no_cut() -> None:
     undone = event(2, 3, "ended", "r2", result="undone")
-    assert fold([ENABLED, *trip(2, "P", "B", 10, 8)[:2], undone]).seams == []
+    assert fold([ENABLED, *trip(2, "P", "B", 10, 8)[:2], undone]).cuts == []
 
 
 def test_what_the_journal_holds_are_the_stays_of_the_pair() -> None:
@@ -369,25 +370,25 @@ BY_HAND = seam("P", "B", 10, 8, 10)
 def test_an_adopted_pair_lives_where_it_was_moved_and_only_the_end_of_the_stay_before_is_known() -> None:
     state = fold([ENABLED, event(2, 0, "enabled", active="B", adopted=True, topic_ids=IDS, seam=BY_HAND)])
     assert state.active == "B"
-    assert state.seams == [{**BY_HAND, "known": False}]
-    assert [T in stay.unknown for stay in stays(state.seams, "B", "P")] == [True, False]
+    assert state.cuts == [{**BY_HAND, "known": False}]
+    assert [T in stay.unknown for stay in stays(state.cuts, "B", "P")] == [True, False]
 
 
 def test_an_adopted_pair_whose_flow_knew_where_to_go_on_has_no_new_cut() -> None:
     state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="B", adopted=True, topic_ids=IDS, seam=None)])
-    assert (state.active, state.seams) == ("B", fold(ROUND_TRIP).seams)
+    assert (state.active, state.cuts) == ("B", fold(ROUND_TRIP).cuts)
 
 
 def test_adopting_keeps_the_cuts_of_before() -> None:
     state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="B", adopted=True, topic_ids=IDS, seam=BY_HAND)])
-    assert state.seams == [*fold(ROUND_TRIP).seams, {**BY_HAND, "known": False}]
+    assert state.cuts == [*fold(ROUND_TRIP).cuts, {**BY_HAND, "known": False}]
 
 
 def test_a_cut_that_was_found_by_content_counts_although_the_applications_have_not_moved() -> None:
     """The first enable of a pair that has a history: what lies below the cut was copied by somebody, who knows how."""
     found = fold([event(1, 0, "enabled", active="P", adopted=False, topic_ids=IDS, seam=seam("B", "P", 8, 10, 8))])
     assert found.active == "P"
-    assert [T in stay.unknown for stay in stays(found.seams, "P", "B")] == [True, False]
+    assert [T in stay.unknown for stay in stays(found.cuts, "P", "B")] == [True, False]
 
 
 # ---- the policy identity: topics that are not what they were
@@ -402,8 +403,8 @@ def test_the_cuts_of_a_topic_that_is_new_to_the_pair_are_forgotten() -> None:
     """Created again, or back in the inventory: what lay there before, or happened meanwhile, nobody watched."""
     new = {**seam("B", "P", 3, 4), "joined": ["T"]}
     state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="P", topic_ids=IDS, seam=new)])
-    assert [one["ends"] for one in state.seams] == [{}, {}, {"T": {"0": 3}}]
-    found = stays(state.seams, "P", "B")
+    assert [one["ends"] for one in state.cuts] == [{}, {}, {"T": {"0": 3}}]
+    found = stays(state.cuts, "P", "B")
     assert [(stay.first("P", T), stay.first("B", T), T in stay.unknown) for stay in found] == [
         (0, 0, False),
         (0, 0, False),
@@ -416,8 +417,8 @@ def test_the_cuts_of_other_topics_stay() -> None:
     """Else their whole logs would be taken for the copy of one flow, and groups that lag behind would skip."""
     new = {**seam("B", "P", 3, 4), "ends": {"U": {"0": 0}}, "cut": {"U": {"0": 0}}, "resumed": None, "joined": ["U"]}
     state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="P", topic_ids=IDS, seam=new)])
-    assert state.seams[:2] == fold(ROUND_TRIP).seams
-    found = stays(state.seams, "P", "B")
+    assert state.cuts[:2] == fold(ROUND_TRIP).cuts
+    found = stays(state.cuts, "P", "B")
     assert [(stay.first("P", T), stay.first("B", T)) for stay in found] == [(0, 0), (12, 8), (25, 20), (25, 20)]
     assert [T in stay.unknown for stay in found] == [False] * 4
 
@@ -425,28 +426,28 @@ def test_the_cuts_of_other_topics_stay() -> None:
 def test_a_topic_that_was_not_there_at_a_cutover_has_an_unknown_past() -> None:
     without = trip(4, "P", "B", 1, 1)
     without[1].data["facts"].update({"ends": {"U": {"0": 1}}, "cut": {"U": {"0": 1}}})
-    found = stays(fold([*ROUND_TRIP, *without]).seams, "B", "P")
+    found = stays(fold([*ROUND_TRIP, *without]).cuts, "B", "P")
     assert [T in stay.unknown for stay in found] == [False, False, False, True]
 
 
 @pytest.mark.parametrize("topics", [{}, {"New": "id-new"}])
 def test_a_topic_that_comes_leaves_the_cuts_of_the_others(topics: dict[str, str]) -> None:
-    assert fold([*ROUND_TRIP, enabled_again(**topics)]).seams == fold(ROUND_TRIP).seams
+    assert fold([*ROUND_TRIP, enabled_again(**topics)]).cuts == fold(ROUND_TRIP).cuts
 
 
 def test_a_topic_that_goes_leaves_the_cuts_of_the_others() -> None:
     both = [enabled_again(Gone="id-gone"), *HOME]
-    assert fold([ENABLED, *OVER, *both, enabled_again()]).seams == fold([ENABLED, *OVER, *both]).seams
+    assert fold([ENABLED, *OVER, *both, enabled_again()]).cuts == fold([ENABLED, *OVER, *both]).cuts
 
 
 def test_where_the_offset_syncs_begin_to_be_about_the_present_topics_is_kept() -> None:
     since = {"P->B": {"T": 7}, "B->P": {"T": 0}}
     first = event(1, 0, "enabled", active="P", topic_ids=IDS, syncs_since=since)
-    assert fold([first, *OVER, *HOME]).syncs_since == since
+    assert fold([first, *OVER, *HOME]).offset_syncs_start == since
     assert fold([first, *OVER, event(3, 0, "disabled")]).as_dict()["syncs_since"] == since
     newer = event(3, 0, "enabled", active="P", topic_ids=IDS, syncs_since={"P->B": {"T": 9}})
-    assert fold([first, *OVER, newer]).syncs_since == {"P->B": {"T": 9}}
-    assert fold([ENABLED]).syncs_since == {}
+    assert fold([first, *OVER, newer]).offset_syncs_start == {"P->B": {"T": 9}}
+    assert fold([ENABLED]).offset_syncs_start == {}
 
 
 # ---- another cluster in the place of a side
@@ -459,8 +460,8 @@ def test_a_replaced_side_is_forgotten_and_the_applications_stay_where_they_are()
     state = fold([*LIFE, REPLACED])
     assert (state.active, state.enabled) == ("B", True)
     assert state.topic_ids == {"B": IDS["B"]}
-    assert (state.run, state.seams, state.syncs_since, state.left) == (None, [], {}, {})
-    assert state.only_here == {"B": {"P.T": {"0": 40}}}
+    assert (state.run, state.cuts, state.offset_syncs_start, state.left) == (None, [], {}, {})
+    assert state.unreplicated_below == {"B": {"P.T": {"0": 40}}}
 
 
 def test_positions_that_were_noted_on_the_surviving_side_still_hold_and_its_cut_does_not() -> None:
@@ -478,15 +479,15 @@ def test_positions_that_were_noted_on_the_surviving_side_still_hold_and_its_cut_
 
 def test_the_cuts_of_an_identity_pair_were_between_other_clusters() -> None:
     events = [dataclasses.replace(one, data={**one.data, "policy": "identity"}) for one in LIFE]
-    assert fold(events).seams
-    assert fold([*events, REPLACED]).seams == []
+    assert fold(events).cuts
+    assert fold([*events, REPLACED]).cuts == []
 
 
 def test_the_state_of_a_pair_survives_the_journal_and_json() -> None:
     read = [decode(encode("B-P", one))[1] for one in ROUND_TRIP]
     state = fold(read).as_dict()
     assert json.loads(json.dumps(state)) == state == fold(ROUND_TRIP).as_dict()
-    assert (state["seams"], state["run"]["policy"]) == (fold(ROUND_TRIP).seams, "identity")
+    assert (state["seams"], state["run"]["policy"]) == (fold(ROUND_TRIP).cuts, "identity")
 
 
 # ---- copies
@@ -566,19 +567,23 @@ def test_what_was_noted_before_a_disaster_behind_the_point_of_no_return_still_ho
     state = fold([ENABLED, STARTED, BARRIER, PNR, lost, event(3, 1, "pnr", "r3")])
     assert (state.active, state.left["P"]["cut"]) == ("B", CUT["cut"])
     assert state.run is not None
-    assert (state.run["pnr"], state.run["behind"], state.run["phases"]["barrier"]["cut"]) == (3001.0, True, CUT["cut"])
+    assert (state.run.passed, state.run.replaces_passed_run, state.run.phases["barrier"]["cut"]) == (
+        3001.0,
+        True,
+        CUT["cut"],
+    )
     # Since then whoever wrote on P was alone there.
-    assert state.run["left_at"] == PNR.time
+    assert state.run.left_at == PNR.time
     # A flow back that was armed is not armed once more: it has copied since.
     armed = event(2, 3, "phase", "r2", phase="armed", facts={"resumed": {}})
     flows = fold([ENABLED, STARTED, BARRIER, PNR, armed, lost]).run
     assert flows is not None
-    assert sorted(flows["phases"]) == ["armed", "barrier"]
+    assert sorted(flows.phases) == ["armed", "barrier"]
     # Of a run to the other side nothing is taken over.
     back = event(2, 0, "started", "r2", **BACK)
     other = fold([ENABLED, back, BARRIER, event(3, 0, "started", "r3", behind=True, **LOST)])
     assert other.run is not None
-    assert other.run["phases"] == {}
+    assert other.run.phases == {}
 
 
 def test_positions_on_topics_that_were_created_again_are_forgotten() -> None:

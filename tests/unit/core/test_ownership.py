@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import Event, State, fold
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import Event
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.leases import (
     Lease,
     Watch,
@@ -23,6 +23,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.
     Token,
     refuse_older,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.state import JournalState, fold
 
 ENABLED = Event(1, 0, "", "enabled", 10.0, {"active": "P"})
 STARTED = Event(2, 0, "r1", "started", 20.0, {"type": "cutoff", "from": "P", "to": "B"})
@@ -34,11 +35,11 @@ MINE = Claim(run="r1", turn=0)
 LEASE = Lease("pair", "enable", "", "enable-1", 100.0, 700.0, number=4)
 
 
-def state(*events: Event) -> State:
+def state(*events: Event) -> JournalState:
     return fold([ENABLED, *events])
 
 
-def asked(claim: Claim, now: State, *leases: Lease) -> str:
+def asked(claim: Claim, now: JournalState, *leases: Lease) -> str:
     try:
         claim.require(now, leases)
     except DrError as error:
@@ -86,7 +87,7 @@ def test_a_run_without_a_turn_is_a_programming_error() -> None:
     ],
 )
 def test_a_lease_is_held_until_somebody_has_ended_or_replaced_it(leases: list[Lease], expected: str) -> None:
-    assert asked(Claim(lease="enable-1"), State(), *leases) == expected
+    assert asked(Claim(lease="enable-1"), JournalState(), *leases) == expected
 
 
 @pytest.mark.parametrize("guard", [{}, {"pair": "x", "run": None, "lease": None}, {"lease": ""}])

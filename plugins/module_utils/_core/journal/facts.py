@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .events import State
+from .state import JournalState
 
 __all__ = ["JournalFacts"]
 
@@ -34,12 +34,12 @@ class JournalFacts:
     unreplicated_below: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
 
     @classmethod
-    def toward(cls, state: State, entered: str) -> JournalFacts:
+    def toward(cls, state: JournalState, entered: str) -> JournalFacts:
         """From the state of the journal, for a move to the alias ``entered``."""
         return cls(
             trusted_offsets=(state.left.get(entered) or {}).get("positions") or {},
             topic_ids=state.topic_ids,
-            offset_syncs_start=state.syncs_since,
-            cuts=state.seams,
-            unreplicated_below=state.only_here,
+            offset_syncs_start=state.offset_syncs_start,
+            cuts=state.cuts,
+            unreplicated_below=state.unreplicated_below,
         )

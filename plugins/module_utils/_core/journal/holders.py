@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import DrError
 from ..verdict import PROVEN, REFUTED, UNKNOWN
+from .state import Run
 
 __all__ = ["Holder", "require_over"]
 
@@ -42,19 +43,19 @@ class Holder:
         return asdict(self)
 
 
-def require_over(run: Mapping[str, Any], here: Holder, alive: bool, take_over: str | None) -> None:
+def require_over(run: Run, here: Holder, alive: bool, take_over: str | None) -> None:
     """Raise unless the interrupted ``run`` may be taken over.
 
     ``here``: who asks. ``alive``: the process that the journal names exists on this machine. ``take_over``: the id of a
     run whose controller has ended, as a person has made sure. How old its last event is decides nothing: that would
     compare the clocks of two machines, and a controller that was frozen is as silent as one that has ended (R31).
     """
-    holder = Holder.of(run.get("holder"))
+    holder = Holder.of(run.holder)
     verdict = _over(holder, here, alive)
-    if verdict == PROVEN or (verdict == UNKNOWN and take_over == run["id"]):
+    if verdict == PROVEN or (verdict == UNKNOWN and take_over == run.id):
         return
-    began = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(run["started"]))
-    who = f'The {run["type"]} run "{run["id"]}" to {run["to"]}, started {began},'
+    began = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(run.started))
+    who = f'The {run.type} run "{run.id}" to {run.target}, started {began},'
     if verdict == REFUTED and holder is not None:
         raise DrError(
             "run_at_work",
@@ -65,7 +66,7 @@ def require_over(run: Mapping[str, Any], here: Holder, alive: bool, take_over: s
     raise DrError(
         "run_undecided",
         f"{who} has not ended, and whether it is still at work cannot be seen from here: it runs on {place}.",
-        f"Make sure that its process there has ended, then start again with -e kafka_dr_take_over={run['id']}.",
+        f"Make sure that its process there has ended, then start again with -e kafka_dr_take_over={run.id}.",
     )
 
 

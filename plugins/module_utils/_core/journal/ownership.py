@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import DrError
-from .events import State, require_holder
 from .leases import Lease
+from .run_rules import require_holder
+from .state import JournalState
 
 __all__ = ["Claim", "Token", "refuse_older"]
 
@@ -36,7 +37,7 @@ class Claim:
             return None
         return cls(guard.get("run"), guard.get("turn"), guard.get("lease"), bool(guard.get("after_end")))
 
-    def require(self, state: State, leases: Iterable[Lease]) -> None:
+    def require(self, state: JournalState, leases: Iterable[Lease]) -> None:
         """Raise ``run_superseded`` or ``run_ended`` unless journal and leases still show it."""
         if self.run:
             if self.turn is None:

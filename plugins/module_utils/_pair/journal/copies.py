@@ -14,7 +14,8 @@ from functools import cached_property
 
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
-from ..._core.journal.events import Event, State, fold, merge
+from ..._core.journal.events import Event, merge
+from ..._core.journal.state import JournalState, fold
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka.client import Kafka
 from ..._kafka.journal import Appender, Undecided, read
@@ -38,7 +39,7 @@ class Book:
     events: list[Event]
 
     @cached_property
-    def state(self) -> State:
+    def state(self) -> JournalState:
         return fold(self.events)
 
     @property
@@ -111,14 +112,14 @@ class JournalCopies:
                 writer.claim_again()
 
 
-def read_state(kafkas: Mapping[str, Kafka], pair: PairSpec) -> State:
+def read_state(kafkas: Mapping[str, Kafka], pair: PairSpec) -> JournalState:
     """The state of the pair's journal, merged from the copies on ``kafkas``. Without a journal topic it is empty."""
     return JournalCopies(kafkas, pair.journal_topic, pair.name).look().state
 
 
 def append(
     copies: JournalCopies, book: Book, event: Event, decide: Callable[[Book], Event | None]
-) -> tuple[State, Book, Event | None]:
+) -> tuple[JournalState, Book, Event | None]:
     """State before, journal after, and the event that was written: decided anew whenever somebody else wrote."""
     before = book.state
     for attempt in range(_ATTEMPTS):

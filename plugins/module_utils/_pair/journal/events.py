@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..._core.changes import Change, Outcome
 from ..._core.checks.history import durations
 from ..._core.errors import DrError
 from ..._core.journal.cutover_types import CUTOVER_TYPES
-from ..._core.journal.events import OF_THE_PAIR, Event, State, begin, is_same, missing_facts, require_turn
+from ..._core.journal.events import OF_THE_PAIR, Event, missing_facts
 from ..._core.journal.holders import Holder, require_over
+from ..._core.journal.run_rules import begin, is_same, require_turn
+from ..._core.journal.state import JournalState, Run
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka.client import Kafka
 from ..._module import Result
@@ -62,7 +64,7 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
         # After the event: a job that begins now sees the run, one that began before is waited for.
         _end_others(params, kafkas, extra)
     if params["event"] in ("started", "resumed") and not check:
-        extra["owner"] = _owner(book.state, params)
+        extra["owner"] = _owner(book.state, params["clusters"])
     told = book.state.as_dict()
     # With the name of the pair, a run's own command can be told to whoever reads it.
     told["run"] = told["run"] and {**told["run"], "pair": pair}
@@ -71,11 +73,13 @@ def note(params: Mapping[str, Any], check: bool) -> Result:
     return Result(outcomes=outcomes, extra=extra, requests=requests)
 
 
-def _owner(state: State, params: Mapping[str, Any]) -> dict[str, Any]:
+def _owner(state: JournalState, clusters: Iterable[str]) -> dict[str, Any]:
     """What the playbook hands on to each task with an effect, see the option ``guard``."""
-    run = state.run or {}
-    token = {"journal": state.born, "epoch": run["epoch"], "turn": run["resumed"]}
-    return {"run": run["id"], "turn": run["resumed"], "token": token, "on": sorted(params["clusters"])}
+    run = state.run
+    if run is None:
+        raise ValueError("no run was written")
+    token = {"journal": state.created, "epoch": run.epoch, "turn": run.holder_generation}
+    return {"run": run.id, "turn": run.holder_generation, "token": token, "on": sorted(clusters)}
 
 
 def _event(
@@ -133,7 +137,9 @@ def _connect(params: Mapping[str, Any]) -> dict[str, Kafka]:
     return (connect_answering if back else connect_pair)(clusters, timeout)
 
 
-def _next_event(params: Mapping[str, Any], state: State, events: list[Event], extra: dict[str, Any]) -> Event | None:
+def _next_event(
+    params: Mapping[str, Any], state: JournalState, events: list[Event], extra: dict[str, Any]
+) -> Event | None:
     kind, data = params["event"], dict(params["data"])
     if kind == "read" or _already(kind, data, state):
         return None
@@ -142,16 +148,16 @@ def _next_event(params: Mapping[str, Any], state: State, events: list[Event], ex
     if kind == "started":
         run_id, epoch, resumed = begin(state, data, time.strftime("%Y%m%dT%H%M%SZ-", time.gmtime()) + _short_id())
         extra.update(run_id=run_id, resumed=resumed)
-        if not resumed:
-            return Event(epoch, 0, run_id, kind, time.time(), {**data, "holder": myself().as_dict()})
-        return _resumed(state, events, run_id)
+        if state.run is not None and resumed:
+            return _resumed(state.run, events)
+        return Event(epoch, 0, run_id, kind, time.time(), {**data, "holder": myself().as_dict()})
     extra.update(run_id=params["run"])
     run = require_turn(state, params["run"], kind, data, params.get("turn"))
     if kind == "resumed":
-        return _resumed(state, events, params["run"])
+        return _resumed(run, events)
     # One place is left free: the event whose writing failed may stand on a copy that cannot be read now.
     seq = _next(events, params["run"]) + (kind == "undoing")
-    return Event(int(run["epoch"]), seq, params["run"], kind, time.time(), data)
+    return Event(run.epoch, seq, params["run"], kind, time.time(), data)
 
 
 def _next(events: list[Event], run: str) -> int:
@@ -159,14 +165,14 @@ def _next(events: list[Event], run: str) -> int:
     return 1 + max(event.seq for event in events if event.run == run)
 
 
-def _resumed(state: State, events: list[Event], run_id: str) -> Event | None:
-    here, epoch = myself(), int((state.run or {})["epoch"])
-    if here.pid is not None and Holder.of((state.run or {}).get("holder")) == here:
+def _resumed(run: Run, events: list[Event]) -> Event | None:
+    here = myself()
+    if here.pid is not None and Holder.of(run.holder) == here:
         return None
-    return Event(epoch, _next(events, run_id), run_id, "resumed", time.time(), {"holder": here.as_dict()})
+    return Event(run.epoch, _next(events, run.id), run.id, "resumed", time.time(), {"holder": here.as_dict()})
 
 
-def _outwaited(params: Mapping[str, Any], state: State) -> bool:
+def _outwaited(params: Mapping[str, Any], state: JournalState) -> bool:
     """Whether an interrupted run may be taken over now, its holder and all that it has left behind having ended.
 
     Raises where it may not (SOUNDNESS 25). Another run than the wanted one is refused later, with its own words.
@@ -178,7 +184,7 @@ def _outwaited(params: Mapping[str, Any], state: State) -> bool:
     takes = kind is not None and kind.replaces_interrupted
     if params["event"] == "started" and not takes and not is_same(run, params["data"]):
         return False
-    here, holder = myself(), Holder.of(run.get("holder"))
+    here, holder = myself(), Holder.of(run.holder)
     near = holder is not None and holder.host == here.host
     require_over(run, here, holder is not None and near and is_alive(holder), params["take_over"])
     if holder is not None and near and holder != here:
@@ -186,11 +192,11 @@ def _outwaited(params: Mapping[str, Any], state: State) -> bool:
     return True
 
 
-def _require_open(run: Mapping[str, Any] | None, now: State) -> None:
-    if run is None or now.run is None or not now.interrupted or now.run["id"] != run["id"]:
+def _require_open(run: Run | None, now: JournalState) -> None:
+    if run is None or now.run is None or not now.interrupted or now.run.id != run.id:
         raise DrError(
             "run_ended",
-            f'The run "{(run or {}).get("id")}" has ended meanwhile: there is nothing to take over.',
+            f'The run "{run and run.id}" has ended meanwhile: there is nothing to take over.',
             "Start the same playbook again: it looks at what there is now.",
         )
 
@@ -206,7 +212,7 @@ def _outwait(holder: Holder) -> None:
         )
 
 
-def _already(kind: str, data: Mapping[str, Any], state: State) -> bool:
+def _already(kind: str, data: Mapping[str, Any], state: JournalState) -> bool:
     if kind == "enabled":
         here = not data.get("adopted") or state.active == data["active"]
         return here and state.enabled and state.topic_ids == data.get("topic_ids", {})

@@ -15,8 +15,8 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 from ..._core.errors import DrError
-from ..._core.journal.events import State
 from ..._core.journal.ownership import Claim
+from ..._core.journal.state import JournalState
 from ..._guard import owned
 from ..._kafka.client import Kafka
 from ..._module import Result
@@ -44,7 +44,7 @@ class Guard:
         """Raise ``run_superseded`` where another controller has taken over."""
         with self._lock:
             kafkas = self._connected()
-            state = self._state(kafkas) if self._claim.run else State()
+            state = self._state(kafkas) if self._claim.run else JournalState()
             place = (self._option["state_topic"], self._option["pair"])
             self._claim.require(state, leases_of(kafkas, *place) if self._claim.lease else ())
 
@@ -54,7 +54,7 @@ class Guard:
             self._kafkas = connect(self._option["clusters"], self._timeout)
         return self._kafkas
 
-    def _state(self, kafkas: Mapping[str, Kafka]) -> State:
+    def _state(self, kafkas: Mapping[str, Kafka]) -> JournalState:
         """The journal is read again only if one of its copies has grown since."""
         if self._copies is None:
             self._copies = JournalCopies(kafkas, self._option["topic"], self._option["pair"])

@@ -14,7 +14,8 @@ from typing import Any
 
 from ..._core.checks.residence import SideEvidence, find_residence, missing_epochs, unsafe_journal
 from ..._core.errors import DrError
-from ..._core.journal.events import Event, fold, merge
+from ..._core.journal.events import Event, merge
+from ..._core.journal.state import fold
 from ..._core.resources.scopes import out_of_scope, scope_problems
 from ..._kafka import groups as kafka_groups
 from ..._kafka.latest import read_latest

@@ -14,9 +14,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..._core.errors import DrError
-from ..._core.journal.events import State, fold, merge
+from ..._core.journal.events import merge
 from ..._core.journal.leases import Lease, Watch
 from ..._core.journal.ownership import Claim
+from ..._core.journal.state import JournalState, fold
 from ..._core.offsets.skips import skipped_in
 from ..._core.resources.groups import with_members
 from ..._core.resources.scopes import scope_problems
@@ -78,7 +79,7 @@ class _Job:
         self._seconds = float(params["wait_timeout"])
         self._until = 0.0
 
-    def under_lease(self, state: State) -> Result:
+    def under_lease(self, state: JournalState) -> Result:
         """The work, announced before and given back afterwards, also when it fails."""
         kafkas, topic = self.pair.kafka, self._params["state_topic"]
         lease = number_of_next(kafkas, topic, self._lease(time.time()))
@@ -104,13 +105,13 @@ class _Job:
     def _require_lease(self) -> None:
         """Nothing is committed once another process has ended the lease, or once its time is over here (R31)."""
         self._require_time()
-        Claim(lease=self._run).require(State(), self._leases())
+        Claim(lease=self._run).require(JournalState(), self._leases())
 
     def _lease(self, began: float) -> Lease:
         """What says that this job is at work."""
         return Lease(self._params["pair"], "checkpoint", self.y, self._run, began, began + self._seconds)
 
-    def state(self) -> State:
+    def state(self) -> JournalState:
         """The journal, merged."""
         topic, pair = self._params["topic"], self._params["pair"]
         copies = on_each(self.pair.kafka, lambda alias: read_copy(self.pair.kafka[alias], topic, pair))
@@ -120,12 +121,12 @@ class _Job:
             raise DrError("journal_missing", text, "Run the playbook enable first.")
         return fold(merge(copy for copy in copies.values() if copy is not None))
 
-    def not_now(self, state: State) -> str:
+    def not_now(self, state: JournalState) -> str:
         """Why nothing may be written now, or nothing."""
         if not state.enabled:
             return "the pair is not enabled"
         if state.interrupted and state.run is not None:
-            return f"the {state.run['type']} run {state.run['id']} has not ended"
+            return f"the {state.run.type} run {state.run.id} has not ended"
         if state.active != self.x:
             return f"the applications live on {state.active}: their positions there are their own"
         other = self._at_work()
@@ -147,7 +148,7 @@ class _Job:
         waited = wait_until(others, none_short, Bounds(self._seconds + 1.0, 0.2))
         return next(iter(waited.state), None)
 
-    def work(self, state: State, check: bool) -> Result:
+    def work(self, state: JournalState, check: bool) -> Result:
         """Evidence, positions, commit."""
         since = time.time(), self._checkpoints_end()
         evidence = gather(self.pair, self.x, self.y)
@@ -156,9 +157,9 @@ class _Job:
             **self._params,
             "vouched": left.get("positions", {}),
             "topic_ids": state.topic_ids,
-            "syncs_since": state.syncs_since,
-            "seams": state.seams,
-            "only_here": state.only_here,
+            "syncs_since": state.offset_syncs_start,
+            "seams": state.cuts,
+            "only_here": state.unreplicated_below,
         }
         rows, read = find_positions(evidence, params)
         hidden = [

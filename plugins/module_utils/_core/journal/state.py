@@ -1,0 +1,301 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The state of a pair's journal: what its events fold into.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .events import Event
+
+__all__ = ["JournalState", "Run", "fold"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a cutover playbook, as the journal records it."""
+
+    id: str
+    epoch: int
+    #: cutoff, continuous or disaster.
+    type: str
+    #: Alias of the cluster that the applications leave.
+    source: str
+    #: Alias of the cluster that the applications enter.
+    target: str
+    policy: str
+    #: The Ansible process that began the run or took it over last, as ``Holder.as_dict``; None: no process is known.
+    holder: Mapping[str, Any] | None
+    #: Unix time of the start.
+    started: float
+    #: A disaster that replaces a run after its point of no return: that run's cut and offsets still hold.
+    replaces_passed_run: bool
+    #: Facts of each finished phase by its name, with the ``time`` when it finished.
+    phases: Mapping[str, Mapping[str, Any]]
+    #: How often another process has taken the run over: the number of its present holder.
+    holder_generation: int = 0
+    #: Unix time of the point of no return; None: not reached.
+    passed: float | None = None
+    #: Number of the holder that passed it.
+    passed_generation: int | None = None
+    #: When the applications left ``source``: before ``passed`` where a replaced run had moved them.
+    left_at: float | None = None
+    #: Unix time of the end; None: the run has not ended.
+    ended: float | None = None
+    result: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for playbooks and reports."""
+        return {
+            "id": self.id,
+            "epoch": self.epoch,
+            "type": self.type,
+            "from": self.source,
+            "to": self.target,
+            "policy": self.policy,
+            "holder": self.holder,
+            "resumed": self.holder_generation,
+            "started": self.started,
+            "behind": self.replaces_passed_run,
+            "phases": self.phases,
+            "pnr": self.passed,
+            "pnr_turn": self.passed_generation,
+            "left_at": self.left_at,
+            "ended": self.ended,
+            "result": self.result,
+        }
+
+
+@dataclass
+class JournalState:
+    """What the journal says after all of its events."""
+
+    #: Alias of the cluster where the applications live; None: the pair was never enabled.
+    active: str | None = None
+    enabled: bool = False
+    #: Replication policy that the replicas were created with; kept while the pair is disabled.
+    policy: str | None = None
+    epoch: int = 0
+    #: The newest run.
+    run: Run | None = None
+    #: Topic ids from when the pair was enabled: alias -> topic -> id.
+    topic_ids: dict[str, dict[str, str]] = field(default_factory=dict)
+    #: Facts of the barrier when the applications last left a cluster, by its alias.
+    left: dict[str, dict[str, Any]] = field(default_factory=dict)
+    #: Policy identity: the cuts between tenures, oldest first (see ``tenures``).
+    cuts: list[dict[str, Any]] = field(default_factory=list)
+    #: First record of the offset-syncs topic that is about the present topics: flow -> topic -> offset.
+    offset_syncs_start: dict[str, dict[str, int]] = field(default_factory=dict)
+    #: Records below these offsets came from a cluster that is gone, so no other cluster has them:
+    #: alias -> replica -> partition -> offset.
+    unreplicated_below: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
+    #: Retention settings of topics before they were set to keep everything: alias -> topic -> setting (see
+    #: ``retention``).
+    held: dict[str, dict[str, dict[str, str | None]]] = field(default_factory=dict)
+    #: By flow: the connectors, or the dedicated MirrorMaker 2, whose stored offsets it took over, and those offsets.
+    adopted: dict[str, dict[str, Any]] = field(default_factory=dict)
+    #: Unix time of the first event: a journal that was lost and created again has another one.
+    created: float | None = None
+    #: Values of fields that the point of no return of the present run has replaced, by field.
+    replaced_at_pnr: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a run has started and not ended."""
+        return self.run is not None and self.run.ended is None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for playbooks and reports."""
+        return {
+            "active": self.active,
+            "enabled": self.enabled,
+            "policy": self.policy,
+            "epoch": self.epoch,
+            "born": self.created,
+            "interrupted": self.interrupted,
+            "run": None if self.run is None else self.run.as_dict(),
+            "topic_ids": self.topic_ids,
+            "left": self.left,
+            "seams": self.cuts,
+            "syncs_since": self.offset_syncs_start,
+            "only_here": self.unreplicated_below,
+            "held": self.held,
+            "adopted": self.adopted,
+        }
+
+
+def fold(events: Iterable[Event]) -> JournalState:
+    """The state after all events."""
+    state = JournalState()
+    for event in events:
+        state.epoch = max(state.epoch, event.epoch)
+        state.created = event.time if state.created is None else state.created
+        _APPLY[event.kind](state, event)
+    return state
+
+
+def _enabled(state: JournalState, event: Event) -> None:
+    """An ``adopted`` pair was moved by hand: the event says to where and, found by content, the cut."""
+    adopted = event.data.get("adopted", False)
+    ids = event.data.get("topic_ids", {})
+    state.enabled = True
+    state.policy = event.data.get("policy", state.policy)
+    state.active = event.data["active"] if adopted else state.active or event.data["active"]
+    state.left = {alias: _of_same_topics(facts, alias, state.topic_ids, ids) for alias, facts in state.left.items()}
+    state.topic_ids = ids
+    state.offset_syncs_start = event.data.get("syncs_since", {})
+    seam = event.data.get("seam")
+    if seam:
+        # What the journal knows of a topic of that name is about another one, or about a time when it was not watched.
+        state.cuts = [_without(one, set(seam.get("joined", ()))) for one in state.cuts]
+        state.cuts.append({**seam, "known": False})
+
+
+def _of_same_topics(
+    facts: Mapping[str, Any], alias: str, before: Mapping[str, Any], now: Mapping[str, Any]
+) -> dict[str, Any]:
+    """``facts`` of a side that was left, without positions on topics that were created again since."""
+    old, new = before.get(alias, {}), now.get(alias, {})
+    other = {topic for topic in old if topic in new and new[topic] != old[topic]}
+    if not other or "positions" not in facts:
+        return dict(facts)
+    kept = {
+        group: {topic: at for topic, at in topics.items() if topic not in other}
+        for group, topics in facts["positions"].items()
+    }
+    return {**facts, "positions": kept}
+
+
+def _without(seam: Mapping[str, Any], topics: set[str]) -> dict[str, Any]:
+    """A seam that says nothing of ``topics``."""
+    kept = {
+        name: {topic: at for topic, at in (seam.get(name) or {}).items() if topic not in topics} or None
+        for name in ("ends", "cut", "resumed")
+    }
+    return {**seam, **kept, "ends": kept["ends"] or {}, "cut": kept["cut"] or {}}
+
+
+def _disabled(state: JournalState, event: Event) -> None:
+    state.enabled = False
+
+
+def _replaced(state: JournalState, event: Event) -> None:
+    """All that was known of a side is about a cluster that is gone; positions noted on the other one still hold."""
+    alias = event.data["alias"]
+    state.topic_ids = {name: ids for name, ids in state.topic_ids.items() if name != alias}
+    state.left = {
+        name: {"positions": facts.get("positions", {})} for name, facts in state.left.items() if name != alias
+    }
+    state.cuts, state.offset_syncs_start, state.run = [], {}, None
+    state.unreplicated_below = event.data.get("only_here", {})
+
+
+def _held(state: JournalState, event: Event) -> None:
+    state.held = event.data["held"]
+
+
+def _adopted(state: JournalState, event: Event) -> None:
+    state.adopted = {**state.adopted, event.data["flow"]: event.data}
+
+
+def _started(state: JournalState, event: Event) -> None:
+    replaces_passed_run = bool(event.data.get("behind"))
+    before = state.run if replaces_passed_run else None
+    state.run = Run(
+        id=event.run,
+        epoch=event.epoch,
+        type=event.data["type"],
+        source=event.data["from"],
+        target=event.data["to"],
+        policy=event.data.get("policy", "default"),
+        holder=event.data.get("holder"),
+        started=event.time,
+        replaces_passed_run=replaces_passed_run,
+        phases=_taken_over(before, event.data["to"]),
+        left_at=None if before is None else before.left_at,
+    )
+
+
+def _taken_over(before: Run | None, target: str) -> dict[str, Mapping[str, Any]]:
+    """Phases of the replaced run that still hold, if it moved the applications to the same cluster.
+
+    They include that it seeded the flow back: seeding it again would replicate records twice.
+    """
+    if before is None or before.target != target or before.passed is None:
+        return {}
+    return {name: facts for name, facts in before.phases.items() if name in ("barrier", "armed")}
+
+
+def _run_of(state: JournalState, event: Event) -> Run | None:
+    """The current run, if the event belongs to it."""
+    return state.run if state.run is not None and state.run.id == event.run else None
+
+
+def _resumed(state: JournalState, event: Event) -> None:
+    run = _run_of(state, event)
+    if run is not None:
+        state.run = replace(run, holder=event.data.get("holder"), holder_generation=run.holder_generation + 1)
+
+
+def _phase(state: JournalState, event: Event) -> None:
+    run = _run_of(state, event)
+    if run is None:
+        return
+    phase, facts = event.data["phase"], event.data.get("facts", {})
+    state.run = replace(run, phases={**run.phases, phase: {"time": event.time, **facts}})
+    if phase == "armed" and state.cuts:
+        state.cuts[-1]["resumed"] = facts.get("resumed")
+
+
+def _pnr(state: JournalState, event: Event) -> None:
+    run = _run_of(state, event)
+    if run is None:
+        return
+    state.run = replace(run, passed=event.time, passed_generation=run.holder_generation)
+    if state.active == run.target:
+        # A disaster after the point of no return of another run: what that run recorded still holds.
+        return
+    state.replaced_at_pnr = {"active": state.active, "left": dict(state.left), "cuts": list(state.cuts)}
+    state.run = replace(state.run, left_at=event.time)
+    state.active = run.target
+    facts = dict(run.phases.get("barrier", {}))
+    state.left[run.source] = facts
+    if run.policy == "identity":
+        cut = {"from": run.source, "to": run.target, "ends": facts.get("ends", {}), "cut": facts.get("cut", {})}
+        state.cuts.append({**cut, "resumed": None})
+
+
+def _undoing(state: JournalState, event: Event) -> None:
+    """Void a point of no return that was written in part: its writer stopped before it acted on it."""
+    run = _run_of(state, event)
+    if run is not None and run.passed is not None:
+        state.run = replace(run, passed=None, passed_generation=None, left_at=None)
+        for name, value in state.replaced_at_pnr.items():
+            setattr(state, name, value)
+
+
+def _ended(state: JournalState, event: Event) -> None:
+    run = _run_of(state, event)
+    if run is not None:
+        state.run = replace(run, ended=event.time, result=event.data.get("result"))
+
+
+_APPLY = {
+    "enabled": _enabled,
+    "disabled": _disabled,
+    "replaced": _replaced,
+    "held": _held,
+    "adopted": _adopted,
+    "started": _started,
+    "resumed": _resumed,
+    "phase": _phase,
+    "pnr": _pnr,
+    "undoing": _undoing,
+    "ended": _ended,
+}
