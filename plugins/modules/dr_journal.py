@@ -11,23 +11,24 @@ module: dr_journal
 short_description: Keep the record of a pair's runs in Kafka
 version_added: 1.0.0
 description:
-  - Reads the journal of a pair from every given cluster, merges the copies, and appends one event to each of them.
-  - The journal tells where the applications live, what a run has finished, and what cannot be read again later,
-    such as log ends at the barrier. A run that died goes on from it.
-  - The writer uses one fixed C(transactional.id) per pair. What is written was decided after every earlier writer was
-    fenced; if somebody else writes meanwhile, it is decided again. The first cluster by name decides between two.
+  - Reads the journal of a pair from each of its clusters, merges the copies, and appends one event to each of them.
+  - The journal records where the applications live, which phases of a run have finished, and what cannot be read again
+    later, such as log ends at the barrier. An interrupted run is resumed from it.
+  - The writer uses one fixed C(transactional.id) per pair. An event is decided after every earlier writer was fenced.
+    If another process writes meanwhile, it is decided again. The first cluster by name decides between two writers.
 extends_documentation_fragment:
-  - switchback.kafka_dr.journal
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.turn
-  - switchback.kafka_dr.journal.state
   - switchback.kafka_dr.attributes
 options:
-  clusters:
+  copies:
     description:
-      - Clusters that hold a copy, by alias, each with C(bootstrap_servers), C(client) and C(cluster_id).
-      - Every one of them must answer; a planned run does not go on with half a journal.
-    type: dict
-    required: true
+      - Aliases of the clusters whose copies are read and written, by default all. After a disaster only the surviving
+        cluster has one.
+      - Each of them must respond; a planned run does not continue with half a journal.
+    type: list
+    elements: str
+    default: []
   event:
     description:
       - V(read) only reads. V(enabled) and V(disabled) note that the pair was set up or taken down.
@@ -70,10 +71,6 @@ options:
     description: Facts of the event, such as C(type), C(from), C(to) of a run, or C(phase) and C(facts) of a phase.
     type: dict
     default: {}
-  request_timeout:
-    description: Bound of each request to Kafka, in seconds.
-    type: float
-    default: 15.0
 attributes:
   check_mode:
     support: full
@@ -89,16 +86,16 @@ author:
 EXAMPLES = r"""
 - name: Where do the applications live, and was a run interrupted?
   switchback.kafka_dr.dr_journal:
-    clusters:
-      P: {bootstrap_servers: "p1:9092"}
-      B: {bootstrap_servers: "b1:9092"}
-    pair: B-P
+    pair:
+      clusters:
+        P: {bootstrap_servers: "p1:9092"}
+        B: {bootstrap_servers: "b1:9092"}
+      topics: [Payments]
   register: journal
 
 - name: Note a finished phase with what cannot be read again later
   switchback.kafka_dr.dr_journal:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    pair: "{{ kafka_dr_pair.name }}"
+    pair: "{{ kafka_dr_pair.spec }}"
     event: phase
     run: "{{ journal.run_id }}"
     data:
@@ -163,15 +160,16 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import KINDS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.events import note
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.request import JournalRequest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
-    journal_options,
-    state_options,
+    pair_option,
+    pair_spec,
     turn_options,
 )
 
 SPEC = ArgumentSpec(
     {
-        "clusters": {"type": "dict", "required": True},
+        "copies": {"type": "list", "elements": "str", "default": []},
         "event": {
             "type": "str",
             "default": "read",
@@ -183,18 +181,18 @@ SPEC = ArgumentSpec(
         "give_back": {"type": "bool", "default": False},
         "held": {"type": "str"},
         "data": {"type": "dict", "default": {}},
-        "request_timeout": {"type": "float", "default": 15.0},
     },
     required_if=[
         *(("event", kind, ("run",)) for kind in ("resumed", "phase")),
         *(("event", kind, ("run", "turn")) for kind in ("pnr", "undoing", "ended")),
     ],
-).merge(journal_options(), state_options(), turn_options())
+).merge(pair_option(), turn_options())
 
 
 def work(module: AnsibleModule) -> Result:
-    """Read, decide, append."""
-    return note(module.params, module.check_mode)
+    """Read the journal and append the event."""
+    request = JournalRequest.of(pair_spec(module.params), module.params)
+    return note(request, module.check_mode)
 
 
 def main() -> None:

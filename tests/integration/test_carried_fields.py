@@ -30,7 +30,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
-from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair, of_journal
 from brokers import commit
 from raw_records import NO_TIMESTAMP, Raw, write
 
@@ -161,7 +161,7 @@ class Pair:
 
     def note(self, event: str, **data: Any) -> None:
         place = {"clusters": self.clusters, "pair": self.run, "topic": self.journal}
-        result = run_module(dr_journal, {**place, "event": event, "data": data})
+        result = run_module(dr_journal, of_journal({**place, "event": event, "data": data}))
         assert result["rc"] == 0, result["msg"]
 
 

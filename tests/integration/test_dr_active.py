@@ -20,6 +20,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.presynced import write_prepared
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_active_info, dr_journal, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
 from brokers import commit
 
 pytestmark = pytest.mark.integration
@@ -60,7 +61,7 @@ class Pair:
     def journaled(self, active: str, **data: Any) -> None:
         params = {"clusters": self.clusters, "pair": self.name, "topic": self.journal, "event": "enabled"}
         facts = {"active": active, "topic_ids": {"P": {self.topic: uuid.uuid4().hex}}, "adopted": True, **data}
-        noted = run_module(dr_journal, {**params, "data": facts})
+        noted = run_module(dr_journal, of_journal({**params, "data": facts}))
         assert (noted["rc"], noted["state"]["active"]) == (0, active), noted
 
     def send(self, alias: str, count: int = 1) -> None:

@@ -30,6 +30,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
 
 pytestmark = pytest.mark.integration
 
@@ -354,7 +355,8 @@ def test_what_was_armed_is_journaled(pair: Pair, left: tuple[str, Nested, Nested
         assert made["rc"] == 0, made
 
     def note(event: str, **data: Any) -> dict[str, Any]:
-        return run_module(dr_journal, {"clusters": pair.clusters, **place, "event": event, "data": data})
+        params = {"clusters": pair.clusters, **place, "event": event, "data": data}
+        return run_module(dr_journal, of_journal(params))
 
     assert note("enabled", active=P)["rc"] == 0
     run = note("started", type="cutoff", policy="identity", **{"from": P, "to": B})["run_id"]

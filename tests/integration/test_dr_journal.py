@@ -16,6 +16,7 @@ import pytest
 from confluent_kafka import Producer
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import Event, encode
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.leases import Lease
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
@@ -23,9 +24,11 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.journal
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.copies import read_copy
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.events import note as write
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.leases import write_lease
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.request import JournalRequest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._process import myself
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
 
 pytestmark = pytest.mark.integration
 
@@ -68,7 +71,7 @@ def pair() -> str:
 def note(clusters: dict[str, Any], topic: str, pair: str) -> Note:
     def run(event: str = "read", check: bool = False, diff: bool = False, **params: Any) -> dict[str, Any]:
         base = {"clusters": clusters, "pair": pair, "topic": topic, "event": event}
-        return run_module(dr_journal, {**base, **params}, check=check, diff=diff)
+        return run_module(dr_journal, of_journal({**base, **params}), check=check, diff=diff)
 
     return run
 
@@ -154,12 +157,12 @@ def test_a_missing_topic_on_one_side_is_refused_with_nothing_written_on_the_othe
     name = f"journal-{uuid.uuid4().hex[:8]}-internal"
     make(clusters["P"], name)
     params = {"clusters": clusters, "pair": pair, "topic": name}
-    result = run_module(dr_journal, {**params, "event": "enabled", "data": {"active": "P"}})
+    result = run_module(dr_journal, of_journal({**params, "event": "enabled", "data": {"active": "P"}}))
     assert result["error"]["code"] == "journal_missing"
     assert "does not exist on B" in result["msg"]
     assert read_copy(kafkas["P"], name, pair) == []
     assert read_copy(kafkas["B"], name, pair) is None  # and it was not created by asking
-    seen = run_module(dr_journal, params)
+    seen = run_module(dr_journal, of_journal(params))
     assert (seen["rc"], seen["missing_on"]) == (0, ["B"])
 
 
@@ -301,13 +304,13 @@ def test_of_two_runs_that_start_together_one_is_told_of_the_other(
 ) -> None:
     """SOUNDNESS 25: two that both begin from the same look would fork the journal for good."""
     enable(note)
-    base = {"clusters": clusters, "pair": pair, "topic": topic, "request_timeout": 15.0, "take_over": None, "run": None}
-    base |= {"event": "started", "state_topic": topic}
+    place = {"journal_topic": topic, "state_topic": topic}
+    spec = PairSpec.of({"clusters": clusters, "topics": ["T"], "name": pair, **place})
     kinds = [THERE, {**THERE, "type": "continuous"}]
 
     def start(data: dict[str, str]) -> str:
         try:
-            return str(write({**base, "data": data}, check=False).extra["run_id"])
+            return str(write(JournalRequest(spec, "started", data), check=False).extra["run_id"])
         except DrError as error:
             return error.code
 

@@ -28,6 +28,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic_info,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
 
 pytestmark = pytest.mark.integration
 
@@ -51,7 +52,7 @@ class Pair:
 
     def note(self, event: str, **params: Any) -> dict[str, Any]:
         base = {"clusters": self.clusters, "pair": self.name, "topic": self.topic, "state_topic": self.state}
-        done: dict[str, Any] = run_module(dr_journal, {**base, "event": event, **params})
+        done: dict[str, Any] = run_module(dr_journal, of_journal({**base, "event": event, **params}))
         assert done["rc"] == 0, done
         return done
 

@@ -38,7 +38,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
-from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair, of_journal
 from ansible_collections.switchback.kafka_dr.tests.support.snapshot import at_rest
 from brokers import commit
 
@@ -199,7 +199,7 @@ class Journal:
 
     def _note(self, event: str, **data: Any) -> dict[str, Any]:
         place = {"clusters": self._clusters, "pair": self.pair, "topic": self.topic}
-        return run_module(dr_journal, {**place, "event": event, "data": data})
+        return run_module(dr_journal, of_journal({**place, "event": event, "data": data}))
 
     @property
     def phases(self) -> list[str]:

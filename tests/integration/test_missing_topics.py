@@ -19,6 +19,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
 from brokers import commit
 
 pytestmark = pytest.mark.integration
@@ -76,7 +77,8 @@ class Pair:
 
     def enable(self) -> None:
         params = {"clusters": self.clusters, "pair": self.group, "topic": self.journal, "event": "enabled"}
-        noted = run_module(dr_journal, {**params, "data": {"active": P, "policy": "default", "adopted": False}})
+        facts = {"active": P, "policy": "default", "adopted": False}
+        noted = run_module(dr_journal, of_journal({**params, "data": facts}))
         assert noted["rc"] == 0, noted
 
     @property

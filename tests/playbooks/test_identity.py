@@ -16,6 +16,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from accounts import read_log
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
 from brokers import commit
 from kills import kill_at, kill_in_phase, outwait
 from lab.lab import Lab
@@ -264,7 +265,7 @@ def fill(pair: Scenario, alias: str, topic: str, values: list[bytes], timestamp:
 def journal(pair: Scenario) -> dict[str, Any]:
     """The state that the journal of the pair tells."""
     inventory = read_inventory(pair.inventory)
-    result = run_module(dr_journal, {"clusters": inventory["kafka_dr_clusters"], "pair": "B-P"})
+    result = run_module(dr_journal, of_journal({"clusters": inventory["kafka_dr_clusters"], "pair": "B-P"}))
     assert result["rc"] == 0, result
     state: dict[str, Any] = result["state"]
     return state

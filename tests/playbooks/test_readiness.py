@@ -29,6 +29,7 @@ from confluent_kafka.admin import (
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal, dr_readiness
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
 from brokers import commit, positions
 from modules import run_module
 from scenario import Scenario
@@ -282,7 +283,7 @@ def other_topics(pair: Pair) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def unfinished(pair: Pair) -> Iterator[dict[str, Any]]:
-    base = {"clusters": pair.clusters, "pair": pair.name}
+    base = of_journal({"clusters": pair.clusters, "pair": pair.name})
     data = {"type": "cutoff", "from": "P", "to": "B", "policy": "default"}
     begun = run_module(dr_journal, {**base, "event": "started", "data": data})
     assert begun["rc"] == 0, begun["msg"]

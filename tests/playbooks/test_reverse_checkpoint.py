@@ -16,6 +16,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.latest import read_latest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
 from modules import run_module
 from scenario import Scenario
 from snapshot import read_inventory, snapshot
@@ -144,7 +145,7 @@ def test_a_group_with_members_on_the_other_side_is_named_and_left_alone(pair: Sc
 
 def test_nothing_is_written_in_the_middle_of_a_run(pair: Scenario) -> None:
     clusters = read_inventory(pair.inventory)["kafka_dr_clusters"]
-    journal = {"clusters": clusters, "pair": "B-P"}
+    journal = of_journal({"clusters": clusters, "pair": "B-P"})
     opened = run_module(dr_journal, {**journal, "event": "started", "data": {"type": "cutoff", "from": "P", "to": "B"}})
     try:
         done = checkpoint(pair, "B")

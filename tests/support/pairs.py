@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import DEFAULTS
 
-__all__ = ["as_pair"]
+__all__ = ["as_pair", "of_journal"]
 
 # Options of modules that still take the pair in parts, by the key of the option ``pair``.
 PARTS = {"name": "pair", "journal_topic": "topic"}
@@ -21,3 +21,8 @@ def as_pair(params: Mapping[str, Any]) -> dict[str, Any]:
     keys = {key: PARTS.get(key, key) for key in (*DEFAULTS, "clusters", "topics")}
     pair = {key: params[option] for key, option in keys.items() if option in params}
     return {**{key: value for key, value in params.items() if key not in keys.values()}, "pair": pair}
+
+
+def of_journal(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of ``dr_journal``, which reads nothing from the topics of the pair."""
+    return as_pair({"topics": ["T"], **params})

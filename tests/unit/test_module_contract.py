@@ -24,6 +24,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     secret_values,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
 from ansible_collections.switchback.kafka_dr.tests.support.yamls import parse_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -137,7 +138,7 @@ def test_an_unknown_option_is_refused_by_name(name: str) -> None:
     ],
 )
 def test_an_event_of_a_run_needs_its_run(params: dict[str, Any], said: str) -> None:
-    result = run_module(module("dr_journal"), {"clusters": {}, "pair": "B-P", **params})
+    result = run_module(module("dr_journal"), {"pair": {}, **params})
     assert result["failed"]
     assert said in result["msg"]
 
@@ -151,7 +152,7 @@ def test_an_event_without_its_facts_is_refused_before_anybody_is_asked(
 ) -> None:
     clusters = {"P": {"bootstrap_servers": "127.0.0.1:1"}}
     params = {"clusters": clusters, "pair": "B-P", "event": event, "data": data, "run": "r1"}
-    result = run_module(module("dr_journal"), params)
+    result = run_module(module("dr_journal"), of_journal(params))
     assert result["error"]["code"] == "bad_option"
     assert f'"{event}" needs {missing} in data' in result["msg"]
 

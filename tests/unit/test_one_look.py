@@ -21,7 +21,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resource
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import PROVEN, REFUTED, UNKNOWN
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import FlowState, PartState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import Record
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.connections.clusters import Opened
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.connections.engines import Opened
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import pair as observe
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import status
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.foreign_writers import (

@@ -18,11 +18,12 @@ from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from .._core.checks.facts import WAYS, Expiring, Facts, Limits, OpenTransaction, judge_readiness, readiness_lines
-from .._core.checks.history import drill_line, durations, trend_lines
+from .._core.checks.history import drill_line, trend_lines
 from .._core.checks.not_carried import not_carried
 from .._core.checks.readiness import CHECKS, SETTINGS
 from .._core.checks.residence import missing_epochs
 from .._core.errors import DrError
+from .._core.journal.durations import durations
 from .._core.journal.events import Event, merge
 from .._core.journal.state import JournalState, fold
 from .._core.names import Naming, flow_name
@@ -41,7 +42,8 @@ from .._kafka.records import first_data_records
 from .._kafka.topics import describe, remember
 from .._kafka.topics import names as topic_names
 from .._module import Result
-from .connections.clusters import Opened, connect_one, on_each, refuse_same_cluster
+from .connections.clusters import connect_one, on_each, refuse_same_cluster
+from .connections.engines import Opened
 from .flows.restart import replica_starts
 from .journal.copies import read_copy
 from .journal.readiness_history import keep_look

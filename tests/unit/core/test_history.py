@@ -10,13 +10,13 @@ from typing import Any
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.history import (
     READINESS,
     drill_line,
-    durations,
     kept,
     kept_key,
     look_of,
     superfluous,
     trend_lines,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.durations import durations
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import Event
 
 

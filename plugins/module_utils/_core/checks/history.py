@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What earlier runs of a pair took, and what earlier looks at its readiness said.
+"""What earlier readiness checks and rehearsals of a pair found.
 
-Runs are in the journal. A look is a value of the state topic by itself, under a key with its time: writers that look
-at the same time cannot overwrite each other, and forgetting an old one is a tombstone.
+Each is a value of the state topic, under a key with its time: processes that write at the same time cannot overwrite
+each other, and an old value is deleted by a tombstone.
 
 Private to this collection: may change in any release.
 """
@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from ..journal.events import Event
 from .facts import WAYS
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "KEPT",
     "READINESS",
     "drill_line",
-    "durations",
     "kept",
     "kept_key",
     "look_of",
@@ -33,44 +31,10 @@ __all__ = [
     "trend_lines",
 ]
 
-# The kind of such a value.
 # Kinds of what is kept.
 READINESS, DRILL = "readiness", "drill"
 # A look every quarter of an hour for four days; what is older is in the reports.
 KEPT = 400
-
-
-def durations(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
-    """By type, ``{last, median, runs, phases}`` in seconds, of runs that were completed without an interruption.
-
-    ``phases``: median by phase, in order, of the runs whose end was journaled with its phases.
-    What an interrupted run took says when somebody started it again, not how long a cutover is.
-    """
-    begun: dict[str, Event] = {}
-    took: dict[str, list[float]] = {}
-    phases: dict[str, dict[str, list[float]]] = {}
-    for event in events:
-        if event.kind == "started":
-            begun[event.run] = event
-        elif event.kind == "resumed":
-            begun.pop(event.run, None)
-        elif event.kind == "ended" and event.run in begun:
-            start = begun.pop(event.run)
-            if event.data.get("result") == "completed":
-                took.setdefault(start.data["type"], []).append(event.time - start.time)
-                known = phases.setdefault(start.data["type"], {})
-                for phase in event.data.get("times") or []:
-                    if {"phase", "began", "ended"} <= set(phase):
-                        known.setdefault(phase["phase"], []).append(phase["ended"] - phase["began"])
-    return {
-        kind: {
-            "last": round(found[-1], 1),
-            "median": round(median(found), 1),
-            "runs": len(found),
-            "phases": {name: round(median(each), 1) for name, each in phases[kind].items()},
-        }
-        for kind, found in sorted(took.items())
-    }
 
 
 def moment(seconds: float) -> str:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Connections to both clusters of a pair, opened side by side, and to what runs its flows.
+"""Kafka connections to the clusters of a pair, opened at the same time.
 
 Private to this collection: may change in any release.
 """
@@ -10,25 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..._core.errors import DrError, Unreachable
-from ..._core.names import Naming
-from ..._engines.base import Engine
-from ..._engines.opening import open_engine
 from ..._kafka.client import Kafka, connect
 
-__all__ = [
-    "Opened",
-    "both",
-    "connect_answering",
-    "connect_one",
-    "connect_pair",
-    "on_each",
-    "open_pair",
-    "refuse_same_cluster",
-]
+__all__ = ["both", "connect_answering", "connect_one", "connect_pair", "on_each", "refuse_same_cluster"]
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -95,22 +82,3 @@ def refuse_same_cluster(opened: Mapping[str, Kafka]) -> None:
                 "Correct bootstrap_servers: replicating a cluster onto itself never ends.",
             )
         ids[kafka.cluster_id] = alias
-
-
-@dataclass(frozen=True)
-class Opened:
-    """Connections to clusters by alias, and to what runs their flows."""
-
-    kafka: Mapping[str, Kafka]
-    engine: Engine
-
-    @property
-    def requests(self) -> list[dict[str, Any]]:
-        """Every request sent so far, without secrets."""
-        return [request for kafka in self.kafka.values() for request in kafka.requests] + self.engine.requests
-
-
-def open_pair(clusters: Mapping[str, Any], naming: Naming, timeout: float) -> Opened:
-    """Everything that a pair, or one side of it, needs."""
-    kafka = connect_pair(clusters, timeout)
-    return Opened(kafka, open_engine(clusters, naming, kafka, timeout))

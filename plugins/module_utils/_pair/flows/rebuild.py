@@ -28,6 +28,7 @@ from ..connections.clusters import connect_pair
 from ..journal.copies import read_copy
 from ..journal.events import note
 from ..journal.leases import open_leases_of, unfinished_replays
+from ..journal.request import JournalRequest
 
 __all__ = ["rebuild"]
 
@@ -82,8 +83,7 @@ class _Rebuild:
 
     def journal(self, event: str, data: Mapping[str, Any], check: bool) -> Result:
         """Of the surviving side alone: the new cluster gets its copy when the pair is enabled."""
-        clusters = {self.here: self._params["clusters"][self.here]}
-        return note({**self._params, "clusters": clusters, "event": event, "run": None, "data": data}, check)
+        return note(JournalRequest.of_parts(self._params, event, data, (self.here,)), check)
 
     @property
     def forgotten(self) -> bool:

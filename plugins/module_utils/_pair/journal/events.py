@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The journal of a pair on all its clusters: merged when read, mended and appended when written.
+"""The journal of a pair on all its clusters: merged when it is read, completed and extended when it is written.
 
 Private to this collection: may change in any release.
 """
@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._core.changes import Change, Outcome
-from ..._core.checks.history import durations
 from ..._core.errors import DrError
 from ..._core.journal.cutover_types import CUTOVER_TYPES
-from ..._core.journal.events import OF_THE_PAIR, Event, missing_facts
+from ..._core.journal.durations import durations
+from ..._core.journal.events import OF_THE_PAIR, Event
 from ..._core.journal.holders import Holder, require_over
 from ..._core.journal.run_rules import begin, is_same, require_turn
 from ..._core.journal.state import JournalState, Run
@@ -28,167 +29,249 @@ from ..._process import is_alive, left_behind, myself
 from ..connections.clusters import connect_answering, connect_pair
 from .copies import Book, JournalCopies, append
 from .leases import give_back, leases_of, revoke, take, unfinished_replays, wait_for_lease
+from .request import JournalRequest
 
 __all__ = ["note"]
 
-# A child of a killed run ends with its task.
+# The children of a killed run end with their task.
 _ORPHANS = Bounds(120.0, 0.1)
-# Longer than any scheduled job holds one (kafka_dr_checkpoint_timeout): one that died is outwaited.
+# Longer than any scheduled job holds a lease (kafka_dr_checkpoint_timeout): the lease of a dead job runs out.
 _LEASE_SECONDS = 600.0
 
 
-def note(params: Mapping[str, Any], check: bool) -> Result:
-    """Read the journal and append ``params.event`` (nothing in check mode, nothing for ``read``)."""
-    absent = missing_facts(params["event"], params["data"])
-    if absent:
-        text = f'The event "{params["event"]}" needs {", ".join(absent)} in data, found {sorted(params["data"])}.'
-        raise DrError("bad_option", text)
-    kafkas = _connect(params)
-    # Who notes a phase knows no state topic, and needs none.
-    state_topic, pair = params.get("state_topic", ""), params["pair"]
-    extra: dict[str, Any] = {"owner": {}}
-    held = params.get("held")
-    if params.get("lease") and not check:
-        # Before the look: a run that begins behind it waits.
-        lease = take(kafkas, state_topic, pair, params["lease"], _LEASE_SECONDS, held, params.get("take_over"))
-        extra["owner"] = {} if lease is None else {"lease": lease.run}
-    book, outcomes = _event(params, kafkas, extra, check)
-    if params["event"] in ("read", "started"):
-        extra["leases"] = [lease.as_dict() for lease in leases_of(kafkas, state_topic, pair)]
-    if params["event"] == "read":
+@dataclass(frozen=True)
+class _Decision:
+    """What a request appends to the journal as it was read."""
+
+    #: None: nothing.
+    event: Event | None
+    #: The run that the event belongs to; None: an event of the pair.
+    run_id: str | None = None
+    #: For ``started``: whether an interrupted run is resumed.
+    resumed: bool | None = None
+
+
+@dataclass(frozen=True)
+class _Noted:
+    """The journal after the request, and what was appended, or in check mode would be."""
+
+    book: Book
+    decision: _Decision
+    outcomes: list[Outcome]
+
+
+def note(request: JournalRequest, check: bool) -> Result:
+    """Read the journal and append the event of ``request`` (nothing in check mode, nothing for ``read``)."""
+    kafkas = _connect(request)
+    owner = {} if check else _take_lease(request, kafkas)
+    noted = _append(request, kafkas, check)
+    extra = _lists(request, kafkas, noted.book)
+    if not check:
+        _end_own_lease(request, kafkas)
+        _end_other_leases(request, kafkas, noted.decision)
+        owner = _owner(request, noted.book.state) or owner
+    extra.update(_described(request, noted), owner=owner)
+    requests = [sent for kafka in kafkas.values() for sent in kafka.requests]
+    return Result(outcomes=noted.outcomes, extra=extra, requests=requests)
+
+
+def _connect(request: JournalRequest) -> dict[str, Kafka]:
+    """Every cluster. To take a run back, those that respond: the run may have failed because of the other one."""
+    connect = connect_answering if request.takes_run_back else connect_pair
+    return connect(request.clusters, request.timeout)
+
+
+# ---- results
+
+
+def _lists(request: JournalRequest, kafkas: Mapping[str, Kafka], book: Book) -> dict[str, Any]:
+    """Leases, durations and replays, where the event returns them."""
+    place = (request.pair.state_topic, request.pair.name)
+    extra: dict[str, Any] = {}
+    if request.event in ("read", "started"):
+        extra["leases"] = [lease.as_dict() for lease in leases_of(kafkas, *place)]
+    if request.event == "read":
         extra["durations"] = durations(book.events)
-        extra["unfinished_replays"] = unfinished_replays(kafkas, state_topic, pair)
-    if (params["event"] in ("enabled", "disabled") or params.get("give_back")) and not check:
-        give_back(kafkas, state_topic, pair, held)
-    if params["event"] == "started" and not check:
-        # After the event: a job that begins now sees the run, one that began before is waited for.
-        _end_others(params, kafkas, extra)
-    if params["event"] in ("started", "resumed") and not check:
-        extra["owner"] = _owner(book.state, params["clusters"])
-    told = book.state.as_dict()
-    # With the name of the pair, a run's own command can be told to whoever reads it.
-    told["run"] = told["run"] and {**told["run"], "pair": pair}
-    extra.update(state=told, events=len(book.events), missing_on=book.missing)
-    requests = [request for kafka in kafkas.values() for request in kafka.requests]
-    return Result(outcomes=outcomes, extra=extra, requests=requests)
+        extra["unfinished_replays"] = unfinished_replays(kafkas, *place)
+    return extra
 
 
-def _owner(state: JournalState, clusters: Iterable[str]) -> dict[str, Any]:
-    """What the playbook hands on to each task with an effect, see the option ``guard``."""
+def _described(request: JournalRequest, noted: _Noted) -> dict[str, Any]:
+    book, decision = noted.book, noted.decision
+    state = book.state.as_dict()
+    # With the name of the pair, messages can contain the command that resumes the run.
+    state["run"] = state["run"] and {**state["run"], "pair": request.pair.name}
+    run_id = {} if decision.run_id is None else {"run_id": decision.run_id}
+    resumed = {} if decision.resumed is None else {"resumed": decision.resumed}
+    return {**run_id, **resumed, "state": state, "events": len(book.events), "missing_on": book.missing}
+
+
+def _owner(request: JournalRequest, state: JournalState) -> dict[str, Any]:
+    """What the playbook passes to each task with an effect, see the option ``guard``; empty if it takes no run."""
     run = state.run
-    if run is None:
-        raise ValueError("no run was written")
+    if not request.takes_run or run is None:
+        return {}
     token = {"journal": state.created, "epoch": run.epoch, "turn": run.holder_generation}
-    return {"run": run.id, "turn": run.holder_generation, "token": token, "on": sorted(clusters)}
+    return {"run": run.id, "turn": run.holder_generation, "token": token, "on": sorted(request.clusters)}
 
 
-def _event(
-    params: Mapping[str, Any], kafkas: Mapping[str, Kafka], extra: dict[str, Any], check: bool
-) -> tuple[Book, list[Outcome]]:
-    """The journal as it is then, and what was or would be written. ``extra`` gets the run."""
-    takes = params["event"] in ("started", "resumed") and not check
-    copies = JournalCopies(kafkas, params["topic"], params["pair"])
-    if params["event"] != "read" and not check:
-        copies.open()
-    book = copies.look()
-    if takes and _outwaited(params, book.state):
-        # Its last child may have written one more event: what was read before is not to be acted on.
-        seen, book = book.state, copies.look()
-        _require_open(seen.run, book.state)
-
-    def decide(now: Book) -> Event | None:
-        """Anew, because somebody has written: a run that another one has begun meanwhile is not simply taken."""
-        if takes:
-            _outwaited(params, now.state)
-        return _next_event(params, now.state, now.events, extra)
-
-    before, event = book.state, _next_event(params, book.state, book.events, extra)
-    if event is not None and check:
-        book = book.with_event(event)
-    elif event is not None:
-        before, book, event = append(copies, book, event, decide)
-    if event is None:
-        return book, []
-    known, now = _essence(before.as_dict()), _essence(book.state.as_dict())
-    change = Change("journal", params["pair"], event.kind, known, now)
-    return book, [Outcome(change, "planned" if check else "done")]
+# ---- leases
 
 
-def _end_others(params: Mapping[str, Any], kafkas: Mapping[str, Kafka], extra: Mapping[str, Any]) -> None:
-    """A run that has just begun, and cannot go on, has touched nothing: it must not be left open.
+def _take_lease(request: JournalRequest, kafkas: Mapping[str, Kafka]) -> dict[str, Any]:
+    """Before the journal is read: a run that begins after that waits."""
+    if not request.lease:
+        return {}
+    place = (request.pair.state_topic, request.pair.name)
+    lease = take(kafkas, *place, request.lease, _LEASE_SECONDS, request.held, request.take_over)
+    return {} if lease is None else {"lease": lease.run}
 
-    A disaster waits for nobody: what holds a lease sees that it was ended before its next effect.
+
+def _end_own_lease(request: JournalRequest, kafkas: Mapping[str, Kafka]) -> None:
+    if request.event in ("enabled", "disabled") or request.give_back:
+        give_back(kafkas, request.pair.state_topic, request.pair.name, request.held)
+
+
+def _end_other_leases(request: JournalRequest, kafkas: Mapping[str, Kafka], decision: _Decision) -> None:
+    """After ``started`` was appended: a job that begins now reads the run, and earlier jobs are waited for.
+
+    A disaster does not wait: the holder of a lease reads that it was ended before its next effect. A run that has just
+    begun and cannot go on has changed nothing, so it is ended.
     """
+    if request.event != "started":
+        return
+    place = (request.pair.state_topic, request.pair.name)
     try:
-        if CUTOVER_TYPES[params["data"]["type"]].replaces_interrupted:
-            revoke(kafkas, params["state_topic"], params["pair"])
+        if CUTOVER_TYPES[request.data["type"]].replaces_interrupted:
+            revoke(kafkas, *place)
         else:
-            wait_for_lease(kafkas, params["state_topic"], params["pair"], params["take_over"])
+            wait_for_lease(kafkas, *place, request.take_over)
     except DrError:
-        if not extra["resumed"]:
-            note({**params, "event": "ended", "run": extra["run_id"], "turn": 0, "data": {"result": "refused"}}, False)
+        if not decision.resumed:
+            refused = {"result": "refused"}
+            note(replace(request, event="ended", run=decision.run_id, generation=0, data=refused), False)
         raise
 
 
-def _connect(params: Mapping[str, Any]) -> dict[str, Kafka]:
-    """Every cluster, but for a run that is taken back: the side being entered may be what it failed for."""
-    clusters, timeout = params["clusters"], float(params["request_timeout"])
-    back = params["event"] == "undoing" or (params["event"], params["data"].get("result")) == ("ended", "undone")
-    return (connect_answering if back else connect_pair)(clusters, timeout)
+# ---- appending
 
 
-def _next_event(
-    params: Mapping[str, Any], state: JournalState, events: list[Event], extra: dict[str, Any]
-) -> Event | None:
-    kind, data = params["event"], dict(params["data"])
-    if kind == "read" or _already(kind, data, state):
-        return None
+def _append(request: JournalRequest, kafkas: Mapping[str, Kafka], check: bool) -> _Noted:
+    takes = request.takes_run and not check
+    copies = JournalCopies(kafkas, request.pair.journal_topic, request.pair.name)
+    if request.event != "read" and not check:
+        copies.open()
+    book = copies.look()
+    if takes and _waited_for_holder(request, book.state):
+        # The last child of the former holder may have appended one more event.
+        seen, book = book.state, copies.look()
+        _require_open(seen.run, book.state)
+    decision = _decide(request, book)
+
+    def decide_again(now: Book) -> Event | None:
+        """Another writer has appended: a run that it has begun is not taken over unasked."""
+        nonlocal decision
+        if takes:
+            _waited_for_holder(request, now.state)
+        decision = _decide(request, now)
+        return decision.event
+
+    before, event = book.state, decision.event
+    if event is not None and check:
+        book = book.with_event(event)
+    elif event is not None:
+        before, book, event = append(copies, book, event, decide_again)
+    if event is None:
+        return _Noted(book, decision, [])
+    change = Change("journal", request.pair.name, event.kind, _summary(before), _summary(book.state))
+    return _Noted(book, decision, [Outcome(change, "planned" if check else "done")])
+
+
+def _decide(request: JournalRequest, book: Book) -> _Decision:
+    """The event that ``request`` appends to ``book``; raises where its run may not append it."""
+    kind, data, state = request.event, dict(request.data), book.state
+    if kind == "read" or _is_noted(kind, data, state):
+        return _Decision(None)
     if kind in OF_THE_PAIR:
-        return Event(state.epoch + 1, 0, "", kind, time.time(), data)
+        return _Decision(Event(state.epoch + 1, 0, "", kind, time.time(), data))
     if kind == "started":
-        run_id, epoch, resumed = begin(state, data, time.strftime("%Y%m%dT%H%M%SZ-", time.gmtime()) + _short_id())
-        extra.update(run_id=run_id, resumed=resumed)
-        if state.run is not None and resumed:
-            return _resumed(state.run, events)
-        return Event(epoch, 0, run_id, kind, time.time(), {**data, "holder": myself().as_dict()})
-    extra.update(run_id=params["run"])
-    run = require_turn(state, params["run"], kind, data, params.get("turn"))
+        return _start(state, book.events, data)
+    run_id = str(request.run)
+    run = require_turn(state, run_id, kind, data, request.generation)
     if kind == "resumed":
-        return _resumed(run, events)
-    # One place is left free: the event whose writing failed may stand on a copy that cannot be read now.
-    seq = _next(events, params["run"]) + (kind == "undoing")
-    return Event(run.epoch, seq, params["run"], kind, time.time(), data)
+        return _Decision(_resume(run, book.events), run_id)
+    # One number is left out: an event that was appended in part may be on a copy that cannot be read now.
+    seq = _next_number(book.events, run_id) + (kind == "undoing")
+    return _Decision(Event(run.epoch, seq, run_id, kind, time.time(), data), run_id)
 
 
-def _next(events: list[Event], run: str) -> int:
-    """Of the run, not of the journal: an event of the pair in between must not make two events look like one."""
-    return 1 + max(event.seq for event in events if event.run == run)
+def _start(state: JournalState, events: list[Event], data: dict[str, Any]) -> _Decision:
+    new_id = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{uuid.uuid4().hex[:6]}"
+    run_id, epoch, resumed = begin(state, data, new_id)
+    if resumed and state.run is not None:
+        return _Decision(_resume(state.run, events), run_id, True)
+    started = {**data, "holder": myself().as_dict()}
+    return _Decision(Event(epoch, 0, run_id, "started", time.time(), started), run_id, False)
 
 
-def _resumed(run: Run, events: list[Event]) -> Event | None:
+def _resume(run: Run, events: list[Event]) -> Event | None:
+    """None: this process holds the run already."""
     here = myself()
     if here.pid is not None and Holder.of(run.holder) == here:
         return None
-    return Event(run.epoch, _next(events, run.id), run.id, "resumed", time.time(), {"holder": here.as_dict()})
+    return Event(run.epoch, _next_number(events, run.id), run.id, "resumed", time.time(), {"holder": here.as_dict()})
 
 
-def _outwaited(params: Mapping[str, Any], state: JournalState) -> bool:
-    """Whether an interrupted run may be taken over now, its holder and all that it has left behind having ended.
+def _next_number(events: list[Event], run: str) -> int:
+    """Of the run, not of the journal: an event of the pair in between must not give two events the same number."""
+    return 1 + max(event.seq for event in events if event.run == run)
 
-    Raises where it may not (SOUNDNESS 25). Another run than the wanted one is refused later, with its own words.
+
+def _is_noted(kind: str, data: Mapping[str, Any], state: JournalState) -> bool:
+    if kind == "enabled":
+        here = not data.get("adopted") or state.active == data["active"]
+        return here and state.enabled and state.topic_ids == data.get("topic_ids", {})
+    if kind == "held":
+        return state.held == data.get("held")
+    if kind == "adopted":
+        # The old connector was only stopped, so its offsets may have changed since they were read.
+        known = state.adopted.get(data["flow"], {})
+        return known.get("connectors") == data["connectors"] and known.get("offsets_topic") == data.get("offsets_topic")
+    return kind == "disabled" and not state.enabled
+
+
+def _summary(state: JournalState) -> dict[str, Any]:
+    run = state.run
+    return {
+        "active": state.active,
+        "enabled": state.enabled,
+        "run": None if run is None else run.id,
+        "resumed": 0 if run is None else run.holder_generation,
+        "phases": [] if run is None else sorted(run.phases),
+        "ended": None if run is None else run.result,
+    }
+
+
+# ---- the former holder of an interrupted run
+
+
+def _waited_for_holder(request: JournalRequest, state: JournalState) -> bool:
+    """Whether an interrupted run may be taken over now: its holder and the holder's children have ended.
+
+    Raises where it may not (SOUNDNESS 25). A run of another type or direction is refused later, with its own message.
     """
     run = state.run
     if run is None or not state.interrupted:
         return False
-    kind = CUTOVER_TYPES.get(params["data"].get("type") or "")
-    takes = kind is not None and kind.replaces_interrupted
-    if params["event"] == "started" and not takes and not is_same(run, params["data"]):
+    kind = CUTOVER_TYPES.get(request.data.get("type") or "")
+    replaces = kind is not None and kind.replaces_interrupted
+    if request.event == "started" and not replaces and not is_same(run, request.data):
         return False
     here, holder = myself(), Holder.of(run.holder)
     near = holder is not None and holder.host == here.host
-    require_over(run, here, holder is not None and near and is_alive(holder), params["take_over"])
+    require_over(run, here, holder is not None and near and is_alive(holder), request.take_over)
     if holder is not None and near and holder != here:
-        _outwait(holder)
+        _wait_for_children(holder)
     return True
 
 
@@ -201,7 +284,7 @@ def _require_open(run: Run | None, now: JournalState) -> None:
         )
 
 
-def _outwait(holder: Holder) -> None:
+def _wait_for_children(holder: Holder) -> None:
     waited = wait_until(lambda: left_behind(holder), lambda pids: not pids, _ORPHANS)
     if not waited.done:
         raise DrError(
@@ -210,32 +293,3 @@ def _outwait(holder: Holder) -> None:
             f" {', '.join(map(str, waited.state))} have been at work for another {waited.seconds:.0f} s.",
             "They end with their task. Start the same playbook again then, or end them.",
         )
-
-
-def _already(kind: str, data: Mapping[str, Any], state: JournalState) -> bool:
-    if kind == "enabled":
-        here = not data.get("adopted") or state.active == data["active"]
-        return here and state.enabled and state.topic_ids == data.get("topic_ids", {})
-    if kind == "held":
-        return state.held == data.get("held")
-    if kind == "adopted":
-        # The offsets that it found may have moved since with those of the old connector, which was only stopped.
-        known = state.adopted.get(data["flow"], {})
-        return known.get("connectors") == data["connectors"] and known.get("offsets_topic") == data.get("offsets_topic")
-    return kind == "disabled" and not state.enabled
-
-
-def _short_id() -> str:
-    return uuid.uuid4().hex[:6]
-
-
-def _essence(state: Mapping[str, Any]) -> dict[str, Any]:
-    run = state["run"] or {}
-    return {
-        "active": state["active"],
-        "enabled": state["enabled"],
-        "run": run.get("id"),
-        "resumed": run.get("resumed", 0),
-        "phases": sorted(run.get("phases", {})),
-        "ended": run.get("result"),
-    }

@@ -30,7 +30,8 @@ from ..._kafka import groups as kafka_groups
 from ..._kafka.client import Kafka
 from ..._kafka.records import Record, data_behind, has_data, last_data_records
 from ..._kafka.topics import describe, log_ranges, require_told, told_ranges
-from ..connections.clusters import Opened, both, on_each, open_pair
+from ..connections.clusters import both, on_each
+from ..connections.engines import Opened, open_pair
 
 __all__ = [
     "FlowLook",

@@ -26,7 +26,7 @@ from ..._engines.base import FlowState
 from ..._kafka import groups as kafka_groups
 from ..._kafka.records import Record, data_records, first_data_record
 from ..._kafka.topics import describe, log_ranges
-from ..connections.clusters import Opened, open_pair
+from ..connections.engines import Opened, open_pair
 from .offset_syncs import Syncs
 from .pair import ISOLATION, LastRecords, Partition, Sight, given, heartbeat_age
 

@@ -14,6 +14,7 @@ from typing import Any
 from ..._core.waiting import Bounds
 from ..._module import Result
 from ..journal.events import note
+from ..journal.request import JournalRequest
 from .evidence import ahead
 from .translation import Translation
 
@@ -39,6 +40,6 @@ def barrier(params: Mapping[str, Any], check: bool) -> Result:
         seen = ahead(found.extra["details"]) if params["ahead"] is None else params["ahead"]
         facts = {**found.extra["barrier"], "entered": found.extra["positions"], "ahead": seen}
         found.extra["barrier"] = facts
-        noted = note({**params, "event": "phase", "data": {"phase": "barrier", "facts": facts}}, check)
+        noted = note(JournalRequest.of_parts(params, "phase", {"phase": "barrier", "facts": facts}), check)
         found.outcomes = found.outcomes + noted.outcomes
     return found

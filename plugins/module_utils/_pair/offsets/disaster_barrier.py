@@ -23,8 +23,10 @@ from ..._core.resources.groups import GroupState, members_named, with_members
 from ..._core.resources.scopes import out_of_scope
 from ..._core.waiting import Bounds, wait_until
 from ..._module import Result
-from ..connections.clusters import Opened, both
+from ..connections.clusters import both
+from ..connections.engines import Opened
 from ..journal.events import note
+from ..journal.request import JournalRequest
 from ..observation.leaving import wait_for_members_to_leave
 from ..observation.pair import Partition, Sight, by_topic
 from ..observation.probe import probe
@@ -76,10 +78,8 @@ def survey(params: Mapping[str, Any], opened: Opened, sight: Sight | None) -> di
     return _Search(survivor, params, True).run().extra
 
 
-def _on_the_survivor(params: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
-    y = params["enter"]
-    data = {"phase": "barrier", "facts": facts}
-    return {**params, "clusters": {y: params["clusters"][y]}, "event": "phase", "data": data}
+def _on_the_survivor(params: Mapping[str, Any], facts: Mapping[str, Any]) -> JournalRequest:
+    return JournalRequest.of_parts(params, "phase", {"phase": "barrier", "facts": facts}, (params["enter"],))
 
 
 def _probes(params: Mapping[str, Any]) -> list[dict[str, Any]]:

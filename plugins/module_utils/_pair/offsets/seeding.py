@@ -24,6 +24,7 @@ from ..._kafka.topics import describe
 from ..._module import Result
 from ..connections.clusters import on_each
 from ..journal.events import note
+from ..journal.request import JournalRequest
 from ..observation.pair import ISOLATION, Pair, Partition, same_content
 
 __all__ = ["arm"]
@@ -64,7 +65,7 @@ def arm(params: Mapping[str, Any], check: bool) -> Result:
     if changed is not None:
         result.outcomes.append(Outcome(changed, "done"))
     if params["run"]:
-        noted = note({**params, "event": "phase", "data": {"phase": "armed", "facts": facts}}, check)
+        noted = note(JournalRequest.of_parts(params, "phase", {"phase": "armed", "facts": facts}), check)
         result.outcomes += noted.outcomes
     result.requests = arming.pair.requests
     return result
