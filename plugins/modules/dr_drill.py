@@ -25,33 +25,29 @@ options:
   note:
     description: What is kept of the drill.
     type: dict
-  clusters:
-    description:
-      - Both clusters by alias of the drill, each with C(bootstrap_servers), C(client), C(cluster_id) and
-        C(connect_url); see the derived variable C(kafka_dr_pair) of a drill.
+  rehearsal:
+    description: What a rehearsal of O(pair) creates, as the filter of the role C(drill) derives it.
     type: dict
-    required: true
-  belongings:
-    description:
-      - By alias, what a drill makes there, as C(topics), C(groups) and C(connectors), each a list of names, and
-        C(principals), whose rights on those topics and groups are the drill's.
-    type: dict
-    default: {}
-  marks:
-    description: Texts of which every name of a drill bears one.
-    type: list
-    elements: str
-    default: []
-  pair:
-    description: Name of the pair that the drill was for.
-    type: str
-    required: true
-  request_timeout:
-    description: Bound of each request, in seconds.
-    type: float
-    default: 15.0
+    suboptions:
+      clusters:
+        description:
+          - Both clusters by alias of the rehearsal, each with C(bootstrap_servers), C(client), C(cluster_id) and
+            C(connect_url).
+        type: dict
+        required: true
+      belongings:
+        description:
+          - By alias, what a rehearsal creates there, as C(topics), C(groups) and C(connectors), each a list of names,
+            and C(principals), whose ACLs on those topics and groups belong to the rehearsal.
+        type: dict
+        required: true
+      marks:
+        description: Each name that a rehearsal creates contains one of these texts.
+        type: list
+        elements: str
+        required: true
 extends_documentation_fragment:
-  - switchback.kafka_dr.journal.state
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 attributes:
@@ -71,10 +67,11 @@ author:
 EXAMPLES = r"""
 - name: Take away what an interrupted drill has left
   switchback.kafka_dr.dr_drill:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    belongings: "{{ kafka_dr_pair.drill.belongings }}"
-    marks: "{{ kafka_dr_pair.drill.marks }}"
-    pair: B-P
+    pair: "{{ kafka_dr_pair.spec }}"
+    rehearsal:
+      clusters: "{{ drill_pair.clusters }}"
+      belongings: "{{ drill_pair.drill.belongings }}"
+      marks: "{{ drill_pair.drill.marks }}"
 """
 
 RETURN = r"""
@@ -94,26 +91,30 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options, state_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    guard_options,
+    pair_option,
+    pair_spec,
+    rehearsal_option,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.rehearsal.belongings import Rehearsal
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.rehearsal.removal import note, remove
 
 SPEC = ArgumentSpec(
     {
         "state": {"type": "str", "choices": ["absent", "noted"], "default": "absent"},
         "note": {"type": "dict"},
-        "clusters": {"type": "dict", "required": True},
-        "belongings": {"type": "dict", "default": {}},
-        "marks": {"type": "list", "elements": "str", "default": []},
-        "pair": {"type": "str", "required": True},
-        "request_timeout": {"type": "float", "default": 15.0},
     },
-    required_if=[("state", "noted", ["note"]), ("state", "absent", ["belongings"])],
-).merge(state_options(), guard_options())
+    required_if=[("state", "noted", ["note"]), ("state", "absent", ["rehearsal"])],
+).merge(pair_option(), rehearsal_option(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
-    """Take away, or keep."""
-    return (remove if module.params["state"] == "absent" else note)(module.params, module.check_mode)
+    """Remove what a rehearsal has created, or keep its result."""
+    pair, timeout = pair_spec(module.params), module.params["request_timeout"]
+    if module.params["state"] == "noted":
+        return note(pair, module.params["note"], timeout, module.check_mode)
+    return remove(Rehearsal.of(module.params["rehearsal"]), timeout, module.check_mode)
 
 
 def main() -> None:

@@ -15,34 +15,31 @@ description:
     digest of everything else, so that two looks tell whether anything was changed between them.
   - Tells what is kept of earlier drills.
 extends_documentation_fragment:
-  - switchback.kafka_dr.journal.state
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.attributes.info_module
 options:
-  clusters:
-    description:
-      - Both clusters by alias of the drill, each with C(bootstrap_servers), C(client), C(cluster_id) and
-        C(connect_url); see the derived variable C(kafka_dr_pair) of a drill.
+  rehearsal:
+    description: What a rehearsal of O(pair) creates, as the filter of the role C(drill) derives it.
     type: dict
     required: true
-  belongings:
-    description:
-      - By alias, what a drill makes there, as C(topics), C(groups) and C(connectors), each a list of names, and
-        C(principals), whose rights on those topics and groups are the drill's.
-    type: dict
-    required: true
-  marks:
-    description: Texts of which every name of a drill bears one.
-    type: list
-    elements: str
-    required: true
-  pair:
-    description: Name of the pair that the drill was for.
-    type: str
-    required: true
-  request_timeout:
-    description: Bound of each request, in seconds.
-    type: float
-    default: 15.0
+    suboptions:
+      clusters:
+        description:
+          - Both clusters by alias of the rehearsal, each with C(bootstrap_servers), C(client), C(cluster_id) and
+            C(connect_url).
+        type: dict
+        required: true
+      belongings:
+        description:
+          - By alias, what a rehearsal creates there, as C(topics), C(groups) and C(connectors), each a list of names,
+            and C(principals), whose ACLs on those topics and groups belong to the rehearsal.
+        type: dict
+        required: true
+      marks:
+        description: Each name that a rehearsal creates contains one of these texts.
+        type: list
+        elements: str
+        required: true
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
@@ -50,10 +47,11 @@ author:
 EXAMPLES = r"""
 - name: Is anything of a drill left?
   switchback.kafka_dr.dr_drill_info:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    belongings: "{{ kafka_dr_pair.drill.belongings }}"
-    marks: "{{ kafka_dr_pair.drill.marks }}"
-    pair: B-P
+    pair: "{{ kafka_dr_pair.spec }}"
+    rehearsal:
+      clusters: "{{ drill_pair.clusters }}"
+      belongings: "{{ drill_pair.drill.belongings }}"
+      marks: "{{ drill_pair.drill.marks }}"
   register: drill_look
 """
 
@@ -81,24 +79,22 @@ earlier:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import state_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    pair_option,
+    pair_spec,
+    rehearsal_option,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.rehearsal.belongings import Rehearsal
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.rehearsal.removal import look
 
-SPEC = ArgumentSpec(
-    {
-        "clusters": {"type": "dict", "required": True},
-        "belongings": {"type": "dict", "required": True},
-        "marks": {"type": "list", "elements": "str", "required": True},
-        "pair": {"type": "str", "required": True},
-        "request_timeout": {"type": "float", "default": 15.0},
-    }
-).merge(state_options())
+SPEC = pair_option().merge(rehearsal_option(required=True))
 
 
 def work(module: AnsibleModule) -> Result:
-    """Look."""
-    return look(module.params)
+    """Look at both clusters."""
+    rehearsal = Rehearsal.of(module.params["rehearsal"])
+    return look(pair_spec(module.params), rehearsal, module.params["request_timeout"])
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ __all__ = [
     "pair_option",
     "pair_options",
     "pair_spec",
+    "rehearsal_option",
     "state_options",
     "translation_options",
     "turn_options",
@@ -60,6 +61,16 @@ def pair_option() -> ArgumentSpec:
 def pair_spec(params: Mapping[str, Any]) -> PairSpec:
     """The pair that ``pair_option`` takes; raises ``bad_option``."""
     return PairSpec.of(params["pair"])
+
+
+def rehearsal_option(required: bool = False) -> ArgumentSpec:
+    """What a rehearsal of the pair creates."""
+    rehearsal = {
+        "clusters": {"type": "dict", "required": True},
+        "belongings": {"type": "dict", "required": True},
+        "marks": {"type": "list", "elements": "str", "required": True},
+    }
+    return ArgumentSpec({"rehearsal": {"type": "dict", "required": required, "options": rehearsal}})
 
 
 def flows_of(params: Mapping[str, Any]) -> list[tuple[str, str]]:

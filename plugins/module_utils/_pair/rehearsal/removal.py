@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a drill has made on both clusters and their workers: found, taken away, and proven to be gone.
+"""What a rehearsal has created on both clusters and their workers: find it, remove it, and prove that it is gone.
 
 Private to this collection: may change in any release.
 """
@@ -19,6 +19,7 @@ from ..._connect.rest import ConnectClient, Connector
 from ..._core.changes import Change, Outcome
 from ..._core.checks.history import DRILL, kept, kept_key, moment, superfluous
 from ..._core.errors import DrError
+from ..._core.flows.pair_spec import PairSpec
 from ..._core.resources.acl import Acl, plan
 from ..._core.resources.acl import failure_of as acl_failure
 from ..._core.waiting import Bounds, wait_until
@@ -27,6 +28,7 @@ from ..._kafka.client import Kafka
 from ..._kafka.latest import read_latest, write_latest
 from ..._module import Result
 from ..connections.clusters import connect_pair, on_each
+from .belongings import Belongings, Rehearsal
 
 __all__ = ["look", "note", "remove"]
 
@@ -38,13 +40,13 @@ _GONE = Bounds(30.0, 0.5)
 
 
 class _Side:
-    """One cluster, its workers, and what of a drill is there. ``belongings``: names by kind."""
+    """One cluster, its workers, and what a rehearsal has created there."""
 
     def __init__(
         self,
         kafka: Kafka,
         cluster: Mapping[str, Any],
-        belongings: Mapping[str, Sequence[str]],
+        belongings: Belongings,
         marks: Sequence[str],
         timeout: float,
     ) -> None:
@@ -87,9 +89,9 @@ class _Side:
     def _is_own(self, kind: str, name: str, item: Any) -> bool:
         """Of rights, those of the drill's principal on what is the drill's: others may hold theirs for all drills."""
         if isinstance(item, Acl):
-            mine = item.principal in self._own["principals"] and item.pattern_type == "literal"
-            return mine and item.name in self._own.get(f"{item.resource_type}s", ())
-        return name in self._own[f"{kind}s"]
+            mine = item.principal in self._own.principals and item.pattern_type == "literal"
+            return mine and item.name in self._own.names(item.resource_type)
+        return name in self._own.names(kind)
 
     def _digests(self, names: Sequence[str]) -> dict[str, str]:
         there = topics.describe(self.kafka, names, dict.fromkeys(names, ()))
@@ -121,12 +123,12 @@ class _Side:
 
     def remove(self, check: bool) -> list[Outcome]:
         """Groups, topics and rights."""
-        present = [name for name in groups.names(self.kafka) if name in self._own["groups"]]
+        present = [name for name in groups.names(self.kafka) if name in self._own.groups]
         if not check:
             self._require_empty(present)
             groups.delete(self.kafka, present)
         outcomes = [_outcome("group", name, check) for name in present]
-        outcomes += topics.delete(self.kafka, self._own["topics"], check)
+        outcomes += topics.delete(self.kafka, self._own.topics, check)
         mine = [acl for acl in self._acls() if self._is_own("acl", acl.name, acl)]
         outcomes += acls.apply(self.kafka, plan(mine, mine, "absent"), check)
         failure = acl_failure(outcomes, self.kafka.bootstrap_servers)
@@ -135,7 +137,7 @@ class _Side:
         return outcomes
 
     def _stopped_connectors(self, check: bool) -> list[str]:
-        names = [name for name in self.rest.connectors() if name in self._own["connectors"]]
+        names = [name for name in self.rest.connectors() if name in self._own.connectors]
         if check or not names:
             return names
         for name in names:
@@ -166,40 +168,39 @@ class _Side:
         _await(occupied, _LEAVE, "group", "still has members", self.kafka.bootstrap_servers)
 
 
-def look(params: Mapping[str, Any]) -> Result:
-    """By alias, what :meth:`_Side.look` finds; and ``earlier``: the drills of the pair ``pair`` that were kept."""
-    sides = _open(params)
+def look(pair: PairSpec, rehearsal: Rehearsal, timeout: float) -> Result:
+    """By alias, what :meth:`_Side.look` finds; and ``earlier``: the rehearsals of the pair that are kept."""
+    sides = _open(rehearsal, timeout)
     found = on_each(sides, lambda alias: sides[alias].look())
-    earlier = on_each(sides, lambda alias: read_latest(sides[alias].kafka, params["state_topic"]) or {})
+    earlier = on_each(sides, lambda alias: read_latest(sides[alias].kafka, pair.state_topic) or {})
     return Result(
         requests=[request for side in sides.values() for request in side.requests],
         extra={
             "left": {alias: one["left"] for alias, one in found.items()},
             "strays": [f"{text} on {alias}" for alias, one in found.items() for text in one["strays"]],
             "rest": {alias: one["rest"] for alias, one in found.items()},
-            "earlier": kept((value for copy in earlier.values() for value in copy.values()), params["pair"], DRILL),
+            "earlier": kept((value for copy in earlier.values() for value in copy.values()), pair.name, DRILL),
         },
     )
 
 
-def note(params: Mapping[str, Any], check: bool) -> Result:
-    """Keep ``params["note"]`` in the state topic of the pair, on both clusters, and forget the oldest drill."""
-    kafka = connect_pair(params["clusters"], float(params["request_timeout"]))
-    topic, pair = params["state_topic"], params["pair"]
+def note(pair: PairSpec, facts: Mapping[str, Any], timeout: float, check: bool) -> Result:
+    """Keep ``facts`` in the state topic of the pair, on both clusters, and delete the oldest rehearsal there."""
+    kafka, topic = connect_pair(pair.connections, timeout), pair.state_topic
     copies = on_each(kafka, lambda alias: read_latest(kafka[alias], topic) or {})
-    now = {**params["note"], "schema": 1, "pair": pair, "kind": DRILL, "at": moment(time.time())}
-    drills = [*kept((value for copy in copies.values() for value in copy.values()), pair, DRILL), now]
-    values = {kept_key(pair, DRILL, one["at"]): None for one in superfluous(drills)} | {
-        kept_key(pair, DRILL, now["at"]): now
+    now = {**facts, "schema": 1, "pair": pair.name, "kind": DRILL, "at": moment(time.time())}
+    drills = [*kept((value for copy in copies.values() for value in copy.values()), pair.name, DRILL), now]
+    values = {kept_key(pair.name, DRILL, one["at"]): None for one in superfluous(drills)} | {
+        kept_key(pair.name, DRILL, now["at"]): now
     }
     if not check:
         on_each(kafka, lambda alias: write_latest(kafka[alias], topic, values))
     return Result(requests=[request for one in kafka.values() for request in one.requests])
 
 
-def remove(params: Mapping[str, Any], check: bool) -> Result:
-    """Everything of a drill, whatever of it exists; then looks again. Raises while something is left."""
-    sides = _open(params)
+def remove(rehearsal: Rehearsal, timeout: float, check: bool) -> Result:
+    """Remove everything that a rehearsal has created and that still exists. Raises while something is left."""
+    sides = _open(rehearsal, timeout)
     rounds = (
         on_each(sides, lambda alias: sides[alias].remove_connectors(check)),
         on_each(sides, lambda alias: sides[alias].remove(check)),
@@ -225,11 +226,11 @@ def _left(sides: Mapping[str, _Side]) -> list[str]:
     ]
 
 
-def _open(params: Mapping[str, Any]) -> dict[str, _Side]:
-    clusters, timeout = params["clusters"], float(params["request_timeout"])
+def _open(rehearsal: Rehearsal, timeout: float) -> dict[str, _Side]:
+    clusters = rehearsal.clusters
     kafka = connect_pair(clusters, timeout)
     return {
-        alias: _Side(kafka[alias], clusters[alias], params["belongings"][alias], params["marks"], timeout)
+        alias: _Side(kafka[alias], clusters[alias], rehearsal.belongings[alias], rehearsal.marks, timeout)
         for alias in clusters
     }
 

@@ -1,0 +1,48 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a rehearsal of a pair creates.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Belongings", "Rehearsal"]
+
+
+@dataclass(frozen=True)
+class Belongings:
+    """Names of what a rehearsal creates on one cluster and its workers."""
+
+    topics: Sequence[str]
+    groups: Sequence[str]
+    connectors: Sequence[str]
+    #: Their ACLs on those topics and groups belong to the rehearsal.
+    principals: Sequence[str]
+
+    def names(self, kind: str) -> Sequence[str]:
+        """Of one kind: ``topic``, ``group`` or ``connector``; of another kind a rehearsal creates nothing."""
+        return {"topic": self.topics, "group": self.groups, "connector": self.connectors}.get(kind, ())
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What a rehearsal of a pair creates."""
+
+    #: Connection properties of the clusters and of their workers, by alias of the rehearsal.
+    clusters: Mapping[str, Mapping[str, Any]]
+    #: By alias of the rehearsal.
+    belongings: Mapping[str, Belongings]
+    #: Each name that a rehearsal creates contains one of these texts.
+    marks: Sequence[str]
+
+    @classmethod
+    def of(cls, option: Mapping[str, Any]) -> Rehearsal:
+        """From the option ``rehearsal``."""
+        belongings = {alias: Belongings(**names) for alias, names in option["belongings"].items()}
+        return cls(option["clusters"], belongings, option["marks"])
