@@ -15,24 +15,13 @@ description:
   - The program reads both clusters itself. It compares keys, values, headers, timestamps and the order of all records,
     names each difference, and tells of each position of the last move whether it was exact, read records again, or
     skipped some.
-  - Reads only. The folder O(output) gets C(plan.json), C(audit.json), C(audit.html) and Spark's own log.
+  - Reads the journal of the pair, and changes nothing on the clusters. The folder O(output) gets C(plan.json),
+    C(audit.json), C(audit.html) and Spark's own log.
   - Ends well with every verdict; without one, because Spark did not start or the time was over, that is UNKNOWN.
 extends_documentation_fragment:
-  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.attributes
 options:
-  name:
-    description: Name of the pair.
-    type: str
-    required: true
-  home:
-    description: Alias of the cluster on which the applications live in normal operation.
-    type: str
-    required: true
-  state:
-    description: What M(switchback.kafka_dr.dr_journal) returned as C(state).
-    type: dict
-    required: true
   output:
     description: Folder of the results, on the host where this runs.
     type: path
@@ -105,11 +94,7 @@ author:
 EXAMPLES = r"""
 - name: Compare both sides of the pair
   switchback.kafka_dr.dr_audit:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    topics: [Payments]
-    name: B-P
-    home: P
-    state: "{{ kafka_dr_journal.state }}"
+    pair: "{{ kafka_dr_pair.spec }}"
     output: /var/lib/kafka_dr/audit
     package: /usr/share/ansible/collections/ansible_collections/switchback/kafka_dr/spark
   register: pair_audit
@@ -137,14 +122,11 @@ folder:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.audit import audit
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.audit import AuditRequest, audit
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
 
 SPEC = ArgumentSpec(
     {
-        "name": {"type": "str", "required": True},
-        "home": {"type": "str", "required": True},
-        "state": {"type": "dict", "required": True},
         "output": {"type": "path", "required": True},
         "package": {"type": "path", "required": True},
         "accept": {"type": "dict", "default": {}},
@@ -163,12 +145,12 @@ SPEC = ArgumentSpec(
         "spark_jars": {"type": "str", "default": ""},
         "wait_timeout": {"type": "float", "default": 3600.0},
     }
-).merge(pair_options())
+).merge(pair_option())
 
 
 def work(module: AnsibleModule) -> Result:
-    """Run the audit and tell."""
-    return audit(module.params)
+    """Run the audit and return what it found."""
+    return audit(AuditRequest.of(pair_spec(module.params), module.params))
 
 
 def main() -> None:

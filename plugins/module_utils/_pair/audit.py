@@ -14,30 +14,89 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .._core.errors import DrError
-from .._core.inventory.audit_plan import audit_plan, cluster_part
+from .._core.flows.pair_spec import PairSpec
+from .._core.inventory.audit_plan import AuditRules, audit_plan, cluster_part
 from .._core.verdict import UNKNOWN
 from .._files import write_whole
 from .._kafka.topics import describe
 from .._module import Result
 from .connections.clusters import connect_pair
+from .journal.copies import read_state
 
-__all__ = ["audit"]
+__all__ = ["AuditRequest", "SparkSettings", "audit"]
 
 _CODES = {"PROVEN": 0, "REFUTED": 1, "UNKNOWN": 2}
 
 
-def audit(params: Mapping[str, Any]) -> Result:
+@dataclass(frozen=True)
+class SparkSettings:
+    """How the Spark program is run."""
+
+    #: Folder that holds ``kafka_dr_audit``.
+    package: Path
+    #: Python that has PySpark; empty: the one that runs this module.
+    python: str
+    master: str
+    conf: Mapping[str, Any]
+    #: Memory of the driver.
+    memory: str
+    #: Folder with the Kafka connector of Spark; empty: it is downloaded.
+    jars: str
+    #: Seconds that the last records of a snapshot may take to arrive while producers write.
+    settle: float
+    #: Differences of each kind that are listed one by one.
+    sample: int
+    #: Seconds after which the program is ended.
+    timeout: float
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """The options of ``dr_audit``."""
+
+    pair: PairSpec
+    rules: AuditRules
+    spark: SparkSettings
+    #: Folder of the results.
+    output: Path
+    #: Bound of each request to Kafka, in seconds.
+    timeout: float
+
+    @classmethod
+    def of(cls, pair: PairSpec, params: Mapping[str, Any]) -> AuditRequest:
+        """From the options of ``dr_audit``."""
+        return cls(
+            pair,
+            AuditRules(params["guarantee"], params["accept"], params["fresh"]),
+            SparkSettings(
+                package=Path(params["package"]),
+                python=params["python"],
+                master=params["spark_master"],
+                conf=params["spark_conf"],
+                memory=params["spark_memory"],
+                jars=params["spark_jars"],
+                settle=params["settle"],
+                sample=params["sample"],
+                timeout=params["wait_timeout"],
+            ),
+            Path(params["output"]).absolute(),
+            params["request_timeout"],
+        )
+
+
+def audit(request: AuditRequest) -> Result:
     """Write the plan, run the program, return its document under ``audit``.
 
-    Whatever keeps the program from a verdict is UNKNOWN, in a document of the same shape: an old one must not stay the
-    last that was written.
+    Without a verdict of the program, it is UNKNOWN in a document of the same shape: an old document must not stay the
+    last one.
     """
-    output = Path(params["output"]).absolute()
-    plan, environment = _plan(params)
+    output = request.output
+    plan, environment = _plan(request)
     try:
         output.mkdir(mode=0o750, parents=True, exist_ok=True)
         for name in ("audit.json", "audit.html"):
@@ -46,7 +105,7 @@ def audit(params: Mapping[str, Any]) -> Result:
     except OSError as error:
         raise DrError("no_audit", f"The plan could not be written: {error}.", "See kafka_dr_audit_dir.") from error
     try:
-        document = _audited(params, output, environment)
+        document = _audited(request, environment)
     except DrError as error:
         document = {
             "schema": "switchback.kafka_dr/audit/1",
@@ -63,9 +122,10 @@ def audit(params: Mapping[str, Any]) -> Result:
     return Result(extra={"verdict": document["verdict"], "reason": reason, "audit": document, "folder": str(output)})
 
 
-def _audited(params: Mapping[str, Any], output: Path, environment: Mapping[str, str]) -> dict[str, Any]:
+def _audited(request: AuditRequest, environment: Mapping[str, str]) -> dict[str, Any]:
     """The program's document, if its exit code says the same."""
-    code, last = _run(_command(params, output), environment, params)
+    output = request.output
+    code, last = _run(_command(request.spark, output), environment, request.spark.timeout)
     try:
         document: dict[str, Any] = json.loads((output / "audit.json").read_text())
     except (OSError, ValueError):
@@ -79,37 +139,37 @@ def _audited(params: Mapping[str, Any], output: Path, environment: Mapping[str, 
     return document
 
 
-def _plan(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    kafka = connect_pair(params["clusters"], params["request_timeout"])
+def _plan(request: AuditRequest) -> tuple[dict[str, Any], dict[str, str]]:
+    pair = request.pair
+    kafka = connect_pair(pair.connections, request.timeout)
     parts: dict[str, Any] = {}
     environment: dict[str, str] = {}
-    for alias, cluster in params["clusters"].items():
+    for alias, cluster in pair.connections.items():
         parts[alias], hidden = cluster_part(alias, cluster, kafka[alias].cluster_id)
         environment |= hidden
-    home = kafka[params["home"]]
-    found = {name: state.partitions for name, state in describe(home, params["topics"]).items() if state}
-    absent = [topic for topic in params["topics"] if topic not in found]
+    found = {name: state.partitions for name, state in describe(kafka[pair.home], pair.topics).items() if state}
+    absent = [topic for topic in pair.topics if topic not in found]
     if absent:
         raise DrError(
             "topic_missing",
-            f'"{absent[0]}" does not exist on {params["home"]}, so there is nothing to compare.',
+            f'"{absent[0]}" does not exist on {pair.home}, so there is nothing to compare.',
             "Run the playbook switchback.kafka_dr.enable first.",
         )
-    return audit_plan(params, params["state"], parts, found), environment
+    return audit_plan(pair, request.rules, read_state(kafka, pair), parts, found), environment
 
 
-def _command(params: Mapping[str, Any], output: Path) -> list[str]:
-    program = str(Path(params["package"]) / "kafka_dr_audit")
-    command = [params["python"] or sys.executable, program, str(output / "plan.json"), "--output", str(output)]
-    command += ["--master", params["spark_master"], "--driver-memory", params["spark_memory"]]
-    command += ["--settle", str(params["settle"]), "--sample", str(params["sample"])]
-    command += ["--jars", params["spark_jars"]] if params["spark_jars"] else []
-    for name, value in params["spark_conf"].items():
+def _command(spark: SparkSettings, output: Path) -> list[str]:
+    program = str(spark.package / "kafka_dr_audit")
+    command = [spark.python or sys.executable, program, str(output / "plan.json"), "--output", str(output)]
+    command += ["--master", spark.master, "--driver-memory", spark.memory]
+    command += ["--settle", str(spark.settle), "--sample", str(spark.sample)]
+    command += ["--jars", spark.jars] if spark.jars else []
+    for name, value in spark.conf.items():
         command += ["--conf", f"{name}={value}"]
     return command
 
 
-def _run(command: list[str], environment: Mapping[str, str], params: Mapping[str, Any]) -> tuple[int, str]:
+def _run(command: list[str], environment: Mapping[str, str], timeout: float) -> tuple[int, str]:
     """Exit code and last line. Its progress goes on to standard error, where the action plugin picks it up."""
     try:
         process = subprocess.Popen(
@@ -131,7 +191,7 @@ def _run(command: list[str], environment: Mapping[str, str], params: Mapping[str
         os.killpg(process.pid, signal.SIGKILL)
 
     signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, params["wait_timeout"])
+    signal.setitimer(signal.ITIMER_REAL, timeout)
     last = ""
     try:
         for line in process.stderr or ():
@@ -147,7 +207,7 @@ def _run(command: list[str], environment: Mapping[str, str], params: Mapping[str
     if too_long:
         raise DrError(
             "audit_too_long",
-            f"The audit did not end within {params['wait_timeout']:g} s; last it said: {last}",
+            f"The audit did not end within {timeout:g} s; last it said: {last}",
             "Raise kafka_dr_audit_timeout, or give it more cores with kafka_dr_spark_master.",
         )
     return code, last

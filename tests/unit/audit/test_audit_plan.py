@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import audit_plan
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.parsed_values import AUDIT_KINDS
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.state import JournalState, Run
 from kafka_dr_audit import plan
 from kafka_dr_audit.differences import KINDS
 from kafka_dr_audit.errors import AuditError
@@ -187,7 +189,13 @@ CLUSTERS = {alias: {"cluster_id": alias, "bootstrap_servers": f"{alias}:9092"} f
 
 def written(pair: dict[str, Any] | None = None, state: dict[str, Any] | None = None) -> plan.AuditPlan:
     """As the audit reads it: a plan that it refuses would fail here."""
-    document = audit_plan.audit_plan(pair or PAIR, state or STATE, CLUSTERS, {"Payments": 1})
+    known = {**PAIR, **(pair or {})}
+    rules = audit_plan.AuditRules(**{key: known.pop(key) for key in ("guarantee", "accept", "fresh")})
+    facts = dict(state or STATE)
+    ran = facts.pop("run")
+    run = ran and Run(ran["id"], 7, "cutoff", "P", "B", "default", None, 0.0, False, {})
+    spec = PairSpec.of({"clusters": CLUSTERS, **known})
+    document = audit_plan.audit_plan(spec, rules, JournalState(run=run, **facts), CLUSTERS, {"Payments": 1})
     return plan.parse(json.loads(json.dumps(document)), {})
 
 

@@ -12,14 +12,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from ..names import Naming
+from ..flows.pair_spec import PairSpec
+from ..journal.state import JournalState
 from ..security import is_secret, java_properties
 
-__all__ = ["SCHEMA", "audit_plan", "cluster_part", "secrets_name"]
+__all__ = ["SCHEMA", "AuditRules", "audit_plan", "cluster_part", "secrets_name"]
 
 SCHEMA = "switchback.kafka_dr/audit-plan/1"
+
+
+@dataclass(frozen=True)
+class AuditRules:
+    """Which differences refute."""
+
+    #: What the workers promise: ``at_least_once`` or ``exactly_once``.
+    guarantee: str = "at_least_once"
+    #: By topic, kinds of differences that are known and do not refute.
+    accept: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: The cutover has only just ended. Later, an offset below a log start was deleted by retention and is not judged.
+    fresh: bool = False
 
 
 def secrets_name(alias: str) -> str:
@@ -42,33 +56,32 @@ def cluster_part(alias: str, cluster: Mapping[str, Any], cluster_id: str) -> tup
 
 
 def audit_plan(
-    pair: Mapping[str, Any], state: Mapping[str, Any], clusters: Mapping[str, Any], partitions: Mapping[str, int]
+    pair: PairSpec,
+    rules: AuditRules,
+    state: JournalState,
+    clusters: Mapping[str, Any],
+    partitions: Mapping[str, int],
 ) -> dict[str, Any]:
-    """The whole plan.
-
-    ``pair``: name, home, topics, policy, separator, guarantee, accept, fresh. ``state``: of the journal. ``clusters``:
-    entries of `cluster_part` by alias. ``partitions``: number by topic.
-    """
-    naming = Naming(pair["policy"], pair["separator"])
-    active = state["active"] or pair["home"]
+    """The whole plan. ``clusters``: entries of `cluster_part` by alias. ``partitions``: number by topic."""
+    active = state.active or pair.home
     passive = next(alias for alias in clusters if alias != active)
-    left = {alias: state["left"].get(alias) or {} for alias in (active, passive)}
+    left = {alias: state.left.get(alias) or {} for alias in (active, passive)}
     flows = [(active, passive), (passive, active)]
     topics = [
-        _topic(pair, state, naming, flow, topic, partitions[topic], active, left)
+        _topic(pair, rules, state, flow, topic, partitions[topic], active, left)
         for flow in flows
-        for topic in pair["topics"]
-        # One log of one name: before the first move nothing went the other way.
-        if pair["policy"] == "default" or flow[0] == active or left[passive]
+        for topic in pair.topics
+        # Policy identity, one log of one name: before the first cutover nothing was replicated in the other direction.
+        if pair.naming.policy == "default" or flow[0] == active or left[passive]
     ]
-    run = (state.get("run") or {}).get("id") or "none"
-    return {"schema": SCHEMA, "run": run, "pair": pair["name"], "clusters": dict(clusters), "topics": topics}
+    run = "none" if state.run is None else state.run.id
+    return {"schema": SCHEMA, "run": run, "pair": pair.name, "clusters": dict(clusters), "topics": topics}
 
 
 def _topic(
-    pair: Mapping[str, Any],
-    state: Mapping[str, Any],
-    naming: Naming,
+    pair: PairSpec,
+    rules: AuditRules,
+    state: JournalState,
     flow: tuple[str, str],
     topic: str,
     partitions: int,
@@ -77,8 +90,8 @@ def _topic(
 ) -> dict[str, Any]:
     source, target = flow
     passive = target if source == active else source
-    replica = naming.replica(source, topic)
-    identity, online = pair["policy"] == "identity", source == active
+    replica = pair.naming.replica(source, topic)
+    identity, online = pair.naming.policy == "identity", source == active
     ends = cut = None
     if identity and not online:
         # What was written before the last move, and nothing else: behind these ends both logs go on.
@@ -90,9 +103,9 @@ def _topic(
         "target": {**_side(state, target, replica), "live": cut is not None},
         # Nobody writes where no application lives: everything of that side must be on the other one.
         "mode": "online" if online else "complete",
-        "guarantee": pair["guarantee"],
-        "accept": list(pair["accept"].get(topic, ())),
-        "fresh": pair["fresh"],
+        "guarantee": rules.guarantee,
+        "accept": list(rules.accept.get(topic, ())),
+        "fresh": rules.fresh,
         "partitions": [
             {
                 "partition": number,
@@ -111,8 +124,8 @@ def _at(offsets: Mapping[Any, Any] | None, partition: int) -> int | None:
     return None if offsets is None else offsets.get(str(partition), offsets.get(partition))
 
 
-def _side(state: Mapping[str, Any], alias: str, topic: str) -> dict[str, Any]:
-    known = state["topic_ids"].get(alias, {}).get(topic)
+def _side(state: JournalState, alias: str, topic: str) -> dict[str, Any]:
+    known = state.topic_ids.get(alias, {}).get(topic)
     # librdkafka writes ids in plain base64, Kafka itself in the form for URLs (org.apache.kafka.common.Uuid).
     return {"cluster": alias, "topic": topic, "topic_id": known and known.translate(str.maketrans("+/", "-_"))}
 
