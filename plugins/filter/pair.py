@@ -27,7 +27,6 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import cutover as report
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import rehearsal as drill_report
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources import acl, retention, topic_ids
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.srm import states as srm
 
 
 def pair(variables: Mapping[str, Any], hosts: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
@@ -88,8 +87,6 @@ class FilterModule:
             hooks.hooks_at,
             layout.client_batches,
             layout.client_call,
-            srm.srm_addressed,
-            srm.srm_preflight,
             topic_ids.joined,
             topic_ids.recreated,
             topic_ids.log_ends,

@@ -37,6 +37,10 @@ options:
     description: Seconds that the connectors may take to stop.
     type: float
     default: 60.0
+  restart_timeout:
+    description: Seconds that the flow may take to stop where its engine restarts a service for that.
+    type: float
+    default: 900.0
   run:
     description: Id of the run in the journal.
     type: str
@@ -116,6 +120,7 @@ SPEC = ArgumentSpec(
     {
         "final": {"type": "bool", "default": True},
         "stop_timeout": {"type": "float", "default": 60.0},
+        "restart_timeout": {"type": "float", "default": 900.0},
         "run": {"type": "str", "required": True},
         "ahead": {"type": "list", "elements": "str"},
     }

@@ -70,6 +70,10 @@ options:
     description: Seconds that the connectors may take to stop.
     type: float
     default: 10.0
+  restart_timeout:
+    description: Seconds that the flow may take to stop where its engine restarts a service for that.
+    type: float
+    default: 900.0
   member_timeout:
     description:
       - Seconds to wait until the groups have no members. A static member, or a consumer that was killed, stays one
@@ -207,6 +211,7 @@ SPEC = ArgumentSpec(
         "only_here": {"type": "dict", "default": {}},
         "ahead": {"type": "list", "elements": "str"},
         "stop_timeout": {"type": "float", "default": 10.0},
+        "restart_timeout": {"type": "float", "default": 900.0},
         **MEMBER_TIMEOUT,
         "probe_timeout": {"type": "float", "default": 3.0},
         "run": {"type": "str"},

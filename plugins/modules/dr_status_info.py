@@ -33,6 +33,9 @@ options:
     type: str
     choices: [none, flowing, copied]
     default: none
+  restart_timeout:
+    description: The same as O(wait_timeout), used instead of it where the engine restarts a service to change a flow.
+    type: float
   groups_on:
     description:
       - Alias on which O(wait_for=copied) also waits until the groups that have members have read everything.
@@ -136,6 +139,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options 
 SPEC = ArgumentSpec(
     {
         "wait_for": {"type": "str", "choices": ["none", "flowing", "copied"], "default": "none"},
+        "restart_timeout": {"type": "float"},
         "groups_on": {"type": "str"},
         "groups_timeout": {"type": "float", "default": 60.0},
         "groups_stall": {"type": "float", "default": 10.0},
@@ -153,6 +157,7 @@ def work(module: AnsibleModule) -> Result:
             flows=flows_of(params),
             wait_for=params["wait_for"],
             bounds=bounds_of(params),
+            restart_timeout=params["restart_timeout"],
             groups_on=params["groups_on"] or "",
             groups_timeout=params["groups_timeout"],
             groups_stall=params["groups_stall"],

@@ -26,7 +26,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import RUN_VARIABLES, VARIABLES
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import RUN_VARIABLES, variables
 from awx_project import configuration
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -252,7 +252,7 @@ def variables_of(text: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_variable_that_a_page_gives_exists_and_takes_that_value(path: Path) -> None:
-    known = {f"kafka_dr_{name}" for name in (*VARIABLES, *RUN_VARIABLES)} | set(options("lab"))
+    known = {f"kafka_dr_{name}" for name in (*variables(), *RUN_VARIABLES)} | set(options("lab"))
     # awx/load.yml takes what stands at the top of its data; what surveys ask for is in the argument specs.
     known |= {name for name in configuration() if name.startswith("setup_")}
     choices = {name: option["choices"] for name, option in options("kafka_dr").items() if "choices" in option}

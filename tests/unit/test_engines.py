@@ -11,18 +11,19 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import Engine
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.opening import ENGINES, packed
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.finding import engines
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.opening import packed
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIR = ROOT / "plugins" / "module_utils" / "_pair"
 
 
 def test_each_folder_is_an_engine_and_is_packed_for_other_hosts() -> None:
-    assert ENGINES == ("connect", "srm")
-    assert tuple(module.__name__.split(".")[-2] for module in packed()) == ENGINES
+    assert engines() == ("connect", "srm")
+    assert tuple(module.__name__.split(".")[-2] for module in packed()) == engines()
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", engines())
 def test_each_engine_has_every_method_of_the_contract(name: str) -> None:
     module = next(one for one in packed() if one.__name__.split(".")[-2] == name)
     made = getattr(module, f"{name.title()}Engine")

@@ -54,7 +54,7 @@ NO_PROOF = {
 ELSEWHERE = {
     "roles/clients/tasks/command.yml": "{{ clients_token if clients_far else kafka_dr_guard }}",
     "roles/clients/tasks/point.yml": "{{ clients_token if clients_far else kafka_dr_guard }}",
-    "roles/replication/tasks/srm_lists.yml": (
+    "roles/replication/tasks/engine_srm_lists.yml": (
         "{{ kafka_dr_guard if replication_tool.host == inventory_hostname else {} }}"
     ),
     # A hook's command is no application: no host keeps a token of it.

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 MODULE_UTILS = Path(__file__).resolve().parents[2] / "plugins" / "module_utils"
-# A package imports packages before it in this list, and none after it.
+# A package imports packages before it in this list, and none after it. A module that is listed by itself is a layer of
+# its own: the pure part of each engine, which the inventory reads, lies below what connects to systems.
 LAYERS = [
     "_core",
     "_core.resources",
@@ -20,7 +21,11 @@ LAYERS = [
     "_core.journal",
     "_core.checks",
     "_core.flows",
-    "_core.srm",
+    "_engines.inventory",
+    "_engines.finding",
+    "_engines.connect.inventory",
+    "_engines.srm.states",
+    "_engines.srm.inventory",
     "_core.inventory",
     "_core.reports",
     "",
@@ -43,8 +48,14 @@ LAYERS = [
 OPENING = ("_engines", "opening.py")
 
 
+def layer(module: tuple[str, ...]) -> str:
+    """The layer of a module: its own, else that of its package."""
+    name = ".".join(module)
+    return name if name in LAYERS else ".".join(module if MODULE_UTILS.joinpath(*module).is_dir() else module[:-1])
+
+
 def imports() -> Iterator[tuple[str, str]]:
-    """Package and imported package, for each relative import in ``module_utils``."""
+    """Layer and imported layer, for each relative import in ``module_utils``."""
     for path in sorted(MODULE_UTILS.rglob("*.py")):
         package = path.parent.relative_to(MODULE_UTILS).parts
         if (*package, path.name) == OPENING:
@@ -53,15 +64,26 @@ def imports() -> Iterator[tuple[str, str]]:
             if not isinstance(node, ast.ImportFrom) or not node.level:
                 continue
             base = package[: len(package) - node.level + 1]
-            target = (*base, *(node.module or "").split(".")) if node.module else base
-            while target and not (MODULE_UTILS.joinpath(*target)).is_dir():
-                target = target[:-1]
-            yield ".".join(package), ".".join(target)
+            target = (*base, *node.module.split(".")) if node.module else base
+            for name in node.names:
+                module = (*target, name.name)
+                is_module = MODULE_UTILS.joinpath(*module).with_suffix(".py").is_file()
+                yield layer((*package, path.stem)), layer(module if is_module else target)
 
 
 def test_every_package_is_a_layer() -> None:
-    found = {".".join(path.parent.relative_to(MODULE_UTILS).parts) for path in MODULE_UTILS.rglob("*.py")}
+    found = {layer(path.relative_to(MODULE_UTILS).with_suffix("").parts) for path in MODULE_UTILS.rglob("*.py")}
     assert found == set(LAYERS)
+
+
+def test_the_pure_part_of_each_engine_is_a_layer_below_the_inventory() -> None:
+    pure = [".".join(path.relative_to(MODULE_UTILS).with_suffix("").parts) for path in engine_inventories()]
+    assert pure
+    assert all(LAYERS.index(name) < LAYERS.index("_core.inventory") for name in pure)
+
+
+def engine_inventories() -> list[Path]:
+    return sorted(MODULE_UTILS.glob("_engines/*/inventory.py"))
 
 
 @pytest.mark.parametrize("package", LAYERS)

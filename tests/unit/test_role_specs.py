@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import RUN_VARIABLES, VARIABLES
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import RUN_VARIABLES, variables
 from yamls import load_yaml, parse_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +43,7 @@ def inventory_options() -> dict[str, dict[str, Any]]:
 
 
 def known() -> dict[str, Any]:
-    return {PREFIX + name: key for name, key in {**VARIABLES, **RUN_VARIABLES}.items()}
+    return {PREFIX + name: key for name, key in {**variables(), **RUN_VARIABLES}.items()}
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -125,7 +125,7 @@ def test_a_role_names_only_inventory_variables_that_the_inventory_check_knows(ro
 def test_choices_and_defaults_of_a_variable_agree_with_the_inventory_check(name: str) -> None:
     option, key = inventory_options()[name], known()[name]
     assert tuple(option.get("choices", ())) == key.choices
-    if "default" in option and name.removeprefix(PREFIX) in VARIABLES:
+    if "default" in option and name.removeprefix(PREFIX) in variables():
         assert option["default"] == key.default
 
 

@@ -14,12 +14,18 @@ from typing import Any
 
 from .._core.changes import Outcome
 from .._core.errors import DrError
-from .._core.srm.misconfigurations import slips
-from .._core.srm.replication_config import OLD_SEPARATOR, parse, repeated, separator_of, wanted_lines
-from .._core.srm.states import REPLICATION_CONFIGS
 from .._module import Result
 from .catalogue import Catalogue
+from .misconfigurations import slips
 from .properties import Write, plan_lines, plan_value, shown, shown_lines, value_text
+from .replication_config import (
+    OLD_SEPARATOR,
+    REPLICATION_CONFIGS,
+    parse,
+    repeated,
+    separator_of,
+    wanted_lines,
+)
 from .service import CmService
 from .shapes import Property
 

@@ -16,7 +16,7 @@ from typing import Any
 from .._core.changes import Change
 from .._core.errors import DrError
 from .._core.security import is_secret
-from .._core.srm.replication_config import Edit, edit, meaning, parse
+from .replication_config import Edit, edit, meaning, parse
 from .shapes import Property
 
 __all__ = ["Write", "find", "plan_lines", "plan_value", "same", "shown", "shown_lines", "unknown", "value_text"]

@@ -33,8 +33,9 @@ def with_alias(text: str, endpoint: str, clusters: Mapping[str, Any]) -> str:
     """``text`` with the alias of the cluster after its address. ``clusters``: by alias, as in the inventory."""
     for alias, cluster in clusters.items():
         known = cluster if isinstance(cluster, Mapping) else {}
-        srm = known.get("srm") if isinstance(known.get("srm"), Mapping) else {}
-        if endpoint and endpoint in (known.get("bootstrap_servers"), known.get("connect_url"), (srm or {}).get("url")):
+        # An engine's own part of a cluster has its address under `url`.
+        urls = [value.get("url") for value in known.values() if isinstance(value, Mapping)]
+        if endpoint and endpoint in (known.get("bootstrap_servers"), known.get("connect_url"), *urls):
             return text.replace(f'"{endpoint}"', f'"{endpoint}" ({alias})', 1)
     return text
 

@@ -14,8 +14,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
-__all__ = ["Key", "check_mapping", "is_set", "names", "nearest", "number"]
+__all__ = ["Key", "check_mapping", "check_url", "is_set", "names", "nearest", "number", "one_line", "printable"]
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
@@ -120,3 +121,29 @@ def _kind(value: Any) -> str:
     plain = next((kind for kind in (bool, int, float, str, list, dict) if isinstance(value, kind)), type(value))
     shown = f'"{value}"' if plain is str else str(value)
     return f"{plain.__name__} {shown if len(shown) <= 40 else shown[:37] + '...'}"
+
+
+def check_url(where: str, url: str) -> list[str]:
+    """Why ``url`` is not the address of an HTTP interface, in words. A login in it is refused."""
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and not re.search(r"\s", url)
+        port = parts.port
+    except ValueError:
+        return [f'{where} is "{one_line(url)}", which is not a URL.']
+    if "@" in parts.netloc:
+        return [f"{where} contains a user name or a password. Give them in connect_client or client instead."]
+    if not whole or port == 0 or parts.query or parts.fragment:
+        return [f'{where} is "{one_line(url)}", wanted an address such as "https://host:8083".']
+    return []
+
+
+def printable(text: str) -> str:
+    """``text`` on one line, with escapes for characters that a terminal would not show."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
+
+
+def one_line(text: str) -> str:
+    """``text`` as part of a message: printable, and not longer than a screen is wide."""
+    shown = printable(text)
+    return shown if len(shown) <= 60 else shown[:57] + "..."

@@ -23,9 +23,9 @@ from .._core.names import flow_name
 from .._core.resources.topic_filters import Filter
 from .._core.waiting import Bounds
 from .._module import Result
+from .inventory import Capabilities
 
 __all__ = [
-    "Capabilities",
     "Engine",
     "FlowState",
     "PartState",
@@ -40,24 +40,6 @@ __all__ = [
 Partition = tuple[str, int]
 #: max.request.size of a Kafka producer that sets none.
 DEFAULT_LARGEST_RECORD = 1_048_576
-
-
-@dataclass(frozen=True)
-class Capabilities:
-    """What an engine can do. Procedures ask for these by name, never for the engine."""
-
-    #: Offset-syncs are written on the source cluster; else on the target.
-    offset_syncs_on_source: bool
-    #: :meth:`Engine.offsets` works.
-    offsets_writable: bool
-    #: Stored offsets of a flow that does not exist (yet) can be read as well.
-    offsets_outlive_flow: bool
-    #: Which topics and groups a flow takes is kept in lists apart from it, which only an account of the site may read.
-    separate_lists: bool
-    #: A change of a flow restarts the service that runs the flows of a site: waits need the bounds of a restart.
-    changes_restart: bool
-    #: What keeps the versions of both sides equal, where :meth:`Engine.about` reports none.
-    versions_kept_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -228,5 +210,5 @@ def no_offsets(source: str, target: str, engine: str) -> DrError:
     return DrError(
         "no_offsets",
         f"The stored offsets of {flow_name(source, target)} cannot be changed: {engine} offers no way to.",
-        "Only the engine connect allows this step.",
+        "This step needs an engine whose stored offsets can be changed, such as connect.",
     )

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.srm.replication_config import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.replication_config import (
     edit,
     meaning,
     parse,
@@ -20,6 +19,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.srm.repl
     separator_of,
     wanted_lines,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.srm.misconfigurations import KNOWN, slips
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.misconfigurations import KNOWN, slips
 
 PAIR = ("P", "B")
 

@@ -9,13 +9,22 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.replication_config import REPLICATION_CONFIGS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.goals import flow_goals
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import layout
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.srm import states as srm
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm.applying import service_state
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm.preflight import (
+    DRIVER_TARGET,
+    PREFIXLESS,
+    REVERSE,
+    reverse_supported,
+    srm_addressed,
+    srm_preflight,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm.states import flow_lines, is_on, of_flow
 
 
 def pair(**more: Any) -> dict[str, Any]:
@@ -36,7 +45,7 @@ def spec(**more: Any) -> PairSpec:
 
 
 def lines_of(state: str, at: str = "", **more: Any) -> dict[str, str]:
-    return srm.flow_lines(spec(**more), flow_goals(spec(**more), state, at))
+    return flow_lines(spec(**more), flow_goals(spec(**more), state, at))
 
 
 @pytest.mark.parametrize(("active", "toward", "away"), [("P", "B->P", "P->B"), ("B", "P->B", "B->P")])
@@ -112,7 +121,7 @@ def test_no_setting_overrides_what_the_proof_rests_on(key: str) -> None:
     with pytest.raises(DrError, match=f'kafka_dr_flow sets "{key}"'):
         pair(flow={"checkpoint_settings": {key: "true"}})
     given = PairSpec.of({**layout.pair_option(pair()), "flow": {"settings": {key: "x"}}})
-    assert srm.flow_lines(given, flow_goals(given, "live", "P")) == lines_of("live", "P")
+    assert flow_lines(given, flow_goals(given, "live", "P")) == lines_of("live", "P")
 
 
 def test_a_group_name_that_srm_control_cannot_take_is_refused_before_anything_is_written() -> None:
@@ -128,10 +137,10 @@ def looked(runtime: str = "7.3.2", **other: dict[str, Any]) -> Any:
     """Results of the loop: B as it should be, P with the ``other`` rows."""
     rows = {
         alias: {
-            "reverse": shown(srm.REVERSE, "false"),
-            "prefixless": shown(srm.PREFIXLESS, "false"),
-            "lines": shown(srm.REPLICATION_CONFIGS, "a=b", lines={"a": "b"}),
-            "target": shown(srm.DRIVER_TARGET, alias),
+            "reverse": shown(REVERSE, "false"),
+            "prefixless": shown(PREFIXLESS, "false"),
+            "lines": shown(REPLICATION_CONFIGS, "a=b", lines={"a": "b"}),
+            "target": shown(DRIVER_TARGET, alias),
         }
         for alias in ("B", "P")
     }
@@ -154,14 +163,14 @@ def sites(reverse: str) -> Any:
 
 
 def test_where_both_sites_can_reverse_checkpointing_is_switched_on() -> None:
-    found = srm.srm_preflight(sites("auto"), looked())
-    on = {"P": {srm.REVERSE: True}, "B": {srm.REVERSE: True}}
+    found = srm_preflight(sites("auto"), looked())
+    on = {"P": {REVERSE: True}, "B": {REVERSE: True}}
     assert found == {"problems": [], "notes": [], "properties": on, "reverse": ["B", "P"]}
 
 
 def test_each_cloudera_manager_is_asked_once_which_api_it_speaks() -> None:
     laid = layout.laid_out(sites("auto"))
-    known = srm.srm_addressed(laid, looked())
+    known = srm_addressed(laid, looked())
     assert known["spec"] == {**laid["spec"], "clusters": known["clusters"]}
     for alias in ("P", "B"):
         assert known["srm"][alias]["url"] == known["clusters"][alias]["srm"]["url"] == f"https://cm-{alias}/api/v54"
@@ -171,15 +180,15 @@ def test_each_cloudera_manager_is_asked_once_which_api_it_speaks() -> None:
 
 @pytest.mark.parametrize("old", [{"runtime": "7.3.1"}, {"reverse": {"exists": False}}])
 def test_where_a_site_cannot_ours_replaces_it_unless_it_is_required(old: dict[str, Any]) -> None:
-    found = srm.srm_preflight(sites("auto"), looked(**old))
+    found = srm_preflight(sites("auto"), looked(**old))
     assert (found["problems"], found["reverse"], found["properties"]["P"]) == ([], ["B"], {})
     assert found["notes"][0].startswith("P: no reverse checkpointing by SRM")
-    (problem,) = srm.srm_preflight(sites("required"), looked(**old))["problems"]
+    (problem,) = srm_preflight(sites("required"), looked(**old))["problems"]
     assert "it needs Runtime 7.3.2, found" in problem
 
 
 def test_reverse_checkpointing_that_is_off_in_the_inventory_is_left_alone() -> None:
-    found = srm.srm_preflight(sites("off"), looked())
+    found = srm_preflight(sites("off"), looked())
     assert (found["problems"], found["reverse"], found["properties"]) == ([], [], {"P": {}, "B": {}})
     assert len(found["notes"]) == 2
 
@@ -207,7 +216,7 @@ def test_reverse_checkpointing_that_is_off_in_the_inventory_is_left_alone() -> N
     ],
 )
 def test_a_site_that_does_not_fit_is_refused(misfit: dict[str, Any], said: str) -> None:
-    (problem,) = srm.srm_preflight(sites("auto"), looked(**misfit))["problems"]
+    (problem,) = srm_preflight(sites("auto"), looked(**misfit))["problems"]
     assert said in problem
 
 
@@ -215,7 +224,7 @@ def test_a_runtime_without_the_prefixless_property_and_with_the_default_policy_b
     policy = "org.apache.kafka.connect.mirror.DefaultReplicationPolicy"
     lines = {"lines": {"lines": {"replication.policy.class": policy, "replication.policy.separator": "."}}}
     unknown = {"prefixless": {"exists": False, "effective": None}}
-    assert srm.srm_preflight(sites("auto"), looked(**lines, **unknown))["problems"] == []
+    assert srm_preflight(sites("auto"), looked(**lines, **unknown))["problems"] == []
 
 
 @pytest.mark.parametrize(
@@ -229,20 +238,20 @@ def test_a_runtime_without_the_prefixless_property_and_with_the_default_policy_b
     ],
 )
 def test_a_flows_own_line_wins(lines: dict[str, str], found: bool) -> None:
-    assert srm.is_on(lines, "P->B", "x") is found
+    assert is_on(lines, "P->B", "x") is found
 
 
 def test_a_flow_gets_the_lines_for_all_and_its_own_on_top() -> None:
     lines = {"a": "1", "b": "2", "P->B.b": "3", "B->P.b": "4", "P->B.enabled": "true"}
-    assert srm.of_flow(lines, "P", "B") == {"a": "1", "b": "3", "enabled": "true"}
+    assert of_flow(lines, "P", "B") == {"a": "1", "b": "3", "enabled": "true"}
 
 
 def test_client_settings_reach_a_flow_through_its_source_cluster_or_its_own_lines_only() -> None:
     """MirrorMaker 2 drops unprefixed ones: a read_committed there proves nothing."""
     key = "consumer.isolation.level"
-    assert srm.of_flow({key: "read_committed", f"source.{key}": "x", f"B.{key}": "x"}, "P", "B") == {f"B.{key}": "x"}
-    assert srm.of_flow({f"P.{key}": "a"}, "P", "B") == {f"P.{key}": "a", f"source.{key}": "a"}
-    assert srm.of_flow({f"P.{key}": "a", f"P->B.source.{key}": "b"}, "P", "B")[f"source.{key}"] == "b"
+    assert of_flow({key: "read_committed", f"source.{key}": "x", f"B.{key}": "x"}, "P", "B") == {f"B.{key}": "x"}
+    assert of_flow({f"P.{key}": "a"}, "P", "B") == {f"P.{key}": "a", f"source.{key}": "a"}
+    assert of_flow({f"P.{key}": "a", f"P->B.source.{key}": "b"}, "P", "B")[f"source.{key}"] == "b"
 
 
 @pytest.mark.parametrize(
@@ -262,4 +271,4 @@ def test_client_settings_reach_a_flow_through_its_source_cluster_or_its_own_line
     ],
 )
 def test_reverse_checkpointing_came_with_runtime_7_3_2(runtime: str | None, able: bool | None) -> None:
-    assert srm.reverse_supported(runtime) is able
+    assert reverse_supported(runtime) is able

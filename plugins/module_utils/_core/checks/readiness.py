@@ -640,8 +640,8 @@ CHECKS = (
         "topic_ids",
         "Are they still the topics of before?",
         _same_ids,
-        "Flows would go on from the wrong place. Run disable, delete the replica, and enable with kafka_dr_copy_again"
-        " (engine srm: take another name).",
+        "Flows would go on from the wrong place. Run disable, delete the replica, and enable with kafka_dr_copy_again;"
+        " if the engine refuses that, take another name.",
         ("topics", "journal"),
     ),
     Check(

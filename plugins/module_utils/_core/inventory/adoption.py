@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..._engines.finding import engine_inventory
 from ..names import CONNECTORS, Naming, flow_name, offsets_topic
 from ..schema import Key, check_mapping, nearest
 
@@ -37,8 +38,9 @@ def check_adopt(pair: Mapping[str, Any]) -> list[str]:
     given = pair["adopt"]
     if not given:
         return []
-    if pair["engine"] != "connect":
-        return [f'kafka_dr_adopt cannot be used with kafka_dr_engine "{pair["engine"]}": its offsets cannot be set.']
+    refused = engine_inventory(pair["engine"]).refusals.adoption
+    if refused:
+        return [f'kafka_dr_adopt cannot be used with kafka_dr_engine "{pair["engine"]}": {refused}.']
     if pair["policy"] == "identity":
         return [
             'kafka_dr_adopt is not needed with kafka_dr_policy "identity": enable finds by content where a flow begins.'

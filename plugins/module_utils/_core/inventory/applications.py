@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ..._engines.finding import engine_inventory
 from ..schema import nearest
 
 __all__ = ["part_of"]
@@ -61,10 +62,9 @@ def _check_topics(pair: Mapping[str, Any], owners: Mapping[str, str | None], nam
         for name in names
         if not _NAME.fullmatch(name)
     ]
-    if pair["engine"] == "srm":
-        problems.append(
-            'Applications cannot move one by one with kafka_dr_engine "srm": group sync is switched for the whole flow.'
-        )
+    refused = engine_inventory(pair["engine"]).refusals.applications
+    if refused:
+        problems.append(f'Applications cannot move one by one with kafka_dr_engine "{pair["engine"]}": {refused}.')
     return problems
 
 

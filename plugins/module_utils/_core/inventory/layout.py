@@ -13,11 +13,11 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any
 
+from ..._engines.finding import engine_inventory
 from ..journal.cutover_types import as_variables
 from ..names import HEARTBEATS, Naming, salvage_topic
 from ..resources.acl import bans, client_acls
 from ..security import librdkafka_properties
-from ..srm.states import list_rows
 
 __all__ = [
     "client_batches",
@@ -43,11 +43,11 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
 
     ``spec``: the option ``pair`` of modules. ``types``: the types of a cutover by name.
 
-    ``live_flows``: by active alias, source and target of each flow that replicates then. ``lists``: of
-    srm-control. ``rights``: by alias, what declared clients need, as ``kafka_acl`` takes it, and what it is to
-    ``keep``: the fence. ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by alias,
-    originals and replicas. ``syncs``: by alias, the offset-syncs topics that lie there.
-    ``flow_topics``: by alias, what the flows create there, as ``kafka_topic`` takes it.
+    ``live_flows``: by active alias, source and target of each flow that replicates then. ``lists``: by alias, those of
+    an engine that keeps lists. ``rights``: by alias, what declared clients need, as ``kafka_acl`` takes it, and what it
+    is to ``keep``: the fence. ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by
+    alias, originals and replicas. ``syncs``: by alias, the offset-syncs topics that lie there. ``flow_topics``: by
+    alias, what the flows create there, as ``kafka_topic`` takes it.
     """
     endpoints = {
         alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}
@@ -58,7 +58,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
         "spec": pair_option(pair),
         "types": as_variables(),
         "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
-        "lists": list_rows(pair),
+        "lists": engine_inventory(pair["engine"]).lists(pair),
         "syncs": {flow["syncs"]["on"]: [flow["syncs"]["topic"]] for flow in pair["flows"].values()},
         "names": {alias: _names(pair, alias) for alias in pair["clusters"]},
         "flow_topics": {alias: _flow_topics(pair, alias) for alias in pair["clusters"]},
@@ -97,8 +97,8 @@ def _names(pair: Mapping[str, Any], alias: str) -> list[str]:
 def _flow_topics(pair: Mapping[str, Any], alias: str) -> list[dict[str, Any]]:
     """Topics that MirrorMaker 2 creates on ``alias`` itself, unless they exist.
 
-    Source: MirrorSourceConfig, MirrorCheckpointConfig and MirrorHeartbeatConfig of Kafka 4.3, whose default factors
-    are 2, 3 and 3. Each connector creates its topics on its target.
+    Source: MirrorSourceConfig, MirrorCheckpointConfig and MirrorHeartbeatConfig of Kafka 4.3. Each connector creates
+    its topics on its target.
     """
     naming = Naming(pair["policy"], pair["separator"])
     (other,) = [name for name in pair["clusters"] if name != alias]
@@ -112,17 +112,17 @@ def _flow_topics(pair: Mapping[str, Any], alias: str) -> list[dict[str, Any]]:
 
 
 _FACTORS = {
-    "source": ("replication.factor", 2),
-    "checkpoint": ("checkpoints.topic.replication.factor", 3),
-    "heartbeat": ("heartbeats.topic.replication.factor", 3),
+    "source": "replication.factor",
+    "checkpoint": "checkpoints.topic.replication.factor",
+    "heartbeat": "heartbeats.topic.replication.factor",
 }
 
 
 def _factor(pair: Mapping[str, Any], part: str) -> int | None:
-    """The replication factor that a connector asks for; None: the broker's default, or that of SRM."""
-    key, default = _FACTORS[part]
+    """The replication factor that a connector asks for; None: the default of the broker or of the engine."""
+    key, default = _FACTORS[part], engine_inventory(pair["engine"]).usual_factors.get(part)
     given = {**pair["flow"]["settings"], **pair["flow"][f"{part}_settings"]}
-    usual = pair["flow"]["replication_factor"] or (None if pair["engine"] == "srm" else default)
+    usual = pair["flow"]["replication_factor"] or default
     # null takes our own value away.
     found = default if key in given and given[key] is None else given.get(key, usual)
     return None if found is None or int(found) < 1 else int(found)

@@ -10,29 +10,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..._engines.finding import DEFAULT, engine_inventory, engines, inventories
+from ..._engines.inventory import STEPS, Check, EngineInventory
 from ..errors import DrError
 from ..names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, is_internal
 from ..resources.retention import without_retention
-from ..resources.topic_filters import excluded_by_default
-from ..schema import Key, check_mapping, is_set, nearest
+from ..schema import Key, check_mapping, is_set, nearest, printable
 from ..schema import names as split_names
-from ..srm.states import own_settings
 from .adoption import adopted_flow, check_adopt
 from .applications import part_of
 from .hooks import HOOK_KEYS, check_hook
-from .parsed_values import VALUE_CHECKS, check_hosts, is_legal_topic, printable, shared_endpoint_files
+from .parsed_values import VALUE_CHECKS, check_hosts, is_legal_topic, shared_endpoint_files
 
-__all__ = ["VARIABLES", "cutover_order", "derive_pair"]
+__all__ = ["RUN_VARIABLES", "cutover_order", "derive_pair", "variables"]
 
 _ALIAS = re.compile(r"[A-Za-z0-9_-]+")
 # As long as an outage that is planned for: the cleaner may leave one offset-sync of each partition.
 _WEEK_MS = 604_800_000
 
-VARIABLES: dict[str, Key] = {
-    "engine": Key(default="connect", choices=("connect", "srm")),
+_VARIABLES: dict[str, Key] = {
     "policy": Key(default="default", choices=("default", "identity")),
     "separator": Key(default="."),
     "home": Key(required=True),
@@ -45,7 +44,6 @@ VARIABLES: dict[str, Key] = {
     "journal_topic": Key(default=JOURNAL_TOPIC),
     "hold_retention": Key("flag", default=False),
     "flow": Key("dict", default={}),
-    "srm": Key("dict", default={}),
     "adopt": Key("dict", default={}),
 }
 # Variables of a run, not of the pair: known here so that a misspelt one is named.
@@ -121,21 +119,6 @@ _CLUSTER = {
     "cluster_id": Key(),
     "client": Key("dict", default={}),
     "admin_client": Key("dict"),
-    "connect_url": Key(),
-    "connect_client": Key("dict", default={}),
-}
-_SRM_KEYS = {
-    "url": Key(required=True),
-    "client": Key("dict", default={}),
-    "api_version": Key(),
-    "cluster": Key(required=True),
-    "service": Key(),
-    "reverse_checkpointing": Key(default="auto", choices=("auto", "required", "off")),
-    "host": Key(required=True),
-    "command": Key("words", default=["srm-control"]),
-    "config": Key(),
-    "secret_env": Key(default="SECURESTOREPASS"),
-    "secret": Key(),
 }
 _TOPIC_KEYS = {
     "name": Key(required=True),
@@ -179,25 +162,30 @@ _CLIENT_KEYS = {
     "after": Key("words", default=[]),
 }
 
-_MAPPINGS = {"clusters": _CLUSTER, "srm": _SRM_KEYS}
 _LISTS = {"topics": _TOPIC_KEYS, "groups": _GROUP_KEYS, "clients": _CLIENT_KEYS, "hooks": HOOK_KEYS}
 
 
+def variables() -> dict[str, Key]:
+    """Every variable of the pair, those of its engines among them."""
+    sites = {name: Key("dict", default={}) for name, engine in inventories().items() if engine.site_keys}
+    return {"engine": Key(default=DEFAULT, choices=engines()), **_VARIABLES, **sites}
+
+
 def derive_pair(
-    variables: Mapping[str, Any],
+    given: Mapping[str, Any],
     known: Mapping[str, Key] | None = None,
     hosts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """The checked and derived pair from the ``kafka_dr_*`` variables (given without that prefix).
+    """The checked and derived pair from the ``kafka_dr_*`` variables, ``given`` without that prefix.
 
     Raises ``inventory_invalid`` with every problem found, so that one run shows all of them.
     ``known``: further variable names that are right (those of roles). ``hosts``: groups of the Ansible inventory with
     their hosts, ``all`` among them; None: hosts of clients are not checked.
     """
-    problems = _unknown_variables(variables, known or {})
-    pair, wrong_types, broken = _of_right_types(variables)
+    problems = _unknown_variables(given, known or {})
+    pair, wrong_types, broken = _of_right_types(given)
     problems += wrong_types
-    for needs, check in (*_CHECKS, *VALUE_CHECKS):
+    for needs, check in (*_CHECKS, *VALUE_CHECKS, *_engine_checks(pair["engine"])):
         if not broken & set(needs.split()):
             problems += check(pair)
     problems += _check_together(pair, broken, hosts or {})
@@ -213,18 +201,24 @@ def derive_pair(
 
 
 def _unknown_variables(given: Mapping[str, Any], known: Mapping[str, Key]) -> list[str]:
-    accepted = [f"kafka_dr_{name}" for name in (*VARIABLES, *RUN_VARIABLES, *_RESULTS, *known)]
+    accepted = [f"kafka_dr_{name}" for name in (*variables(), *RUN_VARIABLES, *_RESULTS, *known)]
     unknown = [name for name in (f"kafka_dr_{name}" for name in given) if name not in accepted]
     return [f'The variable "{name}" is unknown.{nearest(name, accepted)}' for name in unknown]
 
 
-def _of_right_types(variables: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], set[str]]:
+def _engine_checks(name: str) -> list[Check]:
+    """Of the values of every engine, and of a pair with the engine ``name``."""
+    values = [check for engine in inventories().values() for check in engine.value_checks()]
+    return values + [(f"engine {needs}", check) for needs, check in engine_inventory(name).pair_checks()]
+
+
+def _of_right_types(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], set[str]]:
     """All variables without what has a wrong type, the problems, and the names of variables that lack something."""
     pair: dict[str, Any] = {}
     problems: list[str] = []
     broken: set[str] = set()
-    for name, key in {**VARIABLES, **RUN_VARIABLES}.items():
-        filled, found = check_mapping("kafka_dr", {name: variables.get(name)}, {name: key})
+    for name, key in {**variables(), **RUN_VARIABLES}.items():
+        filled, found = check_mapping("kafka_dr", {name: given.get(name)}, {name: key})
         pair[name] = (_NOTHING.get(key.type, "") if key.required else key.default) if found else filled[name]
         broken |= {name} if found else set()
         problems += [
@@ -235,10 +229,17 @@ def _of_right_types(variables: Mapping[str, Any]) -> tuple[dict[str, Any], list[
     return pair, problems + found, broken | lacking
 
 
+def _mappings(known: Mapping[str, EngineInventory]) -> dict[str, Mapping[str, Key]]:
+    """Variables that map aliases to dictionaries, with the keys of those. ``known``: all engines."""
+    clusters = {**_CLUSTER, **{key: one for engine in known.values() for key, one in engine.cluster_keys.items()}}
+    return {"clusters": clusters, **{name: engine.site_keys for name, engine in known.items() if engine.site_keys}}
+
+
 def _check_parts(pair: dict[str, Any]) -> tuple[list[str], set[str]]:
     """Leaves in ``pair`` the items whose keys have the right types; the problems of the others, and where they are."""
-    problems: dict[str, list[str]] = {name: [] for name in (*_MAPPINGS, *_LISTS, "flow")}
-    for name, keys in _MAPPINGS.items():
+    mappings = _mappings(inventories())
+    problems: dict[str, list[str]] = {name: [] for name in (*mappings, *_LISTS, "flow")}
+    for name, keys in mappings.items():
         checked = {str(key): check_mapping(f"kafka_dr_{name}.{key}", item, keys) for key, item in pair[name].items()}
         pair[name] = {key: value for key, (value, found) in checked.items() if not found}
         problems[name] = [text for value, found in checked.values() for text in found]
@@ -290,54 +291,11 @@ def _check_clusters(pair: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def _check_connect(pair: Mapping[str, Any]) -> list[str]:
-    return [
-        f'kafka_dr_clusters.{alias} needs the key "connect_url" with kafka_dr_engine "connect".'
-        for alias, cluster in pair["clusters"].items()
-        if pair["engine"] == "connect" and not cluster["connect_url"]
-    ]
-
-
-def _check_sites(pair: Mapping[str, Any]) -> list[str]:
-    if pair["engine"] != "srm":
+def _check_policy(pair: Mapping[str, Any]) -> list[str]:
+    refused = engine_inventory(pair["engine"]).refusals.identity
+    if pair["policy"] != "identity" or not refused:
         return []
-    missing = [alias for alias in pair["clusters"] if alias not in pair["srm"]]
-    unknown = [alias for alias in pair["srm"] if alias not in pair["clusters"]]
-    return [f'kafka_dr_srm needs the site "{alias}" with kafka_dr_engine "srm".' for alias in missing] + [
-        f'kafka_dr_srm names "{alias}", which is not in kafka_dr_clusters.{nearest(alias, pair["clusters"])}'
-        for alias in unknown
-    ]
-
-
-def _check_srm(pair: Mapping[str, Any]) -> list[str]:
-    if pair["engine"] != "srm":
-        return []
-    if pair["policy"] == "identity":
-        return [
-            'kafka_dr_policy "identity" cannot be used with kafka_dr_engine "srm": its offsets cannot be set,'
-            " so a failback would copy everything again."
-        ]
-    problems = [
-        f'kafka_dr_flow sets "{key}", which follows from where the applications live.'
-        for key in own_settings(pair["flow"])
-    ]
-    problems += [
-        f'The group "{group["name"]}" has a comma or a blank in its name, which srm-control cannot take.'
-        for group in pair["groups"]
-        if set(", \t") & set(group["name"])
-    ]
-    return problems + _excluded_by_srm(pair)
-
-
-def _excluded_by_srm(pair: Mapping[str, Any]) -> list[str]:
-    """Declared names that the default filters leave out. srm-control adds names, and takes no default away."""
-    named = [(kind, entry["name"]) for kind in ("topics", "groups") for entry in pair[kind]]
-    return [
-        f'kafka_dr_{kind} names "{name}", which MirrorMaker 2 leaves out by default ({kind}.exclude is "{pattern}").'
-        ' With kafka_dr_engine "srm" this default cannot be changed from here. Use another name, or engine "connect".'
-        for kind, name in named
-        if (pattern := excluded_by_default(kind, name))
-    ]
+    return [f'kafka_dr_policy "identity" cannot be used with kafka_dr_engine "{pair["engine"]}": {refused}.']
 
 
 def _check_none(pair: Mapping[str, Any]) -> list[str]:
@@ -448,20 +406,18 @@ def _check_control(pair: Mapping[str, Any]) -> list[str]:
 
 
 # Each with the variables in which nothing may have a wrong type, as VALUE_CHECKS.
-_CHECKS: tuple[tuple[str, Callable[[Mapping[str, Any]], list[str]]], ...] = (
+_CHECKS: tuple[Check, ...] = (
     ("clusters", _check_count),
     ("clusters home", _check_home),
     ("separator", _check_clusters),
-    ("engine", _check_connect),
-    ("engine clusters srm", _check_sites),
-    ("engine policy", _check_srm),
+    ("engine policy", _check_policy),
     ("topics", _check_none),
     ("policy separator", _check_topics),
     ("", _check_hooks),
     ("engine policy clusters", check_adopt),
 )
 # What part_of rests on.
-_LINKS: tuple[tuple[str, Callable[[Mapping[str, Any]], list[str]]], ...] = (
+_LINKS: tuple[Check, ...] = (
     ("", _check_twice),
     ("topics", _check_topics_of),
     ("groups", _check_groups_of),
@@ -498,17 +454,13 @@ def _group_topics(pair: dict[str, Any], names: list[str]) -> dict[str, list[str]
     return declared
 
 
-def _manager(site: Mapping[str, Any]) -> dict[str, Any]:
-    """Where Cloudera Manager is, and what is wanted of it: for modules that look at a site's service, or stop it."""
-    return {key: site[key] for key in ("url", "client", "api_version", "cluster", "service", "reverse_checkpointing")}
-
-
 def _syncs(pair: dict[str, Any], naming: Naming, source: str, target: str) -> dict[str, Any]:
     """The offset-syncs topic of a flow, and the alias ``on`` which it lies; made before MirrorMaker 2 would make it.
 
-    On the target it survives the loss of the source; Streams Replication Manager has it on the source.
+    On the target it survives the loss of the source; some engines have it on the source.
     """
-    on, other = (source, target) if pair["engine"] == "srm" else (target, source)
+    on_source = engine_inventory(pair["engine"]).capabilities.offset_syncs_on_source
+    on, other = (source, target) if on_source else (target, source)
     config = {"cleanup.policy": "compact", "min.compaction.lag.ms": pair["flow"]["syncs_compaction_lag_ms"]}
     factor = pair["flow"]["replication_factor"]
     topic = {"name": naming.offset_syncs(other), "partitions": 1, "replication_factor": factor, "config": config}
@@ -537,9 +489,14 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
     order = cutover_order(pair["clients"]) or []
     clients = sorted(pair["clients"], key=lambda client: order.index(client["name"]))
     application = pair["application"]
+    engine = engine_inventory(pair["engine"])
+    sites = [name for name, one in inventories().items() if one.site_keys]
     for alias, cluster in pair["clusters"].items():
         cluster["application"] = application
-        cluster["srm"] = _manager(pair["srm"][alias]) if pair["engine"] == "srm" else None
+        cluster["engine"] = pair["engine"]
+        cluster.update(dict.fromkeys(sites))
+        if engine.site_keys:
+            cluster[pair["engine"]] = engine.site(pair[pair["engine"]][alias])
         cluster["admin_client"] = cluster["client"] if cluster["admin_client"] is None else cluster["admin_client"]
     for client in clients:
         client["topics"] = list(client["topics"] or names)
@@ -547,6 +504,10 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         "name": "-".join(sorted(pair["clusters"])) + (f".{application}" if application else ""),
         "application": application,
         "engine": pair["engine"],
+        # Task files of the role replication by moment; empty: the engine needs none then.
+        "engine_steps": {moment: engine.steps.get(moment, "") for moment in STEPS},
+        # Why the engine copies no topic again; empty: it can.
+        "copy_again_refused": engine.refusals.copy_again,
         "policy": pair["policy"],
         "separator": pair["separator"],
         "home": home,
@@ -559,7 +520,7 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         "confirms": {alias: alias for alias in pair["clusters"]},
         "state": {**_journal(pair), "name": STATE_TOPIC, "config": {"cleanup.policy": "compact"}},
         "clusters": {alias: {"alias": alias, **cluster} for alias, cluster in pair["clusters"].items()},
-        "srm": {alias: {"alias": alias, **site} for alias, site in pair["srm"].items()},
+        **{name: {alias: {"alias": alias, **site} for alias, site in pair[name].items()} for name in sites},
         "topics": topics,
         "hold_retention": hold,
         "groups": moved,
@@ -578,8 +539,7 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
                 "name": flow_name(source, target),
                 "source": source,
                 "target": target,
-                "connect_url": pair["clusters"][target]["connect_url"],
-                "connect_client": pair["clusters"][target]["connect_client"],
+                **{key: pair["clusters"][target][key] for key in engine.cluster_keys},
                 "replicas": {name: naming.replica(source, name) for name in names},
                 "syncs": _syncs(pair, naming, source, target),
             }

@@ -14,14 +14,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from posixpath import normpath
 from typing import Any
-from urllib.parse import urlsplit
 
+from ..._engines.finding import engine_inventory
 from ..checks.readiness import CHECKS
 from ..errors import DrError
 from ..names import HEARTBEATS, STATE_TOPIC, Naming, is_internal, salvage_topic
-from ..resources.connector_settings import FLOW_SETTINGS, OPTIONS, as_text, unsound
+from ..resources.connector_settings import FLOW_SETTINGS, as_text
 from ..resources.topic_filters import filters_of
-from ..schema import Key, check_mapping, names, nearest
+from ..schema import names, nearest, one_line
 from ..security import java_properties
 from ..values import file_mode, heap_bytes
 
@@ -31,7 +31,6 @@ __all__ = [
     "addresses",
     "check_hosts",
     "is_legal_topic",
-    "printable",
     "shared_endpoint_files",
 ]
 
@@ -48,10 +47,6 @@ _PARTITIONS_MAX = 100_000
 _FACTOR_MAX = 32_767
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _UNIT = re.compile(r"[A-Za-z0-9:_.@\\-]+")
-_CONNECT_KEYS = {
-    **dict.fromkeys(("url_username", "url_password", "ca_path", "client_cert", "client_key"), Key()),
-    **dict.fromkeys(("validate_certs", "use_proxy"), Key("flag")),
-}
 _OWN_PROPERTIES = {
     "bootstrap.servers": "kafka_dr_clusters has a key bootstrap_servers for it",
     "metadata.broker.list": "kafka_dr_clusters has a key bootstrap_servers for it",
@@ -102,7 +97,7 @@ def _check_connections(pair: Mapping[str, Any]) -> list[str]:
         found = addresses(cluster["bootstrap_servers"])
         if found is None:
             problems.append(
-                f'{where}.bootstrap_servers is "{_one_line(cluster["bootstrap_servers"])}", wanted host:port, or'
+                f'{where}.bootstrap_servers is "{one_line(cluster["bootstrap_servers"])}", wanted host:port, or'
                 " several of them with commas between."
             )
         # Equal texts as a whole have a message of their own.
@@ -113,43 +108,9 @@ def _check_connections(pair: Mapping[str, Any]) -> list[str]:
                 " lead to the same cluster."
             )
         seen.update(dict.fromkeys(found or [], alias))
-        if cluster["connect_url"]:
-            problems += _check_url(f"{where}.connect_url", cluster["connect_url"])
-        problems += check_mapping(f"{where}.connect_client", cluster["connect_client"], _CONNECT_KEYS)[1]
         for key in ("client", "admin_client"):
             problems += _check_client(f"{where}.{key}", cluster[key] or {}, translated=key == "client")
-    for alias, site in pair["srm"].items():
-        problems += _check_url(f"kafka_dr_srm.{alias}.url", site["url"])
     return problems
-
-
-def _check_workers(pair: Mapping[str, Any]) -> list[str]:
-    """Source connectors write to their workers' own cluster, so each flow needs the workers of its target."""
-    urls = [cluster["connect_url"] for cluster in pair["clusters"].values() if cluster["connect_url"]]
-    if pair["engine"] != "connect" or len(urls) < 2 or len({_same_url(url) for url in urls}) == len(urls):
-        return []
-    return [
-        f'Both clusters have the same connect_url "{_one_line(urls[0])}", but a worker writes to its own cluster only:'
-        " wanted the workers beside each cluster, which run the flow toward it."
-    ]
-
-
-def _same_url(url: str) -> str:
-    return url.strip().rstrip("/").lower()
-
-
-def _check_url(where: str, url: str) -> list[str]:
-    try:
-        parts = urlsplit(url)
-        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and not re.search(r"\s", url)
-        port = parts.port
-    except ValueError:
-        return [f'{where} is "{_one_line(url)}", which is not a URL.']
-    if "@" in parts.netloc:
-        return [f"{where} contains a user name or a password. Give them in connect_client or client instead."]
-    if not whole or port == 0 or parts.query or parts.fragment:
-        return [f'{where} is "{_one_line(url)}", wanted an address such as "https://host:8083".']
-    return []
 
 
 def _check_client(where: str, client: Mapping[Any, Any], translated: bool) -> list[str]:
@@ -209,7 +170,7 @@ def _check_flow(pair: Mapping[str, Any]) -> list[str]:
 
 
 def _check_settings(pair: Mapping[str, Any], where: str, given: Mapping[Any, Any]) -> list[str]:
-    """Settings for the connectors of both flows, judged as ``connect_mirror`` judges them."""
+    """Settings for the connectors of both flows."""
     strange = [key for key in given if not isinstance(key, str) or not re.fullmatch(r"[!-<>-~]+", key)]
     if strange:
         return [f"{where} has the key {strange[0]!r}, wanted the name of a setting."]
@@ -223,16 +184,7 @@ def _check_settings(pair: Mapping[str, Any], where: str, given: Mapping[Any, Any
             f'{where} sets "{_PRODUCER_BROKERS}" for both flows, and it can be right for one of them only. Leave it'
             " out, and give each cluster the connect_url of the workers beside it."
         )
-    # The options of connect_mirror say nothing of Streams Replication Manager, whose other defaults stay as they are.
-    theirs = {*OPTIONS, "heartbeats.replication.enabled"} if pair["engine"] == "srm" else ()
-    judged = {key: value for key, value in config.items() if key not in theirs}
-    problems += [f"{where}: {problem}" for problem in unsound(judged, (), given=True)]
-    if pair["engine"] == "srm":
-        problems += [
-            f'{where} has null for "{key}", which kafka_dr_engine "srm" cannot remove. Leave the setting out.'
-            for key, value in config.items()
-            if value is None
-        ]
+    problems += engine_inventory(pair["engine"]).setting_problems(where, config)
     return problems + _check_excluded(pair, where, config)
 
 
@@ -331,12 +283,12 @@ def _check_journal(pair: Mapping[str, Any]) -> list[str]:
         reason = "which is the topic of the pair's latest state"
     elif is_internal(name.removesuffix("-internal")) or name.startswith("."):
         reason = "which belongs to Kafka, Kafka Connect or MirrorMaker 2"
-    return [f'kafka_dr_journal_topic is "{_one_line(name)}", {reason}. Choose another name.'] if reason else []
+    return [f'kafka_dr_journal_topic is "{one_line(name)}", {reason}. Choose another name.'] if reason else []
 
 
 def _check_groups(pair: Mapping[str, Any]) -> list[str]:
     return [
-        f'kafka_dr_groups names "{_one_line(group["name"])}", wanted a name without control characters that is not'
+        f'kafka_dr_groups names "{one_line(group["name"])}", wanted a name without control characters that is not'
         " empty."
         for group in pair["groups"]
         if not group["name"].strip() or not group["name"].isprintable()
@@ -357,7 +309,7 @@ def _check_applications(pair: Mapping[str, Any]) -> list[str]:
             problems.append(f"{where} has an empty text in hosts, wanted a host or a group of the Ansible inventory.")
         if principal is not None and not _PRINCIPAL.fullmatch(principal):
             problems.append(
-                f'{where} has the principal "{_one_line(principal)}", wanted one such as "User:payments-api", without'
+                f'{where} has the principal "{one_line(principal)}", wanted one such as "User:payments-api", without'
                 " a wildcard."
             )
         if client["role"] == "producer" and client["group"] is not None:
@@ -369,15 +321,12 @@ def _check_applications(pair: Mapping[str, Any]) -> list[str]:
         for key in ("endpoint_file", "tasks_file"):
             value = client[key]
             if value is not None and (not value.startswith("/") or value.endswith("/") or not value.isprintable()):
-                problems.append(f'{where} has the {key} "{_one_line(value)}", wanted an absolute path of a file.')
+                problems.append(f'{where} has the {key} "{one_line(value)}", wanted an absolute path of a file.')
         if client["unit"] is not None and not _UNIT.fullmatch(client["unit"]):
-            problems.append(f'{where} has the unit "{_one_line(client["unit"])}", which systemd would not accept.')
+            problems.append(f'{where} has the unit "{one_line(client["unit"])}", which systemd would not accept.')
         for key in ("start", "stop"):
             if client[key] is not None and not client[key]:
                 problems.append(f"{where} has an empty list in {key}, wanted a command and its arguments.")
-    for alias, site in pair["srm"].items():
-        if not site["command"]:
-            problems.append(f"kafka_dr_srm.{alias}.command is empty, wanted a command and its arguments.")
     return problems
 
 
@@ -405,7 +354,7 @@ def check_hosts(pair: Mapping[str, Any], hosts: Mapping[str, Sequence[str]]) -> 
     known = {*hosts, *hosts.get("all", ()), "localhost"}
     problems = []
     for client in pair["clients"]:
-        where, name = f'The client "{client["name"]}" has hosts "{_one_line(client["hosts"])}"', client["hosts"]
+        where, name = f'The client "{client["name"]}" has hosts "{one_line(client["hosts"])}"', client["hosts"]
         if name.strip() and name not in known:
             problems.append(f"{where}, which the Ansible inventory has neither as a host nor as a group.")
         elif name in hosts and not hosts[name]:
@@ -434,17 +383,16 @@ def _check_run(pair: Mapping[str, Any]) -> list[str]:
     metrics, principal, memory = (pair[key] for key in ("metrics_file", "drill_principal", "spark_memory"))
     if metrics and not re.fullmatch(r"[/~].*[^/]\.prom", metrics):
         problems.append(
-            f'kafka_dr_metrics_file is "{_one_line(metrics)}", wanted an absolute path that ends in ".prom":'
+            f'kafka_dr_metrics_file is "{one_line(metrics)}", wanted an absolute path that ends in ".prom":'
             " node_exporter reads no other file."
         )
     if principal and not _PRINCIPAL.fullmatch(principal):
         problems.append(
-            f'kafka_dr_drill_principal is "{_one_line(principal)}", wanted one such as "User:drill", without a'
-            " wildcard."
+            f'kafka_dr_drill_principal is "{one_line(principal)}", wanted one such as "User:drill", without a wildcard.'
         )
     if memory is not None and not _LEAST_HEAP <= (heap_bytes(memory) or 0) <= _MOST_HEAP:
         problems.append(
-            f'kafka_dr_spark_memory is "{_one_line(memory)}", wanted a whole number and one of the letters k, m, g and'
+            f'kafka_dr_spark_memory is "{one_line(memory)}", wanted a whole number and one of the letters k, m, g and'
             ' t, such as "2g", and at least "450m": Spark\'s driver does not start with less.'
         )
     problems += _check_client("kafka_dr_drill_client", pair["drill_client"] or {}, translated=False)
@@ -532,23 +480,11 @@ def _unknown(variable: str, given: Any, known: Iterable[str], kind: str) -> list
     ]
 
 
-def printable(text: str) -> str:
-    """``text`` on one line, with escapes for characters that a terminal would not show."""
-    return text if text.isprintable() else text.encode("unicode_escape").decode()
-
-
-def _one_line(text: str) -> str:
-    """``text`` as part of a message: printable, and not longer than a screen is wide."""
-    shown = printable(text)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
-
-
 #: Checks of all variables, each with those that must be free of wrong types: in an incomplete list, a name that exists
 #: would look unknown.
 VALUE_CHECKS: tuple[tuple[str, Callable[[Mapping[str, Any]], list[str]]], ...] = (
     ("", _check_separator),
     ("", _check_connections),
-    ("engine", _check_workers),
     ("engine", _check_flow),
     ("", _check_topic_values),
     ("policy separator", _check_topic_names),

@@ -11,9 +11,10 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..._engines.finding import engine_inventory
 from ..errors import DrError
 from ..names import CONNECTORS, Naming, connector_name, flow_name
 from ..security import librdkafka_properties
@@ -29,7 +30,7 @@ _GROUPS = ("1", "2")
 _PARTITIONS = 3
 # An interrupted drill ends by itself: its producer after an hour's records, which expire an hour later.
 _SECONDS = 3600
-_CLUSTER = ("bootstrap_servers", "cluster_id", "client", "admin_client", "connect_url", "connect_client")
+_CLUSTER = ("bootstrap_servers", "cluster_id", "client", "admin_client")
 
 
 def drill_aliases(pair: Mapping[str, Any]) -> dict[str, str]:
@@ -54,13 +55,15 @@ def drill_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any])
     _require_possible(pair, options)
     prefix = _prefix(pair)
     entered = next(name for name in pair["clusters"] if name != active)
+    keys = (*_CLUSTER, *engine_inventory(pair["engine"]).cluster_keys)
     drill = derive_pair(
         {
+            "engine": pair["engine"],
             "policy": pair["policy"],
             "separator": _separator(pair),
             "run_on": pair["run_on"],
             "home": alias[active],
-            "clusters": {alias[name]: _cluster(cluster) for name, cluster in pair["clusters"].items()},
+            "clusters": {alias[name]: _cluster(cluster, keys) for name, cluster in pair["clusters"].items()},
             "topics": [_topic(pair)],
             "groups": [prefix + number for number in _GROUPS],
             "clients": _clients(pair, options),
@@ -83,11 +86,11 @@ def _prefix(pair: Mapping[str, Any]) -> str:
 
 
 def _require_possible(pair: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-    if pair["engine"] != "connect":
+    refused = engine_inventory(pair["engine"]).refusals.rehearsal
+    if refused:
         raise DrError(
             "drill_impossible",
-            f'A drill needs flows of its own, which kafka_dr_engine "{pair["engine"]}" cannot have: its service copies'
-            " for all topics, and would be restarted beneath the applications.",
+            f'A drill needs flows of its own, which kafka_dr_engine "{pair["engine"]}" cannot have: {refused}.',
             "Rehearse with a pair whose engine is connect.",
         )
     own = [topic["name"] for topic in (*pair["topics"], pair["journal"])] + pair["groups"] + pair["local_groups"]
@@ -108,8 +111,8 @@ def _require_possible(pair: Mapping[str, Any], options: Mapping[str, Any]) -> No
         )
 
 
-def _cluster(cluster: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: cluster[key] for key in _CLUSTER if cluster[key] is not None}
+def _cluster(cluster: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    return {key: cluster[key] for key in keys if cluster[key] is not None}
 
 
 def _topic(pair: Mapping[str, Any]) -> dict[str, Any]:

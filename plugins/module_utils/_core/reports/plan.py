@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..._engines.finding import engine_inventory
 from ..flows.goals import flow_goals
 from ..flows.pair_spec import PairSpec
 from ..inventory.layout import client_batches
@@ -79,7 +80,7 @@ def _connectors(facts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
         for flow in facts["status"].get("flows", [])
         for one in flow["connectors"]
     }
-    if pair["engine"] == "srm":
+    if not engine_inventory(pair["engine"]).capabilities.parts_have_states:
         return None
     rows = []
     for goal in flow_goals(PairSpec.of(pair["spec"]), "live", facts["to"]):

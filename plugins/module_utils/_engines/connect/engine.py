@@ -26,8 +26,9 @@ from ..._core.resources.topic_filters import filters_of, takes_any
 from ..._core.waiting import Bounds
 from ..._kafka.client import Kafka
 from ..._module import Result
-from ..base import DEFAULT_LARGEST_RECORD, Capabilities, FlowState, PartState, SiteSettings
+from ..base import DEFAULT_LARGEST_RECORD, FlowState, PartState, SiteSettings
 from .applying import apply_goals
+from .inventory import CAPABILITIES
 from .offsets import ConnectStoredOffsets
 
 __all__ = ["ConnectEngine", "open_engine"]
@@ -38,13 +39,7 @@ _FILTERS = {"source": ("topics",), "checkpoint": ("topics", "groups"), "heartbea
 class ConnectEngine:
     """MirrorMaker 2 connectors on Kafka Connect: the workers of a flow stand beside its target."""
 
-    capabilities = Capabilities(
-        offset_syncs_on_source=False,
-        offsets_writable=True,
-        offsets_outlive_flow=False,
-        separate_lists=False,
-        changes_restart=False,
-    )
+    capabilities = CAPABILITIES
 
     def __init__(self, clusters: Mapping[str, Mapping[str, Any]], naming: Naming, timeout: float) -> None:
         self._naming = naming

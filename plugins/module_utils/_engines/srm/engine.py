@@ -20,6 +20,7 @@ from typing import Any
 from ..._cm.commands import Reader
 from ..._cm.config import Declared, reconcile_config
 from ..._cm.control import Wish, reconcile_service
+from ..._cm.replication_config import REPLICATION_CONFIGS, parse
 from ..._cm.service import CmService, open_service
 from ..._cm.shapes import Service
 from ..._core.changes import Change, Outcome
@@ -29,15 +30,16 @@ from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS, Naming, connector_name, flow_name, offsets_topic
 from ..._core.offsets.tenures import nested
 from ..._core.resources.connector_settings import reads_uncommitted, unsound
-from ..._core.srm.replication_config import parse
-from ..._core.srm.states import REPLICATION_CONFIGS, REVERSE, foreign_policy, is_on, of_flow, sync_key
 from ..._core.waiting import Bounds
 from ..._kafka.client import Kafka
 from ..._kafka.connect_offsets import ConnectOffsets
 from ..._kafka.topics import delete
 from ..._module import Result
-from ..base import Capabilities, FlowState, PartState, SiteSettings, StoredOffsets, no_offsets
+from ..base import FlowState, PartState, SiteSettings, StoredOffsets, no_offsets
 from .applying import apply_goals
+from .inventory import CAPABILITIES
+from .preflight import REVERSE
+from .states import foreign_policy, is_on, of_flow, sync_key
 
 __all__ = ["SrmEngine", "open_engine"]
 
@@ -49,14 +51,7 @@ _Seen = tuple[float, Service]
 class SrmEngine:
     """``clusters``: alias -> {srm: {url, client, api_version, cluster, service}}; ``kafka``: the same aliases."""
 
-    capabilities = Capabilities(
-        offset_syncs_on_source=True,
-        offsets_writable=False,
-        offsets_outlive_flow=True,
-        separate_lists=True,
-        changes_restart=True,
-        versions_kept_by="Cloudera Manager distributes it with its parcel",
-    )
+    capabilities = CAPABILITIES
     application: str | None = None
 
     def __init__(

@@ -29,7 +29,8 @@ def bring_flows(params: Mapping[str, Any], check: bool) -> Result:
     pair = PairSpec.of(params["pair"], params["cluster_ids"])
     engine = open_engine(pair.connections, pair.naming, {}, params["request_timeout"])
     restarts = engine.capabilities.changes_restart
-    bounds = Bounds(params["restart_timeout"], _RESTART_SLEEP) if restarts else Bounds(params["wait_timeout"])
+    seconds = engine.capabilities.bound(params["wait_timeout"], params["restart_timeout"])
+    bounds = Bounds(seconds, _RESTART_SLEEP) if restarts else Bounds(seconds)
     settings = SiteSettings(params["properties"], params["reason"])
     result = engine.apply(pair, flow_goals(pair, params["state"], params["at"]), settings, bounds, check)
     result.requests = engine.requests

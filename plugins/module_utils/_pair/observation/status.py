@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._core.errors import DrError, Transient
@@ -45,6 +45,8 @@ class StatusRequest:
     #: "none", "flowing" or "copied".
     wait_for: str
     bounds: Bounds
+    #: Seconds in place of those of ``bounds`` where the engine restarts a service to change a flow. None: the same.
+    restart_timeout: float | None
     #: Alias on which "copied" also waits for groups with members; "": none.
     groups_on: str
     groups_timeout: float
@@ -57,6 +59,9 @@ class StatusRequest:
 def status(request: StatusRequest) -> Result:
     """Observe the pair, wait if asked to, and report."""
     pair = Pair(request.pair, request.flows, request.request_timeout, request.partial)
+    if request.restart_timeout is not None:
+        seconds = pair.engine.capabilities.bound(request.bounds.timeout, request.restart_timeout)
+        request = replace(request, bounds=replace(request.bounds, timeout=seconds))
     waited = _WAITS[request.wait_for](pair, request)
     view = waited.state
     extra = {"status": view, "verdict": view["verdict"], "waited_s": round(waited.seconds, 3)}

@@ -30,8 +30,10 @@ def barrier(params: Mapping[str, Any], check: bool) -> Result:
     wanted = {**params, "barrier": params["final"]}
     # Created first: the settle time of the groups runs while the connectors stop.
     translation = Translation(wanted)
-    bounds = Bounds(float(params["stop_timeout"]), float(params["wait_sleep"]))
-    stopped = translation.pair.engine.stop(params["leave"], params["enter"], params["final"], bounds, check)
+    engine = translation.pair.engine
+    seconds = engine.capabilities.bound(params["stop_timeout"], params["restart_timeout"])
+    bounds = Bounds(seconds, float(params["wait_sleep"]))
+    stopped = engine.stop(params["leave"], params["enter"], params["final"], bounds, check)
     if check or stopped.failure is not None:
         return stopped
     found = translation.run()

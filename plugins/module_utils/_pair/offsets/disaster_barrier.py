@@ -92,11 +92,16 @@ def _probes(params: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [one.as_dict() for one in seen]
 
 
+def _bounds(survivor: Survivor, params: Mapping[str, Any]) -> Bounds:
+    seconds = survivor.engine.capabilities.bound(params["stop_timeout"], params["restart_timeout"])
+    return Bounds(seconds, float(params["wait_sleep"]))
+
+
 def _stop(survivor: Survivor, params: Mapping[str, Any], check: bool) -> Result:
     identity = survivor.naming.policy == "identity"
     # Streams Replication Manager has no stop for one flow: its group sync ends; a dead source gives nothing to copy.
     final = identity or not survivor.engine.capabilities.offset_syncs_on_source
-    bounds = Bounds(float(params["stop_timeout"]), float(params["wait_sleep"]))
+    bounds = _bounds(survivor, params)
     # What still arrives lies behind every position that is found meanwhile, and the source connector has no source.
     stopped = survivor.engine.stop(survivor.x, survivor.y, final, bounds, check, awaited=identity)
     if stopped.failure is None or identity or check:
@@ -196,7 +201,7 @@ class _Search:
         waited = wait_until(
             survivor.ranges,
             lambda ends: ends == survivor.ranges("read_uncommitted"),
-            Bounds(float(self._params["stop_timeout"]), float(self._params["wait_sleep"])),
+            _bounds(survivor, self._params),
         )
         if not waited.done:
             raise DrError(

@@ -15,10 +15,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import DrError
+from .._core.errors import DrError
 
-__all__ = ["Edit", "edit", "meaning", "parse", "repeated", "separator_of", "wanted_lines"]
+__all__ = ["REPLICATION_CONFIGS", "Edit", "edit", "meaning", "parse", "repeated", "separator_of", "wanted_lines"]
 
+#: The property that holds them.
+REPLICATION_CONFIGS = "streams.replication.manager.config"
 SEPARATOR = "|"
 # How Runtime before 7.1.1 joins them.
 OLD_SEPARATOR = ";"

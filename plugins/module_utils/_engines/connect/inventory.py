@@ -1,0 +1,86 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The part of the inventory of the engine ``connect``. Pure.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..._core.schema import Key, check_mapping, check_url, one_line
+from ..inventory import Capabilities, Check, EngineInventory, Refusals
+
+__all__ = ["CAPABILITIES", "INVENTORY"]
+
+CAPABILITIES = Capabilities(
+    offset_syncs_on_source=False,
+    offsets_writable=True,
+    offsets_outlive_flow=False,
+    separate_lists=False,
+    changes_restart=False,
+    parts_have_states=True,
+)
+_CLUSTER_KEYS = {"connect_url": Key(), "connect_client": Key("dict", default={})}
+# MirrorSourceConfig, MirrorCheckpointConfig and MirrorHeartbeatConfig of Kafka 4.3.
+_FACTORS = {"source": 2, "checkpoint": 3, "heartbeat": 3}
+_CLIENT_KEYS = {
+    **dict.fromkeys(("url_username", "url_password", "ca_path", "client_cert", "client_key"), Key()),
+    **dict.fromkeys(("validate_certs", "use_proxy"), Key("flag")),
+}
+
+
+class ConnectInventory(EngineInventory):
+    """Workers beside each cluster, which run the flow toward it."""
+
+    capabilities = CAPABILITIES
+    refusals = Refusals(adoption="", applications="", copy_again="", identity="", rehearsal="")
+    cluster_keys = _CLUSTER_KEYS
+    usual_factors = _FACTORS
+
+    def value_checks(self) -> Sequence[Check]:
+        """Addresses and logins of workers."""
+        return (("", _check_addresses),)
+
+    def pair_checks(self) -> Sequence[Check]:
+        """Each flow has the workers of its target."""
+        return (("", _check_missing), ("", _check_workers))
+
+
+def _check_addresses(pair: Mapping[str, Any]) -> list[str]:
+    problems = []
+    for alias, cluster in pair["clusters"].items():
+        where = f"kafka_dr_clusters.{alias}"
+        if cluster["connect_url"]:
+            problems += check_url(f"{where}.connect_url", cluster["connect_url"])
+        problems += check_mapping(f"{where}.connect_client", cluster["connect_client"], _CLIENT_KEYS)[1]
+    return problems
+
+
+def _check_missing(pair: Mapping[str, Any]) -> list[str]:
+    return [
+        f'kafka_dr_clusters.{alias} needs the key "connect_url" with kafka_dr_engine "connect".'
+        for alias, cluster in pair["clusters"].items()
+        if not cluster["connect_url"]
+    ]
+
+
+def _check_workers(pair: Mapping[str, Any]) -> list[str]:
+    """Source connectors write to their workers' own cluster, so each flow needs the workers of its target."""
+    urls = [cluster["connect_url"] for cluster in pair["clusters"].values() if cluster["connect_url"]]
+    if len(urls) < 2 or len({_same_url(url) for url in urls}) == len(urls):
+        return []
+    return [
+        f'Both clusters have the same connect_url "{one_line(urls[0])}", but a worker writes to its own cluster only:'
+        " wanted the workers beside each cluster, which run the flow toward it."
+    ]
+
+
+def _same_url(url: str) -> str:
+    return url.strip().rstrip("/").lower()
+
+
+INVENTORY = ConnectInventory()

@@ -1,0 +1,174 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The part of the inventory of the engine ``srm``, with the lists of srm-control. Pure.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..._core.names import Naming
+from ..._core.resources.connector_settings import FLOW_SETTINGS, OPTIONS
+from ..._core.resources.topic_filters import excluded_by_default
+from ..._core.schema import Key, check_url, nearest
+from ..inventory import Capabilities, Check, EngineInventory, Refusals
+from .states import ISOLATION
+
+__all__ = ["CAPABILITIES", "INVENTORY"]
+
+CAPABILITIES = Capabilities(
+    offset_syncs_on_source=True,
+    offsets_writable=False,
+    offsets_outlive_flow=True,
+    separate_lists=True,
+    changes_restart=True,
+    parts_have_states=False,
+    versions_kept_by="Cloudera Manager distributes it with its parcel",
+)
+#: Keys of a site that modules need, to look at its service or to stop it.
+_MANAGER = ("url", "client", "api_version", "cluster", "service", "reverse_checkpointing")
+# The options of connect_mirror say nothing of this engine, whose other defaults stay as they are.
+_FREE_SETTINGS = frozenset({*OPTIONS, "heartbeats.replication.enabled"})
+_SITE_KEYS = {
+    "url": Key(required=True),
+    "client": Key("dict", default={}),
+    "api_version": Key(),
+    "cluster": Key(required=True),
+    "service": Key(),
+    "reverse_checkpointing": Key(default="auto", choices=("auto", "required", "off")),
+    "host": Key(required=True),
+    "command": Key("words", default=["srm-control"]),
+    "config": Key(),
+    "secret_env": Key(default="SECURESTOREPASS"),
+    "secret": Key(),
+}
+_STEPS = {
+    "before_enable": "engine_srm_preflight.yml",
+    "after_flows": "engine_srm_lists.yml",
+    "before_readiness": "engine_srm_read_lists.yml",
+}
+
+
+class SrmInventory(EngineInventory):
+    """A site of Streams Replication Manager beside each cluster, which runs the flow toward it."""
+
+    capabilities = CAPABILITIES
+    refusals = Refusals(
+        adoption="its offsets cannot be set",
+        applications="group sync is switched for the whole flow",
+        copy_again="the engine srm keeps its offsets to itself, so it never begins a topic anew. Take another topic"
+        " name.",
+        identity="its offsets cannot be set, so a failback would copy everything again",
+        rehearsal="its service copies for all topics, and would be restarted beneath the applications",
+    )
+    site_keys = _SITE_KEYS
+    steps = _STEPS
+
+    def value_checks(self) -> Sequence[Check]:
+        """Addresses and commands of sites."""
+        return (("", _check_values),)
+
+    def pair_checks(self) -> Sequence[Check]:
+        """Sites, settings and names that srm-control and Replication Configs can take."""
+        return (
+            ("clusters srm", _check_sites),
+            ("policy", _check_settings),
+            ("policy", _check_groups),
+            ("policy", _check_excluded),
+        )
+
+    def setting_problems(self, where: str, config: Mapping[str, str | None]) -> list[str]:
+        """Replication Configs only add settings."""
+        judged = {key: value for key, value in config.items() if key not in _FREE_SETTINGS}
+        return super().setting_problems(where, judged) + [
+            f'{where} has null for "{key}", which kafka_dr_engine "srm" cannot remove. Leave the setting out.'
+            for key, value in config.items()
+            if value is None
+        ]
+
+    def site(self, site: Mapping[str, Any]) -> dict[str, Any]:
+        """Where Cloudera Manager is, and what is wanted of it."""
+        return {key: site[key] for key in _MANAGER}
+
+    def lists(self, pair: Mapping[str, Any]) -> dict[str, Any]:
+        """The lists of srm-control."""
+        return _list_rows(pair)
+
+
+def _check_values(pair: Mapping[str, Any]) -> list[str]:
+    problems = []
+    for alias, site in pair["srm"].items():
+        problems += check_url(f"kafka_dr_srm.{alias}.url", site["url"])
+        if not site["command"]:
+            problems.append(f"kafka_dr_srm.{alias}.command is empty, wanted a command and its arguments.")
+    return problems
+
+
+def _check_sites(pair: Mapping[str, Any]) -> list[str]:
+    missing = [alias for alias in pair["clusters"] if alias not in pair["srm"]]
+    unknown = [alias for alias in pair["srm"] if alias not in pair["clusters"]]
+    return [f'kafka_dr_srm needs the site "{alias}" with kafka_dr_engine "srm".' for alias in missing] + [
+        f'kafka_dr_srm names "{alias}", which is not in kafka_dr_clusters.{nearest(alias, pair["clusters"])}'
+        for alias in unknown
+    ]
+
+
+def _check_settings(pair: Mapping[str, Any]) -> list[str]:
+    return [
+        f'kafka_dr_flow sets "{key}", which follows from where the applications live.'
+        for key in _own_settings(pair["flow"])
+    ]
+
+
+def _check_groups(pair: Mapping[str, Any]) -> list[str]:
+    return [
+        f'The group "{group["name"]}" has a comma or a blank in its name, which srm-control cannot take.'
+        for group in pair["groups"]
+        if set(", \t") & set(group["name"])
+    ]
+
+
+def _check_excluded(pair: Mapping[str, Any]) -> list[str]:
+    """Declared names that the default filters leave out. srm-control adds names, and takes no default away."""
+    named = [(kind, entry["name"]) for kind in ("topics", "groups") for entry in pair[kind]]
+    return [
+        f'kafka_dr_{kind} names "{name}", which MirrorMaker 2 leaves out by default ({kind}.exclude is "{pattern}").'
+        ' With kafka_dr_engine "srm" this default cannot be changed from here. Use another name, or engine "connect".'
+        for kind, name in named
+        if (pattern := excluded_by_default(kind, name))
+    ]
+
+
+def _own_settings(flow: Mapping[str, Any]) -> list[str]:
+    """Settings in ``kafka_dr_flow`` that follow from the state of the pair, so that nobody may set them."""
+    given = {key for part in FLOW_SETTINGS for key in flow.get(part) or {}}
+    return sorted(given & {"enabled", "sync.group.offsets.enabled", "replication.policy.class", *ISOLATION})
+
+
+def _list_rows(pair: Mapping[str, Any]) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """The lists of srm-control by the alias beside which it runs, each as ``srm_allowlist`` takes it.
+
+    The four topics: ``always`` holds ``T`` and the groups, both ways; ``reverse`` each flow's replicas on the way back,
+    which Runtime 7.3.2 and later know as reverse-checkpointed topics.
+    """
+    naming = Naming(pair["policy"], pair["separator"])
+    topics = [topic["name"] for topic in pair["topics"]]
+    found = {}
+    for flow in pair["flows"].values():
+        place = {"source": flow["source"], "target": flow["target"]}
+        always = [{**place, "kind": "topics", "entries": topics}]
+        if pair["groups"]:
+            groups = {**place, "kind": "groups", "entries": list(pair["groups"])}
+            # A group that works on both sides must get no positions from the other one, whatever else is on the list.
+            always.append({**groups, "denied": pair["local_groups"]} if pair["local_groups"] else groups)
+        replicas = [naming.replica(flow["target"], topic) for topic in topics]
+        reverse = [{**place, "kind": "reverse_checkpointed_topics", "entries": replicas}]
+        found[flow["target"]] = {"always": always, "reverse": reverse}
+    return found
+
+
+INVENTORY = SrmInventory()
