@@ -18,6 +18,7 @@ import pytest
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.switchback.kafka_dr.plugins.filter import pair as plugin
+from ansible_collections.switchback.kafka_dr.plugins.filter import srm
 from yamls import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,10 +62,14 @@ def test_every_filter_that_a_role_or_playbook_uses_exists_and_none_is_there_for_
                     re.findall(r"""\|\s*switchback\.kafka_dr\.(\w+)|map\('switchback\.kafka_dr\.(\w+)'""", text)
                 )
     names = {name for found in used for name in found if name}
-    assert names == set(plugin.FilterModule().filters())
+    assert names == set(FILTERS)
 
 
-FILTERS = plugin.FilterModule().filters()
+FILTERS = {**plugin.FilterModule().filters(), **srm.FilterModule().filters()}
+
+
+def test_the_filters_are_those_of_every_plugin_file() -> None:
+    assert {path.stem for path in (ROOT / "plugins" / "filter").glob("*.py")} == {"pair", "srm"}
 
 
 def test_every_filter_has_a_page_and_no_page_is_left_over() -> None:
