@@ -17,8 +17,9 @@ options:
       - Each needs C(bootstrap_servers), and C(connect_url) where a flow toward it runs; it may have C(client)
         (librdkafka properties), C(admin_client) (used instead of C(client) by this module), C(connect_client)
         (see the options of M(switchback.kafka_dr.connect_mirror)) and C(cluster_id) (another cluster is refused).
-      - Where Streams Replication Manager runs the flows, each needs C(srm) instead of C(connect_url), a dictionary with
-        C(url), C(client), C(api_version), C(cluster) and C(service).
+      - C(engine) is the name of the engine that runs the flows; without it, that is C(connect). With the engine C(srm),
+        each needs C(srm) instead of C(connect_url), a dictionary with C(url), C(client), C(api_version), C(cluster) and
+        C(service).
       - The derived variable C(kafka_dr_pair.clusters) has this shape.
     type: dict
     required: true
