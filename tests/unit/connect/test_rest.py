@@ -22,6 +22,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offse
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.connect.offsets import ConnectStoredOffsets
 from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import Worker
 
 STARTING = (503, '{"status": "starting", "message": "Worker is still starting up."}')
@@ -267,3 +268,23 @@ def test_json_of_something_else_is_not_taken_for_an_empty_worker(worker: Worker)
     with pytest.raises(DrError) as unexpected:
         client(worker).connectors()
     assert unexpected.value.code == "connect_unexpected"
+
+
+def test_an_update_with_a_negative_offset_removes_that_one_and_reads_back_that_it_is_gone(worker: Worker) -> None:
+    place = {"cluster": "P", "partition": 0, "topic": "T"}
+    shown = [{"partition": place, "offset": {"offset": 4}}]
+    left = [{"partition": {**place, "partition": 1}, "offset": {"offset": 9}}]
+    worker.answers = [(200, {"message": "altered"}), (200, {"offsets": shown + left}), (200, {"offsets": left})]
+    ConnectStoredOffsets(client(worker), "X", "P").update({("T", 0): -1}, "Start again.")
+    assert worker.asked[0] == ("PATCH", "/connectors/X/offsets", {"offsets": [{"partition": place, "offset": None}]})
+    assert [method for method, _path in worker.calls] == ["PATCH", "GET", "GET"]
+
+
+def test_an_offset_that_stays_after_an_update_is_an_error(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offsets, "_SHOWN", Bounds(0.05))
+    place = {"cluster": "P", "partition": 0, "topic": "T"}
+    worker.answers = [(200, {"message": "altered"})]
+    worker.endless = (200, {"offsets": [{"partition": place, "offset": {"offset": 4}}]})
+    with pytest.raises(DrError) as refused:
+        ConnectStoredOffsets(client(worker), "X", "P").update({("T", 0): -1}, "Start again.")
+    assert (refused.value.code, refused.value.hint) == ("offsets_not_set", "Start again.")

@@ -63,8 +63,9 @@ def apply_goals(
         work = partial(reconcile_config, site(alias), wanted, check, lambda _secret: None)
         written[alias] = _named(alias, attempt(work))
     results = list(written.values())
-    if not any(one.failure for one in results):
-        for alias in targets:
+    for alias in targets:
+        # A site whose lines were not taken would run on with the old ones.
+        if written[alias].failure is None:
             mine = [goal for goal in goals if pair.flows[goal.flow][1] == alias]
             wish = Wish(service_state(mine), changed=written[alias].changed)
             results.append(_named(alias, attempt(partial(reconcile_service, site(alias).anew(), wish, bounds, check))))

@@ -1,0 +1,25 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The third engine is found by its folder, as one in the product would be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils import _engines
+from ansible_collections.switchback.kafka_dr.tests.unit.engines.stages import STAGES, Stage
+
+
+@pytest.fixture(autouse=True)
+def third_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_engines, "__path__", [*_engines.__path__, str(Path(__file__).parent / "third")])
+
+
+@pytest.fixture
+def stage(name: str, third_engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    with STAGES[name](monkeypatch) as made:
+        yield made

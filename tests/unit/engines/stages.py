@@ -1,0 +1,379 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a contract test needs of the system behind an engine: bring a flow about, look at it, make it misbehave."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from typing import Any, Protocol
+from urllib.parse import unquote
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils import _engines
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.replication_config import REPLICATION_CONFIGS
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.layout import laid_out
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, connector_name
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import Partition
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm import engine as srm_engine
+from ansible_collections.switchback.kafka_dr.tests.support.scripted import UNEXPECTED, ScriptedServer, playing
+from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import Worker
+
+__all__ = ["ENDS", "STAGES", "SrmStage", "Stage", "derived"]
+
+ENDS = {"P->B": ("P", "B"), "B->P": ("B", "P")}
+Stored = dict[Partition, int]
+
+
+class Stage(Protocol):
+    """The system behind an engine. A flow is given by its name, ``P->B`` or ``B->P``."""
+
+    #: ``kafka_dr_pair``, laid out.
+    pair: dict[str, Any]
+    #: What the engine is given for Kafka.
+    kafka: dict[str, Any]
+
+    def be(self, flow: str, state: str) -> None:
+        """``missing``, ``running`` or ``stopped``; group sync like replication."""
+
+    def store(self, flow: str, offsets: Stored) -> None:
+        """Offsets that the flow has stored."""
+
+    def changes(self) -> list[Any]:
+        """Requests that have changed something."""
+
+    def refuse(self, flow: str) -> None:
+        """From now on the flow is not started."""
+
+    def linger(self, flow: str) -> bool:
+        """From now on replication does not end when it is stopped; False: it ends together with group sync."""
+
+    def silence(self) -> None:
+        """From now on nobody answers."""
+
+    def rival(self, name: str, state: str) -> bool:
+        """Another flow P->B of the same topic; False: there can be none."""
+
+
+def derived(engine: str, **given: Any) -> dict[str, Any]:
+    clusters = {alias: {"bootstrap_servers": f"{alias}:9092"} for alias in ("P", "B")}
+    topics = [{"name": "T", "partitions": 2}]
+    known = {"engine": engine, "home": "P", "clusters": clusters, "topics": topics, "groups": ["g"]}
+    return laid_out(derive_pair({**known, **given}))
+
+
+# ---- connect
+
+
+class Workers(Worker):
+    """Kafka Connect beside one cluster, with the connectors that it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.connectors: dict[str, dict[str, Any]] = {}
+        self.offsets: dict[str, list[dict[str, Any]]] = {}
+        self.refused = self.lingers = ""
+
+    def prepared(self, status: int, content: Any) -> tuple[int, Any]:
+        method, path, body = self.asked[-1]
+        known = (status, content) != UNEXPECTED
+        return super().prepared(*((status, content) if known else self.reply(method, path, body)))
+
+    def reply(self, method: str, path: str, body: Any) -> tuple[int, Any]:
+        parts = [unquote(part) for part in path.partition("?")[0].split("/")[1:]]
+        if parts[0] == "connector-plugins":
+            found = [{"class": f"org.apache.kafka.connect.mirror.{name}"} for name in CONNECTORS.values()]
+            return 200, found if len(parts) == 1 else {"configs": []}
+        if parts[0] != "connectors":
+            return 200, {"kafka_cluster_id": "", "version": "4.3.1"}
+        if len(parts) == 1:
+            return self.listed() if method == "GET" else self.create(body)
+        return self.one(method, parts[1], parts[2] if len(parts) > 2 else "", body)
+
+    def listed(self) -> tuple[int, Any]:
+        return 200, {
+            name: {
+                "status": {
+                    "connector": {"state": one["state"]},
+                    "tasks": [{"id": 0, "state": "RUNNING"}] * one["tasks"],
+                },
+                "info": {"config": one["config"], "tasks": [{"task": 0}] * one["tasks"]},
+            }
+            for name, one in self.connectors.items()
+        }
+
+    def create(self, body: Any) -> tuple[int, Any]:
+        if self.refused and body["name"].startswith(self.refused):
+            return 400, {"message": "refused"}
+        self.connectors[body["name"]] = {"config": body["config"]}
+        self.bring(body["name"], body["initial_state"])
+        return 201, {}
+
+    def bring(self, name: str, state: str) -> None:
+        one = self.connectors[name]
+        lingers = self.lingers and name == f"{self.lingers}.MirrorSourceConnector" and one.get("tasks")
+        one.update(state=state, tasks=1 if state == "RUNNING" or lingers else 0)
+
+    def one(self, method: str, name: str, what: str, body: Any) -> tuple[int, Any]:
+        if name not in self.connectors:
+            return 404, {"message": f"Connector {name} not found"}
+        one = self.connectors[name]
+        if what == "offsets":
+            return self.change_offsets(method, name, body)
+        if method == "DELETE":
+            del self.connectors[name]
+        elif what in ("stop", "resume"):
+            self.bring(name, "STOPPED" if what == "stop" else "RUNNING")
+        elif what == "config" and method == "PUT":
+            one["config"] = body
+        return 200, [{"config": one["config"]}] if what == "tasks" else one["config"]
+
+    def change_offsets(self, method: str, name: str, body: Any) -> tuple[int, Any]:
+        have = self.offsets.setdefault(name, [])
+        if method != "GET" and (self.connectors[name]["state"] != "STOPPED" or self.connectors[name]["tasks"]):
+            return 400, {"message": "Connectors must be in the STOPPED state before their offsets can be modified"}
+        if method == "DELETE":
+            have.clear()
+        for entry in body["offsets"] if method == "PATCH" else ():
+            have[:] = [one for one in have if one["partition"] != entry["partition"]]
+            have += [entry] if entry["offset"] is not None else []
+        return 200, {"offsets": have}
+
+
+class ConnectStage:
+    """Workers beside both clusters."""
+
+    def __init__(self, workers: dict[str, Workers]) -> None:
+        self.workers, self.kafka = workers, {}
+        clusters = {
+            alias: {"bootstrap_servers": f"{alias}:9092", "connect_url": one.url} for alias, one in workers.items()
+        }
+        self.pair = derived("connect", clusters=clusters)
+
+    def be(self, flow: str, state: str) -> None:
+        source, target = ENDS[flow]
+        for part, name in CONNECTORS.items() if state != "missing" else ():
+            config = {
+                "connector.class": f"org.apache.kafka.connect.mirror.{name}",
+                "source.cluster.alias": source,
+                "target.cluster.alias": target,
+                "topics": "T",
+            }
+            own = connector_name(source, target, part)
+            self.workers[target].connectors[own] = {"config": config}
+            self.workers[target].bring(own, state.upper())
+
+    def store(self, flow: str, offsets: Stored) -> None:
+        source, target = ENDS[flow]
+        entries = [
+            {"partition": {"cluster": source, "topic": topic, "partition": index}, "offset": {"offset": at}}
+            for (topic, index), at in offsets.items()
+        ]
+        self.workers[target].offsets[connector_name(source, target, "source")] = entries
+
+    def changes(self) -> list[Any]:
+        asked = [call for one in self.workers.values() for call in one.calls]
+        return [(method, path) for method, path in asked if method != "GET" and not path.endswith("/validate")]
+
+    def refuse(self, flow: str) -> None:
+        self.workers[ENDS[flow][1]].refused = flow
+
+    def linger(self, flow: str) -> bool:
+        self.workers[ENDS[flow][1]].lingers = flow
+        return True
+
+    def silence(self) -> None:
+        for one in self.workers.values():
+            one.endless = (503, {"message": "nobody"})
+
+    def rival(self, name: str, state: str) -> bool:
+        self.be("P->B", state)
+        connectors = self.workers["B"].connectors
+        connectors[name] = connectors.pop("P->B.MirrorSourceConnector")
+        return True
+
+
+# ---- srm
+
+
+class Manager(ScriptedServer):
+    """Cloudera Manager of one site with the only service that there is. What is written counts after a restart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state, self.value, self.running, self.deployed = "STARTED", "x=y", "x=y", "x=y"
+        self.refuses = self.refuses_config = self.silent = False
+
+    def prepared(self, status: int, content: Any) -> tuple[int, Any]:
+        method, path, body = self.asked[-1]
+        return (503, "") if self.silent else self.reply(method, path.partition("?")[0].rpartition("/")[2], body)
+
+    def reply(self, method: str, what: str, body: Any) -> tuple[int, Any]:
+        if what == "config" and method == "PUT" and self.refuses_config:
+            return 403, {"message": "no"}
+        if what == "config":
+            for item in body["items"] if method == "PUT" else ():
+                self.value = item["value"]
+            return 200, {"items": [{"name": REPLICATION_CONFIGS, "value": self.value}]}
+        if method == "POST":
+            return self.command(what)
+        if what == "roles":
+            return 200, {"items": [{"name": "driver", "roleState": self.state}]}
+        if what == "srm":
+            fresh = ["FRESH" if had == self.value else "STALE" for had in (self.running, self.deployed)]
+            stale = {"configStalenessStatus": fresh[0], "clientConfigStalenessStatus": fresh[1]}
+            kind = "STREAMS_REPLICATION_MANAGER"
+            return 200, {"name": "srm", "type": kind, "serviceState": self.state, **stale}
+        return 200, {"items": []}
+
+    def command(self, name: str) -> tuple[int, Any]:
+        done = {"id": -1, "name": name, "active": False}
+        if self.refuses:
+            return 200, {**done, "success": False, "resultMessage": "refused"}
+        if name == "deployClientConfig":
+            self.deployed = self.value
+        else:
+            self.state = "STOPPED" if name == "stop" else "STARTED"
+            self.running = self.value
+        return 200, {**done, "success": True}
+
+
+class OffsetsTopic:
+    """In place of :class:`ConnectOffsets`, which needs Kafka."""
+
+    def __init__(self, stored: dict[str, Stored], flow: str) -> None:
+        self.stored, self.flow = stored, flow
+
+    def copied(self) -> Stored:
+        return dict(self.stored.get(self.flow, {}))
+
+    def forget(self) -> None:
+        self.stored.pop(self.flow)
+
+
+class SrmStage:
+    """A site beside each cluster."""
+
+    def __init__(self, managers: dict[str, Manager], patch: pytest.MonkeyPatch) -> None:
+        self.managers, self.kafka = managers, {"P": "P", "B": "B"}
+        self.stored: dict[str, Stored] = {}
+        site = {"cluster": "C", "service": "srm", "host": "h"}
+        sites = {alias: {**site, "url": f"{one.url}/api/v54"} for alias, one in managers.items()}
+        self.pair = derived("srm", srm=sites)
+        patch.setattr(
+            srm_engine,
+            "ConnectOffsets",
+            lambda kafka, _topic, _connector, source: OffsetsTopic(self.stored, f"{source}->{kafka}"),
+        )
+        patch.setattr(srm_engine, "delete", lambda _kafka, _names, _check: [])
+        patch.setattr(srm_engine, "_CM_SECONDS", 0.5)
+
+    def be(self, flow: str, state: str) -> None:
+        one = self.managers[ENDS[flow][1]]
+        on = json.dumps(state != "missing")
+        lines = (f"{flow}.enabled={on}", f"{flow}.sync.group.offsets.enabled={on}")
+        one.value = one.running = one.deployed = "|".join(("x=y", *lines))
+        one.state = "STOPPED" if state == "stopped" else "STARTED"
+
+    def store(self, flow: str, offsets: Stored) -> None:
+        self.stored[flow] = offsets
+
+    def changes(self) -> list[Any]:
+        return [call for one in self.managers.values() for call in one.calls if call[0] != "GET"]
+
+    def refuse(self, flow: str) -> None:
+        self.managers[ENDS[flow][1]].refuses = True
+
+    def linger(self, flow: str) -> bool:
+        return False
+
+    def silence(self) -> None:
+        for one in self.managers.values():
+            one.silent = True
+
+    def rival(self, name: str, state: str) -> bool:
+        return False
+
+
+# ---- toy
+
+
+class ToyStage:
+    """Lists and threads."""
+
+    def __init__(self) -> None:
+        self.kafka: dict[str, Any] = {}
+        logs = {(alias, topic): ["r"] * 5 for alias in ("P", "B") for topic in ("T", "P.T", "B.T")}
+        # Found as the product finds it: by the folder that the fixture adds.
+        self.toy: Any = import_module(f"{_engines.__name__}.toy.engine")
+        self.world: Any = self.toy.World(logs)
+        self.toy.WORLDS["w"] = self.world
+        self.pair = derived("toy", toy={"P": {"world": "w"}, "B": {"world": "w"}})
+
+    def flow(self, name: str, ends: str) -> Any:
+        return self.world.flows.setdefault(name, self.toy.Flow(self.world, ENDS[ends], ("T",)))
+
+    def be(self, flow: str, state: str, name: str = "") -> None:
+        made = self.flow(name or flow, flow)
+        for part in CONNECTORS if state != "missing" else ():
+            made.bring(part, state)
+        if state == "stopped" and made.thread:
+            made.thread.join()
+
+    def store(self, flow: str, offsets: Stored) -> None:
+        self.flow(flow, flow).stored = dict(offsets)
+
+    def changes(self) -> list[Any]:
+        return list(self.world.orders)
+
+    def refuse(self, flow: str) -> None:
+        self.flow(flow, flow).refuses = True
+
+    def linger(self, flow: str) -> bool:
+        self.flow(flow, flow).lingers = True
+        return True
+
+    def silence(self) -> None:
+        self.world.answers = False
+
+    def rival(self, name: str, state: str) -> bool:
+        self.be("P->B", state, name)
+        return True
+
+    def end(self) -> None:
+        """No thread survives its test."""
+        for flow in self.world.flows.values():
+            flow.lingers = False
+            flow.parts["source"] = self.toy.STOPPED
+            if flow.thread:
+                flow.thread.join()
+
+
+@contextmanager
+def connect(_patch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    with ExitStack() as stack:
+        yield ConnectStage({alias: stack.enter_context(playing(Workers())) for alias in ("P", "B")})
+
+
+@contextmanager
+def srm(patch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    with ExitStack() as stack:
+        yield SrmStage({alias: stack.enter_context(playing(Manager())) for alias in ("P", "B")}, patch)
+
+
+@contextmanager
+def threads(_patch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    stage = ToyStage()
+    try:
+        yield stage
+    finally:
+        stage.end()
+
+
+#: By engine.
+STAGES = {"connect": connect, "srm": srm, "toy": threads}

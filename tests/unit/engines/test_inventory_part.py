@@ -1,0 +1,81 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an engine contributes to the inventory: for every engine that is found, and for the one of these tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import variables
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.rehearsal import drill_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.plan import cutover_plan
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.finding import engine_inventory, engines
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.inventory import STEPS
+from ansible_collections.switchback.kafka_dr.tests.unit.engines.stages import Stage, derived
+
+EACH = pytest.mark.parametrize("name", [*engines(), "toy"])
+SITES = {"P": {"world": "w"}, "B": {"world": "w"}}
+
+
+@EACH
+def test_each_cluster_names_its_engine_and_holds_what_that_needs(stage: Stage, name: str) -> None:
+    engine = engine_inventory(name)
+    for cluster in stage.pair["clusters"].values():
+        assert cluster["engine"] == name
+        assert set(engine.cluster_keys) <= set(cluster)
+        assert {other for other in engines() if cluster.get(other) is not None} == (
+            {name} if engine.site_keys else set()
+        )
+
+
+@EACH
+def test_offset_syncs_lie_where_the_engine_has_them(stage: Stage, name: str) -> None:
+    on_source = engine_inventory(name).capabilities.offset_syncs_on_source
+    for flow in stage.pair["flows"].values():
+        assert flow["syncs"]["on"] == flow["source" if on_source else "target"]
+
+
+@EACH
+def test_steps_are_those_of_known_moments(stage: Stage, name: str) -> None:
+    assert set(engine_inventory(name).steps) <= set(STEPS)
+    assert set(stage.pair["engine_steps"]) == set(STEPS)
+
+
+@EACH
+def test_a_plan_names_the_parts_of_flows_where_they_have_states(stage: Stage, name: str) -> None:
+    facts = {"pair": stage.pair, "hosts": {}, "type": "cutoff", "from": "P", "to": "B", "status": {}}
+    plan = cutover_plan({**facts, "forecast": {}, "survey": {}, "durations": {}})
+    assert (plan["connectors"] is not None) == engine_inventory(name).capabilities.parts_have_states
+
+
+def refused(**given: Any) -> str:
+    with pytest.raises(DrError) as error:
+        derived("toy", **{"toy": SITES, **given})
+    return str(error.value.message)
+
+
+def test_the_third_engine_has_a_variable_and_checks_of_its_own() -> None:
+    assert variables()["engine"].choices == ("connect", "srm", "toy")
+    pair = derived("toy", toy=SITES)
+    assert (pair["clusters"]["P"]["toy"], pair["toy"]["P"]["color"]) == ({"world": "w"}, "red")
+    assert 'kafka_dr_toy needs the site "B".' in refused(toy={"P": SITES["P"]})
+    assert 'kafka_dr_toy.P has the unknown key "wolrd". Did you mean "world"?' in refused(toy={"P": {"wolrd": "w"}})
+
+
+def test_what_the_third_engine_refuses_is_refused_in_its_words() -> None:
+    assert 'kafka_dr_policy "identity" cannot be used with kafka_dr_engine "toy": it cannot count.' in refused(
+        policy="identity"
+    )
+    assert 'kafka_dr_adopt cannot be used with kafka_dr_engine "toy": it knows no other flows.' in refused(
+        adopt={"P->B": {"source": "legacy"}}
+    )
+    with pytest.raises(DrError, match="its threads are needed"):
+        drill_pair(derived("toy", toy=SITES), "P", {})
+    # It refuses neither.
+    apart = [{"name": "T", "partitions": 1, "application": "pay"}]
+    pair = derived("toy", toy=SITES, topics=apart, groups=[], application="pay")
+    assert (pair["application"], pair["copy_again_refused"]) == ("pay", "")
