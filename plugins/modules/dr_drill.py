@@ -28,24 +28,25 @@ options:
   rehearsal:
     description: What a rehearsal of O(pair) creates, as the filter of the role C(drill) derives it.
     type: dict
+    default: {}
     suboptions:
       clusters:
         description:
           - Both clusters by alias of the rehearsal, each with C(bootstrap_servers), C(client), C(cluster_id) and
-            C(connect_url).
+            C(connect_url). Required to find or remove anything.
         type: dict
-        required: true
+        default: {}
       belongings:
         description:
           - By alias, what a rehearsal creates there, as C(topics), C(groups) and C(connectors), each a list of names,
             and C(principals), whose ACLs on those topics and groups belong to the rehearsal.
         type: dict
-        required: true
+        default: {}
       marks:
         description: Each name that a rehearsal creates contains one of these texts.
         type: list
         elements: str
-        required: true
+        default: []
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.guard
@@ -105,7 +106,7 @@ SPEC = ArgumentSpec(
         "state": {"type": "str", "choices": ["absent", "noted"], "default": "absent"},
         "note": {"type": "dict"},
     },
-    required_if=[("state", "noted", ["note"]), ("state", "absent", ["rehearsal"])],
+    required_if=[("state", "noted", ["note"])],
 ).merge(pair_option(), rehearsal_option(), guard_options())
 
 

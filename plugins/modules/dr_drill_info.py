@@ -26,20 +26,20 @@ options:
       clusters:
         description:
           - Both clusters by alias of the rehearsal, each with C(bootstrap_servers), C(client), C(cluster_id) and
-            C(connect_url).
+            C(connect_url). Required to find or remove anything.
         type: dict
-        required: true
+        default: {}
       belongings:
         description:
           - By alias, what a rehearsal creates there, as C(topics), C(groups) and C(connectors), each a list of names,
             and C(principals), whose ACLs on those topics and groups belong to the rehearsal.
         type: dict
-        required: true
+        default: {}
       marks:
         description: Each name that a rehearsal creates contains one of these texts.
         type: list
         elements: str
-        required: true
+        default: []
 author:
   - switchback.kafka_dr contributors (@switchback)
 """

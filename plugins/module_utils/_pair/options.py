@@ -66,11 +66,12 @@ def pair_spec(params: Mapping[str, Any]) -> PairSpec:
 def rehearsal_option(required: bool = False) -> ArgumentSpec:
     """What a rehearsal of the pair creates."""
     rehearsal = {
-        "clusters": {"type": "dict", "required": True},
-        "belongings": {"type": "dict", "required": True},
-        "marks": {"type": "list", "elements": "str", "required": True},
+        "clusters": {"type": "dict", "default": {}},
+        "belongings": {"type": "dict", "default": {}},
+        "marks": {"type": "list", "elements": "str", "default": []},
     }
-    return ArgumentSpec({"rehearsal": {"type": "dict", "required": required, "options": rehearsal}})
+    needed: dict[str, Any] = {"required": True} if required else {"default": {}}
+    return ArgumentSpec({"rehearsal": {"type": "dict", **needed, "options": rehearsal}})
 
 
 def flows_of(params: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..._core.errors import DrError
+
 __all__ = ["Belongings", "Rehearsal"]
 
 
@@ -43,6 +45,10 @@ class Rehearsal:
 
     @classmethod
     def of(cls, option: Mapping[str, Any]) -> Rehearsal:
-        """From the option ``rehearsal``."""
+        """From the option ``rehearsal``; raises ``bad_option`` without clusters or their belongings."""
+        unknown = sorted(set(option["clusters"]) ^ set(option["belongings"]))
+        if unknown or not option["clusters"]:
+            text = f"The option rehearsal needs clusters, and belongings of each of them; found {unknown or 'none'}."
+            raise DrError("bad_option", text)
         belongings = {alias: Belongings(**names) for alias, names in option["belongings"].items()}
         return cls(option["clusters"], belongings, option["marks"])
