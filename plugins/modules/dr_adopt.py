@@ -2,51 +2,44 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Take over the stored offsets of connectors that have filled the replicas until now."""
+"""Take over the stored offsets of connectors that have replicated a flow until now."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_adopt
-short_description: Take over a MirrorMaker 2 flow that exists already
+short_description: Take over a MirrorMaker 2 flow that exists already (internal step)
 version_added: 1.0.0
 description:
-  - A flow that another connector or a dedicated MirrorMaker 2 has run must go on under the name of the pair's connector
-    from where it was. From the beginning, every record would be replicated a second time.
-  - With O(apply), stops the old connectors, waits until they have no tasks, reads their stored offsets, compares with
+  - A step of the roles of this collection. Its options may change in any release.
+  - A flow that another connector or a dedicated MirrorMaker 2 has run must continue under the name of the pair's
+    connector from where it was. From the beginning, every record would be replicated a second time.
+  - With O(apply), stops the old connectors, waits until they have no tasks, reads their stored offsets, compares in
     both logs that the record at each offset is the last one of its replica, stores the offsets under the name of the
     pair's source connector, which must exist, and reads them back. The old connectors stay STOPPED.
   - Fails with C(adoption_refused) if the old connector gives replicas another name or content, replicates topics that
-    neither O(topics) nor C(leave_topics) names, or stores offsets that do not fit; connectors that were stopped for it
-    are resumed then. Fails with C(adoption_running) if a dedicated MirrorMaker 2 still runs.
-  - Each step may be repeated. Flows whose own connector replicates the topics already are left alone.
+    neither the pair nor C(leave_topics) names, or stores offsets that do not fit. Connectors that this module has
+    stopped are resumed then. Fails with C(adoption_running) if a dedicated MirrorMaker 2 still runs.
+  - Each step may be repeated. Flows whose own connector replicates the topics already are not changed.
 extends_documentation_fragment:
-  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.pair.flows
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 options:
   adopt:
     description:
-      - What is taken over, by flow, as C(kafka_dr_pair.adopt) has it.
+      - What is taken over, by the name of the flow. The roles pass C(kafka_dr_pair.adopt).
       - Either C(connectors) (names by part), C(connect_url) and C(connect_client); or C(offsets_topic) and C(group) of
         a dedicated MirrorMaker 2. C(leave_topics) lists topics that are no longer replicated afterwards.
     type: dict
     required: true
   apply:
-    description: V(false) only refuses what can be refused now, and tells which flows are pending.
+    description: V(false) only refuses what can be refused now, and returns which flows are pending.
     type: bool
     default: true
-  topic_ids:
-    description: Ids of the topics from the journal, as a dictionary from alias to topic to id.
-    type: dict
-    default: {}
-  only_here:
-    description: What the journal says of a cluster that was replaced, as M(switchback.kafka_dr.dr_journal) returns it.
-    type: dict
-    default: {}
   wait_timeout:
-    description: Seconds until stopped connectors must have no tasks.
+    description: Seconds within which stopped connectors must have no tasks.
     type: float
     default: 60.0
 attributes:
@@ -63,8 +56,7 @@ author:
 EXAMPLES = r"""
 - name: Take over the flow that the connector legacy-mirror has run
   switchback.kafka_dr.dr_adopt:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    topics: [Payments, Orders]
+    pair: "{{ kafka_dr_pair.spec }}"
     flows: [{source: P, target: B}]
     adopt:
       P->B:
@@ -78,7 +70,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 pending:
-  description: Flows that have something left to take over.
+  description: Flows whose offsets are still to be taken over.
   returned: success
   type: list
   elements: str
@@ -95,29 +87,43 @@ changes:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.flows.adoption import adopt
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.flows.adoption import (
+    AdoptRequest,
+    FormerReplicator,
+    adopt,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     flow_options,
+    flows_of,
     guard_options,
-    pair_options,
+    pair_option,
+    pair_spec,
 )
 
 SPEC = ArgumentSpec(
     {
         "adopt": {"type": "dict", "required": True},
         "apply": {"type": "bool", "default": True},
-        "topic_ids": {"type": "dict", "default": {}},
-        "only_here": {"type": "dict", "default": {}},
         "wait_timeout": {"type": "float", "default": 60.0},
     }
-).merge(pair_options(), flow_options(), guard_options())
+).merge(pair_option(), flow_options(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
     """Refuse, or take over."""
-    return adopt(module.params, module.check_mode)
+    params = module.params
+    request = AdoptRequest(
+        pair=pair_spec(params),
+        flows=flows_of(params),
+        former={flow: FormerReplicator.of(option) for flow, option in params["adopt"].items()},
+        apply=params["apply"],
+        stop_bounds=Bounds(params["wait_timeout"]),
+        request_timeout=params["request_timeout"],
+    )
+    return adopt(request, module.check_mode)
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import describe, log_ranges
 from ansible_collections.switchback.kafka_dr.plugins.modules import connect_mirror, dr_adopt, dr_flow_start, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
 
 pytestmark = pytest.mark.integration
 
@@ -109,7 +110,7 @@ class Pair:
     def start(self, check: bool = False, **more: Any) -> dict[str, Any]:
         """What the module returns before a connector is created."""
         params = {"clusters": self.clusters, "topics": [self.topic], "flows": [FLOW]}
-        return run_module(dr_flow_start, {**params, **more}, check=check)
+        return run_module(dr_flow_start, as_pair({**params, **more}), check=check)
 
     def refused(self, *texts: str, **more: Any) -> None:
         for check in (True, False):
@@ -200,7 +201,7 @@ def own_offsets(one: Pair) -> dict[tuple[str, int], int]:
 def adopted(one: Pair, check: bool = False, apply: bool = True, **spec: Any) -> dict[str, Any]:
     adopt = {f"{P}->{B}": adoption(one, **spec)}
     params = {"clusters": one.clusters, "topics": [one.topic], "flows": [FLOW], "adopt": adopt, "apply": apply}
-    return run_module(dr_adopt, params, check=check)
+    return run_module(dr_adopt, as_pair(params), check=check)
 
 
 @pytest.fixture

@@ -420,7 +420,9 @@ class _Look:
             "row": flow_row(look, finding),
             "unsound": look.connectors["source"].unsound,
             "left_out": self._left_out(pair, look),
-            "misfits": [] if self._naming.policy == "identity" else misfits(replica_starts(pair, look, state)),
+            "misfits": []
+            if self._naming.policy == "identity"
+            else misfits(replica_starts(pair, look, state["topic_ids"], state["only_here"])),
             "foreign": foreign,
             "uncopied": lacking,
             "expiring": self._expiring(pair, look.source, lacking),

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Take over the stored offsets of connectors that have filled a flow's replicas until now (R33).
+"""Take over the stored offsets of the connectors that have replicated a flow until now (R33).
 
-Each step may be repeated: a run that was killed in between finds the old connectors stopped, or the offsets set.
+Each step may be repeated: after a run was killed, the old connectors are stopped already, or the offsets are set.
 
 Private to this collection: may change in any release.
 """
@@ -11,8 +11,8 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,9 @@ from ..._connect.offsets import copied_offsets
 from ..._connect.rest import ConnectClient, Connector
 from ..._core.changes import Change, Outcome
 from ..._core.errors import DrError
+from ..._core.flows.pair_spec import PairSpec
 from ..._core.inventory.adoption import config_problems, unlisted_topics
+from ..._core.journal.events import State
 from ..._core.names import CONNECTORS, flow_name
 from ..._core.offsets.flow_restart import ReplicaStart, misfits, shown
 from ..._core.offsets.tenures import nested
@@ -29,24 +31,75 @@ from ..._kafka import groups as kafka_groups
 from ..._kafka.connect_offsets import ConnectOffsets
 from ..._kafka.topics import describe
 from ..._module import Result
+from ..connections.clusters import both
+from ..journal.copies import read_state
 from ..observation.pair import Pair, Partition
 from .restart import compared, replica_starts, with_stored
 
-__all__ = ["adopt"]
+__all__ = ["AdoptRequest", "FormerReplicator", "adopt"]
 
-# A dedicated MirrorMaker 2 without members may still end its tasks: nothing must move for so long.
+# The tasks of a dedicated MirrorMaker 2 may still run after its group has no members: no log may grow for so long.
 _STILL_SECONDS = 2.0
 
 
-def adopt(params: Mapping[str, Any], check: bool) -> Result:
-    """Take over every flow of ``adopt``. Without ``apply``, only refuse, and say which flows are ``pending``."""
-    pair = Pair.of_params(params)
-    adoptions = [_Adoption(pair, flow, params) for flow in pair.flows if flow_name(*flow) in params["adopt"]]
+@dataclass(frozen=True)
+class FormerReplicator:
+    """What has replicated a flow until now: connectors, or a dedicated MirrorMaker 2."""
+
+    #: Names of the connectors by part; empty for a dedicated MirrorMaker 2.
+    connectors: Mapping[str, str]
+    #: Address of the workers of the connectors. A dedicated MirrorMaker 2 has none, and it is not used.
+    connect_url: str
+    connect_client: Mapping[str, Any]
+    #: Where a dedicated MirrorMaker 2 stores its offsets; None: connectors have run the flow.
+    offsets_topic: str | None
+    #: Group of the workers of a dedicated MirrorMaker 2.
+    group: str
+    #: Topics that it replicates and that are no longer replicated afterwards.
+    leave_topics: Sequence[str]
+
+    @classmethod
+    def of(cls, option: Mapping[str, Any]) -> FormerReplicator:
+        """From ``kafka_dr_pair.adopt``, as ``adopted_flow`` completes it."""
+        return cls(
+            connectors=option["connectors"],
+            connect_url=option["connect_url"],
+            connect_client=option["connect_client"] or {},
+            offsets_topic=option["offsets_topic"],
+            group=option["group"],
+            leave_topics=option["leave_topics"],
+        )
+
+
+@dataclass(frozen=True)
+class AdoptRequest:
+    """The options of ``dr_adopt``."""
+
+    pair: PairSpec
+    flows: Sequence[tuple[str, str]]
+    #: By the flow's name. Other flows are not adopted.
+    former: Mapping[str, FormerReplicator]
+    #: False: refuse what can be refused now, and change nothing.
+    apply: bool
+    #: Within which stopped connectors must have no tasks.
+    stop_bounds: Bounds
+    request_timeout: float
+
+
+def adopt(request: AdoptRequest, check: bool) -> Result:
+    """Take over the flows of ``former``. Without ``apply``, only refuse, and return which flows are ``pending``."""
+    pair = Pair(request.pair, request.flows, request.request_timeout)
+    flows = [flow for flow in pair.flows if flow_name(*flow) in request.former]
+    state, rivals = both(
+        lambda: read_state(pair.kafka, pair.spec),
+        lambda: {flow: pair.engine.competing_flows(*flow, pair.topics, running=True) for flow in flows},
+    )
+    adoptions = [_Adoption(pair, flow, request, state, rivals[flow]) for flow in flows]
     for one in adoptions:
         one.require_possible()
     pending = [one for one in adoptions if one.pending]
     result = Result(extra={"pending": [one.name for one in pending], "adopted": {}})
-    if params["apply"] and not check:
+    if request.apply and not check:
         for one in adoptions:
             result.outcomes += one.apply()
             result.extra["adopted"][one.name] = one.facts()
@@ -57,24 +110,24 @@ def adopt(params: Mapping[str, Any], check: bool) -> Result:
 
 
 class _Adoption:
-    """One flow whose replicas others have filled. ``spec``: as ``adopted_flow`` completes it."""
+    """The adoption of one flow."""
 
-    def __init__(self, pair: Pair, flow: tuple[str, str], params: Mapping[str, Any]) -> None:
-        self.name, self._flow, self._pair, self._params = flow_name(*flow), flow, pair, params
-        self._spec: Mapping[str, Any] = params["adopt"][self.name]
-        self._dedicated: str | None = self._spec["offsets_topic"]
+    def __init__(
+        self, pair: Pair, flow: tuple[str, str], request: AdoptRequest, state: State, others: Sequence[str]
+    ) -> None:
+        self.name, self._flow, self._pair, self._state = flow_name(*flow), flow, pair, state
+        self._former = request.former[self.name]
+        self._dedicated = self._former.offsets_topic
         self._own = pair.engine.offsets(*flow)
-        self._bounds = Bounds(float(params["wait_timeout"]))
-        timeout = float(params["request_timeout"])
-        self._rest = ConnectClient(self._spec["connect_url"], self._spec["connect_client"] or {}, timeout)
-        self._others = pair.engine.competing_flows(*flow, pair.topics, running=True)
+        self._bounds, self._others = request.stop_bounds, others
+        self._rest = ConnectClient(self._former.connect_url, self._former.connect_client, request.request_timeout)
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """Requests to the old connectors' workers."""
+        """Requests to the workers of the old connectors."""
         return list(self._rest.requests)
 
-    # ---- what there is
+    # ---- observations
 
     @cached_property
     def _connectors(self) -> dict[str, Connector]:
@@ -82,7 +135,7 @@ class _Adoption:
         if self._dedicated:
             return {}
         listed = self._rest.connectors()
-        named: Mapping[str, str] = self._spec["connectors"]
+        named = self._former.connectors
         missing = [name for name in named.values() if name not in listed]
         if missing:
             known = ", ".join(sorted(name for name, one in listed.items() if one.part)) or "no MirrorMaker 2 connector"
@@ -97,18 +150,18 @@ class _Adoption:
 
     @cached_property
     def starts(self) -> dict[Partition, ReplicaStart]:
-        """Partitions that our connector must not start on as it is."""
+        """Partitions that the pair's connector must not start on with its present offsets."""
         look = with_stored(self._pair, self._pair.look(*self._flow))
-        found = replica_starts(self._pair, look, self._params)
+        found = replica_starts(self._pair, look, self._state.topic_ids, self._state.only_here)
         return {(one.topic, one.partition): one for one in found if misfits([replace(one, journaled=False)])}
 
     @property
     def pending(self) -> bool:
-        """Something is left to take over; else our connector has started already, or its offsets fit."""
+        """Whether offsets are left to take over: the pair's connector has not started, and its offsets do not fit."""
         return bool(self.starts)
 
     def _stored(self) -> dict[Partition, int]:
-        """The old connector's stored offsets, of all its topics."""
+        """The stored offsets of the old connector, for all of its topics."""
         source, target = self._flow
         if self._dedicated:
             return ConnectOffsets(self._pair.kafka[target], self._dedicated, CONNECTORS["source"], source).copied()
@@ -118,10 +171,10 @@ class _Adoption:
     def _stopped(self) -> bool:
         return all(one.stopped for one in self._connectors.values())
 
-    # ---- what can be refused
+    # ---- refusals
 
     def require_possible(self) -> None:
-        """Raise for whatever is known before the first change."""
+        """Raise if the adoption cannot succeed, as far as that is known before the first change."""
         source, target = self._flow
         if self._dedicated:
             self._require_ended()
@@ -136,7 +189,7 @@ class _Adoption:
         names = {one.name for one in self._connectors.values()}
         problems += [f'"{name}" replicates the same topics, but is not named' for name in set(self._others) - names]
         stored = self._stored()
-        left = unlisted_topics({topic for topic, _index in stored}, self._pair.topics, self._spec["leave_topics"])
+        left = unlisted_topics({topic for topic, _index in stored}, self._pair.topics, self._former.leave_topics)
         if left:
             problems.append(
                 f"{len(left)} other topics would no longer be replicated ({shown(left)}): add them to kafka_dr_topics,"
@@ -152,8 +205,8 @@ class _Adoption:
             )
 
     def _require_ended(self) -> None:
-        """A dedicated MirrorMaker 2 cannot be stopped from here: its owner has to, and it must be seen."""
-        kafka, group = self._pair.kafka[self._flow[1]], self._spec["group"]
+        """Raise unless the dedicated MirrorMaker 2 has ended. Only its owner can stop it."""
+        kafka, group = self._pair.kafka[self._flow[1]], self._former.group
         if describe(kafka, [str(self._dedicated)])[str(self._dedicated)] is None:
             raise DrError(
                 "adoption_refused",
@@ -178,7 +231,7 @@ class _Adoption:
         return self._pair.ranges(target, [self._pair.naming.replica(source, topic) for topic in self._pair.topics])
 
     def _misfits(self, stored: Mapping[Partition, int]) -> list[str]:
-        """Partitions of which the old offsets do not fit either, by content."""
+        """Partitions whose records show that the old offsets do not fit either."""
         look = self._pair.look(*self._flow)
         old = {
             key: replace(
@@ -193,16 +246,16 @@ class _Adoption:
         }
         return misfits(compared(self._pair, look, old))
 
-    # ---- doing it
+    # ---- changes
 
     def planned(self) -> list[Outcome]:
-        """What `apply` would do; the offsets move until the old connector has stopped."""
+        """What ``apply`` would do. The offsets still grow until the old connector is stopped."""
         stops = [self._stop_change(one) for one in self._connectors.values() if not one.stopped]
         moved = self._offsets_change({}, self._wanted(self._stored()))
         return [Outcome(change, "planned") for change in [*stops, moved]]
 
     def apply(self) -> list[Outcome]:
-        """Stop the old connectors, verify their offsets by content, store them under our name."""
+        """Stop the old connectors, verify their offsets by content, and store them for the pair's connector."""
         running = [one for one in self._connectors.values() if not one.stopped]
         outcomes = [Outcome(self._stop_change(one), "done") for one in running]
         for one in running:
@@ -252,9 +305,10 @@ class _Adoption:
         return Change("offsets", self._own.name, "update", nested(have), nested(wanted))
 
     def facts(self) -> dict[str, Any]:
-        """For the journal: what was adopted, and what it had stored."""
+        """For the journal: what was adopted, and which offsets it had stored."""
         ours = set(self._pair.topics)
         stored = {key: at for key, at in self._stored().items() if key[0] in ours}
-        where = {key: self._spec[key] for key in ("offsets_topic", "group")} if self._dedicated else {}
-        url = {} if self._dedicated else {"connect_url": self._rest.url}
-        return {"connectors": dict(self._spec["connectors"]), **url, **where, "offsets": nested(stored)}
+        place = {"connect_url": self._rest.url}
+        if self._dedicated:
+            place = {"offsets_topic": self._dedicated, "group": self._former.group}
+        return {"connectors": dict(self._former.connectors), **place, "offsets": nested(stored)}

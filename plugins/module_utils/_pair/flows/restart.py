@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Flows that are about to start: do their stored offsets fit the replicas, and mean the records that are there?
+"""Before flows start: compare their stored offsets with the replicas, and delete those of recreated topics.
 
 Private to this collection: may change in any release.
 """
@@ -9,13 +9,14 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from ..._core.changes import Change, Outcome
 from ..._core.errors import DrError
+from ..._core.flows.pair_spec import PairSpec
+from ..._core.journal.events import State
 from ..._core.names import flow_name
 from ..._core.offsets.flow_restart import Begun, Place, ReplicaStart, forgotten, misfits, require_fit, would_start
 from ..._core.offsets.tenures import nested
@@ -24,59 +25,87 @@ from ..._kafka.connect_offsets import ConnectOffsets
 from ..._kafka.records import last_data_records
 from ..._kafka.topics import describe, names
 from ..._module import Result
-from ..connections.clusters import on_each
+from ..connections.clusters import both, on_each
+from ..journal.copies import read_state
 from ..observation.pair import ISOLATION, FlowLook, Pair, same_content
 
-__all__ = ["compared", "flow_start", "replica_starts", "with_stored"]
+__all__ = ["FlowStartRequest", "compared", "flow_start", "replica_starts", "with_stored"]
 
 Flow = tuple[str, str]
-# Where Kafka Connect workers keep stored offsets: offset.storage.topic is theirs to name, and no interface shows it.
+# Topics in which Kafka Connect workers may store offsets: no interface shows the value of offset.storage.topic.
 _OFFSETS_TOPIC = re.compile(r"^(?!__|mm2-).*offset", re.IGNORECASE)
 
 
-def flow_start(params: Mapping[str, Any], check: bool) -> Result:
-    """Refuse offsets that do not fit; with ``forget``, forget those of the topics that are to be copied again."""
-    pair = Pair.of_params(params)
-    ids = on_each(pair.kafka, lambda alias: _ids(pair, alias))
-    looks = on_each(dict.fromkeys(pair.flows), lambda flow: _look(pair, flow, params))
-    starts = [one for look in looks.values() for one in replica_starts(pair, look, params)]
-    starts = [one for one in starts if one.flow not in params["adopting"]]
-    topics = {flow: _begun(pair, look, params["topic_ids"], ids) for flow, look in looks.items()}
+@dataclass(frozen=True)
+class FlowStartRequest:
+    """The options of ``dr_flow_start``."""
+
+    pair: PairSpec
+    flows: Sequence[Flow]
+    #: False: only compare the stored offsets with the replicas.
+    forget: bool
+    #: Names of flows whose stored offsets dr_adopt is about to set. They are not compared.
+    adopting: Collection[str]
+    #: Topics that are replicated again from their beginning.
+    copy_again: Collection[str]
+    request_timeout: float
+
+
+def flow_start(request: FlowStartRequest, check: bool) -> Result:
+    """Refuse offsets that do not fit. With ``forget``, delete those of the topics in ``copy_again``."""
+    pair = Pair(request.pair, request.flows, request.request_timeout)
+    flows = dict.fromkeys(pair.flows)
+    state, (ids, at_rest) = both(
+        lambda: read_state(pair.kafka, pair.spec),
+        lambda: both(
+            lambda: on_each(pair.kafka, lambda alias: _ids(pair, alias)),
+            lambda: on_each(flows, lambda flow: _look_at_rest(pair, flow)),
+        ),
+    )
+    looks = on_each(flows, lambda flow: _look(pair, flow, at_rest[flow], state))
+    starts = [
+        start for look in looks.values() for start in replica_starts(pair, look, state.topic_ids, state.only_here)
+    ]
+    starts = [start for start in starts if start.flow not in request.adopting]
+    topics = {flow: _begun(pair, look, state.topic_ids, ids) for flow, look in looks.items()}
     gone = []
-    if params["forget"]:
-        gone = forgotten([one for found in topics.values() for one in found], params["copy_again"])
+    if request.forget:
+        gone = forgotten([topic for found in topics.values() for topic in found], request.copy_again)
     require_fit(starts, _others(pair, starts), pair.engine.capabilities.offsets_writable)
     outcomes = []
-    for (source, target), found in topics.items():
-        again = {one.topic for one in found if one in gone}
+    for flow, found in topics.items():
+        again = {topic.topic for topic in found if topic in gone}
         if again:
-            outcomes.append(_forget(pair, (source, target), again, check))
-    extra = {"unseen": sorted({one.flow for one in starts if not one.exists})}
+            outcomes.append(_forget(pair, flow, again, check))
+    extra = {"unseen": sorted({start.flow for start in starts if not start.exists})}
     return Result(outcomes, extra, requests=pair.requests)
 
 
-def _look(pair: Pair, flow: Flow, known: Mapping[str, Any]) -> FlowLook:
-    """Where an engine reads stored offsets alone, it is asked for the flow's state only if they do not fit."""
+def _look_at_rest(pair: Pair, flow: Flow) -> FlowLook | None:
+    """The flow with its stored offsets only; None if the engine cannot read them without the connector."""
     stored = pair.engine.observe_offsets(*flow)
-    if stored is not None:
-        at_rest = pair.look(*flow, engine_look=stored)
-        if not misfits(replica_starts(pair, at_rest, known)):
-            return at_rest
+    return None if stored is None else pair.look(*flow, engine_look=stored)
+
+
+def _look(pair: Pair, flow: Flow, at_rest: FlowLook | None, state: State) -> FlowLook:
+    """``at_rest`` if its offsets fit. Otherwise the engine is also asked for the state of the flow."""
+    if at_rest is not None and not misfits(replica_starts(pair, at_rest, state.topic_ids, state.only_here)):
+        return at_rest
     return with_stored(pair, pair.look(*flow))
 
 
 def _others(pair: Pair, starts: Collection[ReplicaStart]) -> list[str]:
-    """Other flows between the same ends, running or not, where a flow is about to start."""
-    flows = {one.flow for one in starts}
+    """Other flows between the same clusters, running or not, where a flow is about to start."""
+    flows = {start.flow for start in starts}
     wanted = [flow for flow in pair.flows if flow_name(*flow) in flows]
     return [name for flow in wanted for name in pair.engine.competing_flows(*flow, pair.topics)]
 
 
 def with_stored(pair: Pair, look: FlowLook) -> FlowLook:
-    """``look`` with what the workers' offsets topics hold under the name of a connector that does not exist (yet).
+    """``look`` with the offsets that the workers' offsets topics hold for a connector that does not exist.
 
-    Offsets survive the deletion of a connector, and its REST interface then returns 404. A topic that this account
-    may not read adds nothing.
+    Offsets survive the deletion of a connector, whose REST interface then returns 404. A topic that this account may
+    not read is skipped.
     """
     source, kafka = look.connectors["source"], pair.kafka[look.target]
     if source.state is not None or not any(facts.replica_end for facts in look.facts.values()):
@@ -91,10 +120,15 @@ def with_stored(pair: Pair, look: FlowLook) -> FlowLook:
     return replace(look, facts=facts)
 
 
-def replica_starts(pair: Pair, look: FlowLook, known: Mapping[str, Any]) -> list[ReplicaStart]:
-    """The partitions that ``look.source`` has and whose replicas hold or held records, where the flow does not run yet.
+def replica_starts(
+    pair: Pair,
+    look: FlowLook,
+    topic_ids: Mapping[str, Mapping[str, str]],
+    unreplicated_below: Mapping[str, Mapping[str, Mapping[str, int]]],
+) -> list[ReplicaStart]:
+    """Partitions of ``look.source`` whose replicas hold or held records, and that the flow does not replicate yet.
 
-    ``known``: ``topic_ids`` and ``only_here`` of the journal.
+    ``topic_ids`` and ``unreplicated_below`` are those of the journal (see ``JournalFacts``).
     """
     source, ids = look.connectors["source"], _ids(pair, look.target)
     takes = next((one for one in source.filters if one.kind == "topics"), None)
@@ -104,8 +138,8 @@ def replica_starts(pair: Pair, look: FlowLook, known: Mapping[str, Any]) -> list
         taken = takes.takes(topic) if takes else source.state not in (None, "STOPPED")
         if not facts.replica_end or not would_start(source.state, taken):
             continue
-        mine = known["topic_ids"].get(look.target, {}).get(replica)
-        below = known["only_here"].get(look.target, {}).get(replica, {})
+        mine = topic_ids.get(look.target, {}).get(replica)
+        below = unreplicated_below.get(look.target, {}).get(replica, {})
         found[topic, index] = ReplicaStart(
             look.name,
             topic,
@@ -124,7 +158,10 @@ def replica_starts(pair: Pair, look: FlowLook, known: Mapping[str, Any]) -> list
 
 
 def compared(pair: Pair, look: FlowLook, starts: Mapping[tuple[str, int], ReplicaStart]) -> list[ReplicaStart]:
-    """With the record at the stored offset beside the last one of the replica, where the journal knows neither."""
+    """``starts``, each with the record at the stored offset compared with the last record of its replica.
+
+    A partition whose replica the journal knows is not compared.
+    """
     spans, ends = {}, {}
     for key, one in starts.items():
         begin, end = look.source_log[key]
@@ -147,7 +184,7 @@ def _ids(pair: Pair, alias: str) -> dict[str, str]:
 def _begun(
     pair: Pair, look: FlowLook, journaled: Mapping[str, Mapping[str, str]], ids: Mapping[str, Mapping[str, str]]
 ) -> list[Begun]:
-    """Every topic of a flow."""
+    """Every topic of a flow, with its stored offsets."""
     source, target, facts = look.source, look.target, look.facts
     found = []
     for topic in pair.topics:
@@ -168,7 +205,7 @@ def _begun(
 
 
 def _forget(pair: Pair, flow: Flow, topics: set[str], check: bool) -> Outcome:
-    """The flow has copied nothing of ``topics``; read back."""
+    """Delete the stored offsets of ``topics``, and read them back."""
     offsets = pair.engine.offsets(*flow)
     have = {key: at for key, at in offsets.read().items() if key[0] in topics}
     change = Change("offsets", offsets.name, "delete", nested(have), None)
