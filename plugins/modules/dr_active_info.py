@@ -8,25 +8,20 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_active_info
-short_description: Find out on which cluster the applications of a pair live
+short_description: Find out on which cluster the applications of a pair live (internal step)
 version_added: 1.0.0
 description:
-  - Reads the journal and what both clusters show, and returns the alias on which the applications live.
-  - Without a journal, or with an empty one, members of the groups and originals that grow decide. Where nothing is at
-    work and the pair is not new, the module fails and asks for O(asked).
-  - Fails where journal, evidence and O(asked) contradict each other, where the journal topic can lose events, where
-    events are missing in it, and where a group has committed offsets or members on a topic of the pair that
-    O(group_topics) leaves out.
+  - A step of the roles of this collection. Its options may change in any release.
+  - Observes the journal and both clusters, and returns the alias on which the applications live.
+  - Without a journal, or with an empty one, members of the groups and originals that grow decide. If nothing runs on
+    either cluster and the pair is not new, the module fails and asks for O(asked).
+  - Fails if journal, evidence and O(asked) contradict each other, if the journal topic can lose events, if events are
+    missing in it, and if a group has committed offsets or members on a topic of the pair that its declaration in
+    C(group_topics) leaves out.
 extends_documentation_fragment:
-  - switchback.kafka_dr.journal
-  - switchback.kafka_dr.journal.state
-  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.attributes.info_module
 options:
-  home:
-    description: Alias of the home cluster, where the applications of a new pair live.
-    type: str
-    required: true
   asked:
     description: Alias on which the applications live, named by the operator. Evidence against it fails the module.
     type: str
@@ -46,11 +41,7 @@ author:
 EXAMPLES = r"""
 - name: Find out where the applications live
   switchback.kafka_dr.dr_active_info:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    topics: [Payments]
-    groups: [settlement]
-    pair: "{{ kafka_dr_pair.name }}"
-    home: P
+    pair: "{{ kafka_dr_pair.spec }}"
 """
 
 RETURN = r"""
@@ -59,7 +50,7 @@ active:
   returned: success
   type: str
 reason:
-  description: How that is known.
+  description: The evidence, in words.
   returned: success
   type: str
 grown:
@@ -69,7 +60,7 @@ grown:
   returned: success
   type: dict
 journaled:
-  description: What the journal says; null if it is missing or empty.
+  description: The alias that the journal names. Null if the journal is missing or empty.
   returned: success
   type: str
 """
@@ -77,26 +68,33 @@ journaled:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.residence import residence
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
-    journal_options,
-    pair_options,
-    state_options,
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.residence import (
+    ResidenceRequest,
+    residence,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
 
 SPEC = ArgumentSpec(
     {
-        "home": {"type": "str", "required": True},
         "asked": {"type": "str", "default": ""},
         "observe": {"type": "bool", "default": False},
         "window": {"type": "float", "default": 2.0},
     }
-).merge(pair_options(), journal_options(), state_options())
+).merge(pair_option())
 
 
 def work(module: AnsibleModule) -> Result:
     """Observe and decide."""
-    return residence(module.params)
+    params = module.params
+    return residence(
+        ResidenceRequest(
+            pair=pair_spec(params),
+            asked=params["asked"],
+            observe=params["observe"],
+            window=params["window"],
+            request_timeout=params["request_timeout"],
+        )
+    )
 
 
 def main() -> None:

@@ -2,30 +2,31 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Wait until a flow has brought over what a side that is given up still serves."""
+"""Wait until a flow has replicated what the cluster being left still serves."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_rescue_info
-short_description: Wait until a flow has brought over what a side that is given up still serves
+short_description: Wait until a flow has replicated what the cluster being left still serves (internal step)
 version_added: 1.0.0
 description:
-  - Compares, again and again, the ends of O(topics) on O(leave) with what the flow to O(enter) has copied, until
-    nothing that can be read is missing, nothing moves any more for O(stall_timeout) seconds, or O(wait_timeout) is
-    over.
-  - It copies nothing itself. What is left in the end is a result and no error.
+  - A step of the roles of this collection. Its options may change in any release.
+  - Compares, again and again, the log ends of the original topics on O(leave) with what the flow to O(enter) has
+    replicated, until nothing that can be read is missing, nothing moves any more for O(stall_timeout) seconds, or
+    O(wait_timeout) is over.
+  - The module itself replicates nothing. Records that are left in the end are a result, not an error.
 extends_documentation_fragment:
-  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.attributes.info_module
 options:
   leave:
-    description: Alias of the side that is given up.
+    description: Alias of the cluster that the applications leave.
     type: str
     required: true
   enter:
-    description: Alias of the other side.
+    description: Alias of the cluster that the applications enter.
     type: str
     required: true
 author:
@@ -33,10 +34,9 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Let the flow bring over what P still serves
+- name: Wait until the flow has replicated what P still serves
   switchback.kafka_dr.dr_rescue_info:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    topics: [Payments]
+    pair: "{{ kafka_dr_pair.spec }}"
     leave: P
     enter: B
     wait_timeout: 30
@@ -45,42 +45,57 @@ EXAMPLES = r"""
 
 RETURN = r"""
 copied:
-  description: Whether every partition was read, and all of it is copied.
+  description: Whether every partition was read, and everything in it is replicated.
   returned: success
   type: bool
 offsets_left:
-  description: Offsets that are not noted as copied; null if that is not known of every partition.
+  description: Number of offsets that are not known to be replicated. Null if it is unknown for a partition.
   returned: success
   type: int
 unreadable:
-  description: Partitions that told no end.
+  description: Partitions whose log end is unknown.
   returned: success
   type: list
   elements: str
 text:
-  description: The same in words.
+  description: The result in words.
   returned: success
   type: str
 seconds:
-  description: How long was waited.
+  description: Seconds waited.
   returned: success
   type: float
 """
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.rescue import rescue
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
+    ArgumentSpec,
+    Result,
+    bounds_of,
+    run,
+    wait_options,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.rescue import RescueRequest, rescue
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
 
 SPEC = ArgumentSpec({"leave": {"type": "str", "required": True}, "enter": {"type": "str", "required": True}}).merge(
-    pair_options(), wait_options()
+    pair_option(), wait_options()
 )
 
 
 def work(module: AnsibleModule) -> Result:
-    """Wait and tell."""
-    return rescue(module.params)
+    """Wait and report."""
+    params = module.params
+    return rescue(
+        RescueRequest(
+            pair=pair_spec(params),
+            leave=params["leave"],
+            enter=params["enter"],
+            bounds=bounds_of(params),
+            request_timeout=params["request_timeout"],
+        )
+    )
 
 
 def main() -> None:

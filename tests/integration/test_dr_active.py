@@ -20,7 +20,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.presynced import write_prepared
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_active_info, dr_journal, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
-from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair, of_journal
 from brokers import commit
 
 pytestmark = pytest.mark.integration
@@ -82,7 +82,7 @@ class Pair:
             "home": "P",
             "window": 1.0,
         }
-        result = run_module(dr_active_info, {**params, **more})
+        result = run_module(dr_active_info, as_pair({**params, **more}))
         assert result["changed"] is False
         return result
 

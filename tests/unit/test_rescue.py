@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.rescue import _Look
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.rescue import _Progress
 
 Key = tuple[str, int]
 A, B = ("Payments", 0), ("Payments", 1)
 
 
 @pytest.mark.parametrize(
-    ("ends", "copied", "behind", "done"),
+    ("ends", "copied", "missing", "done"),
     [
         ({A: 10, B: 0}, {A: 9}, {A: 0, B: 0}, True),
         ({A: 10, B: 5}, {A: 7, B: 4}, {A: 2, B: 0}, False),
@@ -28,8 +28,8 @@ A, B = ("Payments", 0), ("Payments", 1)
     ids=["copied", "behind", "unknown", "no-leader", "truncated"],
 )
 def test_what_is_left(
-    ends: dict[Key, int | None], copied: dict[Key, int], behind: dict[Key, int | None], done: bool
+    ends: dict[Key, int | None], copied: dict[Key, int], missing: dict[Key, int | None], done: bool
 ) -> None:
-    look = _Look(ends, copied)
-    assert look.behind() == behind
-    assert look.done is done
+    found = _Progress(ends, copied)
+    assert found.missing() == missing
+    assert found.done is done

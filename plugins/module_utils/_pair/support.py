@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from .._connect.look import Filter, look
 from .._connect.rest import ConnectClient
 from .._core.errors import DrError
+from .._core.flows.pair_spec import PairSpec
 from .._core.names import CONNECTORS
 from .._core.version import VERSION
 from .._core.waiting import Bounds
@@ -31,24 +32,23 @@ __all__ = ["support"]
 _JAVA_SECONDS = 10.0
 
 
-def support(params: Mapping[str, Any], ansible_core: str) -> Result:
-    """Brokers, journal and connectors by side, and the versions of what runs here."""
-    clusters, requests = params["clusters"], []
+def support(pair: PairSpec, timeout: float, ansible_core: str) -> Result:
+    """Brokers, journal and connectors by cluster, and the versions of what runs here."""
+    clusters, requests = pair.connections, []
 
     def of_side(alias: str) -> dict[str, Any]:
         cluster = clusters[alias]
-        timeout = float(params["request_timeout"])
         kafka = _told(lambda: connect_one(alias, cluster, timeout))
         parts = {"brokers": kafka, "journal": kafka}
         if "found" in kafka:
             connected = kafka["found"]
             parts["brokers"] = _told(lambda: brokers(connected))
-            parts["journal"] = _told(lambda: _events(read_copy(connected, params["topic"], params["pair"])))
+            parts["journal"] = _told(lambda: _events(read_copy(connected, pair.journal_topic, pair.name)))
             requests.extend(connected.requests)
         if cluster.get("connect_url"):
             rest = ConnectClient(cluster["connect_url"], cluster.get("connect_client") or {}, timeout)
             parts["connectors"] = _told(lambda: _workers(rest))
-            # By itself: a worker whose own cluster is dead tells states and settings, but no offsets.
+            # A part of its own: a worker whose own cluster is dead returns states and settings, but no offsets.
             parts["offsets"] = _told(lambda: _copied(rest))
             requests.extend(rest.requests)
         return parts
@@ -104,7 +104,7 @@ def _versions(ansible_core: str) -> dict[str, str | None]:
 
 
 def _java() -> str | None:
-    """The one that would run the comparison of both sides here; None: there is none that answers."""
+    """The version of the Java here that would run the audit; None: there is none."""
     try:
         told = subprocess.run(
             ["java", "-version"], capture_output=True, text=True, timeout=_JAVA_SECONDS, check=False

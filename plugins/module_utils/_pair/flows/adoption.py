@@ -22,7 +22,7 @@ from ..._core.changes import Change, Outcome
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.inventory.adoption import config_problems, unlisted_topics
-from ..._core.journal.events import State
+from ..._core.journal.state import JournalState
 from ..._core.names import CONNECTORS, flow_name
 from ..._core.offsets.flow_restart import ReplicaStart, misfits, shown
 from ..._core.offsets.tenures import nested
@@ -113,7 +113,7 @@ class _Adoption:
     """The adoption of one flow."""
 
     def __init__(
-        self, pair: Pair, flow: tuple[str, str], request: AdoptRequest, state: State, others: Sequence[str]
+        self, pair: Pair, flow: tuple[str, str], request: AdoptRequest, state: JournalState, others: Sequence[str]
     ) -> None:
         self.name, self._flow, self._pair, self._state = flow_name(*flow), flow, pair, state
         self._former = request.former[self.name]
@@ -152,7 +152,7 @@ class _Adoption:
     def starts(self) -> dict[Partition, ReplicaStart]:
         """Partitions that the pair's connector must not start on with its present offsets."""
         look = with_stored(self._pair, self._pair.look(*self._flow))
-        found = replica_starts(self._pair, look, self._state.topic_ids, self._state.only_here)
+        found = replica_starts(self._pair, look, self._state.topic_ids, self._state.unreplicated_below)
         return {(one.topic, one.partition): one for one in found if misfits([replace(one, journaled=False)])}
 
     @property

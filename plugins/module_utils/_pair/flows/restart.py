@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from ..._core.changes import Change, Outcome
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
-from ..._core.journal.events import State
+from ..._core.journal.state import JournalState
 from ..._core.names import flow_name
 from ..._core.offsets.flow_restart import Begun, Place, ReplicaStart, forgotten, misfits, require_fit, would_start
 from ..._core.offsets.tenures import nested
@@ -64,7 +64,9 @@ def flow_start(request: FlowStartRequest, check: bool) -> Result:
     )
     looks = on_each(flows, lambda flow: _look(pair, flow, at_rest[flow], state))
     starts = [
-        start for look in looks.values() for start in replica_starts(pair, look, state.topic_ids, state.only_here)
+        start
+        for look in looks.values()
+        for start in replica_starts(pair, look, state.topic_ids, state.unreplicated_below)
     ]
     starts = [start for start in starts if start.flow not in request.adopting]
     topics = {flow: _begun(pair, look, state.topic_ids, ids) for flow, look in looks.items()}
@@ -87,9 +89,9 @@ def _look_at_rest(pair: Pair, flow: Flow) -> FlowLook | None:
     return None if stored is None else pair.look(*flow, engine_look=stored)
 
 
-def _look(pair: Pair, flow: Flow, at_rest: FlowLook | None, state: State) -> FlowLook:
+def _look(pair: Pair, flow: Flow, at_rest: FlowLook | None, state: JournalState) -> FlowLook:
     """``at_rest`` if its offsets fit. Otherwise the engine is also asked for the state of the flow."""
-    if at_rest is not None and not misfits(replica_starts(pair, at_rest, state.topic_ids, state.only_here)):
+    if at_rest is not None and not misfits(replica_starts(pair, at_rest, state.topic_ids, state.unreplicated_below)):
         return at_rest
     return with_stored(pair, pair.look(*flow))
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 from ..._core.checks.residence import SideEvidence, find_residence, missing_epochs, unsafe_journal
 from ..._core.errors import DrError
+from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.events import Event, merge
 from ..._core.journal.state import fold
 from ..._core.resources.scopes import out_of_scope, scope_problems
@@ -25,14 +28,28 @@ from ..connections.clusters import on_each
 from ..observation.pair import Groups, Pair, Partition, Ranges
 from .copies import read_copy
 
-__all__ = ["residence"]
+__all__ = ["ResidenceRequest", "residence"]
 
 _SETTINGS = ("cleanup.policy", "retention.bytes", "retention.ms")
 
 
-def residence(params: Mapping[str, Any]) -> Result:
-    """The active side; fails where it is unknown, the journal is unsafe, or a declaration hides topics."""
-    observation = _Observation(params)
+@dataclass(frozen=True)
+class ResidenceRequest:
+    """The options of ``dr_active_info``."""
+
+    pair: PairSpec
+    #: Alias that the operator names; "": none.
+    asked: str
+    #: Observe which originals grow even if the journal names the active cluster.
+    observe: bool
+    #: Seconds between the two observations of log ends.
+    window: float
+    request_timeout: float
+
+
+def residence(request: ResidenceRequest) -> Result:
+    """The active cluster. Fails if it is unknown, the journal is unsafe, or a group uses undeclared topics."""
+    observation = _Observation(request)
     result = Result()
     try:
         result.extra = observation.run()
@@ -43,38 +60,36 @@ def residence(params: Mapping[str, Any]) -> Result:
 
 
 class _Observation:
-    """Both clusters, observed once; originals twice where the journal does not name the active side."""
+    """One observation of both clusters; of their originals two, if the journal does not name the active cluster."""
 
-    def __init__(self, params: Mapping[str, Any]) -> None:
-        self._params = params
+    def __init__(self, request: ResidenceRequest) -> None:
+        self._request, self._spec = request, request.pair
         self._journaled: str | None = None
         self._grown: dict[str, list[str]] = {}
-        first, second = params["clusters"]
-        flows = [{"source": first, "target": second}, {"source": second, "target": first}]
-        self.pair = Pair.of_params({**params, "flows": flows})
+        self.pair = Pair(request.pair, permutations(request.pair.clusters, 2), request.request_timeout)
 
     def run(self) -> dict[str, Any]:
-        """``{active, reason, journaled}``."""
+        """``{active, reason, journaled, grown}``."""
         self._require_safe_journal()
         events = self._events()
         state = fold(events)
         if state.interrupted:
-            # Applications may be at work anywhere then; whoever asks has to end that run first.
+            # Applications may run on either cluster. The caller must end that run first.
             reason = "named by the journal"
             return {"active": state.active, "reason": reason, "journaled": state.active, "grown": {}}
         groups = on_each(self.pair.kafka, self._groups)
         self._require_scopes(groups)
         self._journaled = state.active
-        self._grown = self._observe() if self._params["observe"] or self._needs_writes() else {}
+        self._grown = self._observe() if self._request.observe or self._needs_writes() else {}
         sides = on_each(self.pair.kafka, lambda alias: self._side(alias, groups[alias]))
-        found = find_residence(sides, self._params["home"], state.active, self._params["asked"])
+        found = find_residence(sides, self._spec.home, state.active, self._request.asked)
         known = {"active": found.active, "reason": found.reason, "journaled": state.active}
         return {**known, "grown": self._grown}
 
     # ---- the journal
 
     def _require_safe_journal(self) -> None:
-        name = self._params["topic"]
+        name = self._spec.journal_topic
         unsafe: list[str] = []
         for alias, kafka in self.pair.kafka.items():
             state = describe(kafka, [name], {name: _SETTINGS})[name]
@@ -88,7 +103,7 @@ class _Observation:
             )
 
     def _events(self) -> list[Event]:
-        topic, pair = self._params["topic"], self._params["pair"]
+        topic, pair = self._spec.journal_topic, self._spec.name
         copies = on_each(self.pair.kafka, lambda alias: read_copy(self.pair.kafka[alias], topic, pair))
         events = merge(copy for copy in copies.values() if copy is not None)
         lost = missing_epochs(events)
@@ -123,13 +138,13 @@ class _Observation:
     # ---- evidence
 
     def _needs_writes(self) -> bool:
-        """Flows write the originals of a pair with the policy identity: there growth says nothing of producers."""
+        """With the policy identity flows write the originals, so growth is no evidence of producers."""
         return self._journaled is None and self.pair.naming.policy == "default"
 
     def _observe(self) -> dict[str, list[str]]:
         """Originals that grew between two observations, by alias."""
         before = on_each(self.pair.kafka, self._ends)
-        time.sleep(float(self._params["window"]))
+        time.sleep(self._request.window)
         after = on_each(self.pair.kafka, self._ends)
         return {alias: _grown(before[alias], after[alias], alias) for alias in after}
 
@@ -143,9 +158,9 @@ class _Observation:
         if self._journaled:
             return SideEvidence(members)
         if self.pair.naming.policy == "identity":
-            # Flows write the originals on both clusters; only commits on the other side are left as a sign.
+            # Flows write the originals on both clusters. Only committed offsets on the other cluster are evidence.
             return SideEvidence(members, (), self._commits(alias, commits, self.pair.topics) + self._presynced(alias))
-        traces = [] if alias == self._params["home"] else self._born_here(alias, commits)
+        traces = [] if alias == self._spec.home else self._born_here(alias, commits)
         return SideEvidence(members, self._grown[alias], traces + self._presynced(alias))
 
     def _ends(self, alias: str) -> Ranges:
@@ -158,7 +173,7 @@ class _Observation:
         return [f'"{topic}" was written there' for topic in written] + self._commits(alias, commits, self.pair.topics)
 
     def _commits(self, alias: str, commits: Mapping[str, Mapping[Partition, int]], topics: list[str]) -> list[str]:
-        if alias == self._params["home"]:
+        if alias == self._spec.home:
             return []
         return [
             f'group "{group}" committed offset {offset} on {topic}-{index}'
@@ -168,9 +183,9 @@ class _Observation:
         ]
 
     def _presynced(self, alias: str) -> list[str]:
-        """Values of reverse_checkpoint for this side: it has run, so the pair was enabled once."""
-        values = (read_latest(self.pair.kafka[alias], self._params["state_topic"]) or {}).values()
-        found = [one for one in values if one.get("kind") == "positions" and one.get("pair") == self._params["pair"]]
+        """Presynced offsets for this cluster: reverse_checkpoint has run, so the pair was enabled once."""
+        values = (read_latest(self.pair.kafka[alias], self._spec.state_topic) or {}).values()
+        found = [one for one in values if one.get("kind") == "positions" and one.get("pair") == self._spec.name]
         newest = max(found, key=lambda one: float(one["since"]), default=None)
         return [] if newest is None else [f"reverse_checkpoint last prepared {newest['to']}"]
 

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a side that is given up still serves is copied by its own flow: wait for that, within bounds.
+"""Wait, within bounds, until the flow has replicated what the cluster being left still serves.
 
-The flow does it, not a copy of ours: it notes its progress, repeats nothing, and what it does not bring is the tail.
+The flow itself replicates, because it stores its progress and repeats nothing. What it does not replicate is the tail.
 
 Private to this collection: may change in any release.
 """
@@ -12,58 +12,73 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from ..._core.flows.pair_spec import PairSpec
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka.topics import known_ranges
 from ..._module import Result
 from .pair import Pair, Partition
 
-__all__ = ["rescue"]
+__all__ = ["RescueRequest", "rescue"]
 
 
 @dataclass(frozen=True)
-class _Look:
-    """``ends``: last stable offsets of X, None where no leader tells it. ``copied``: last copied source offsets."""
+class RescueRequest:
+    """The options of ``dr_rescue_info``."""
 
+    pair: PairSpec
+    #: Alias of the cluster that the applications leave.
+    leave: str
+    #: Alias of the cluster that the applications enter.
+    enter: str
+    bounds: Bounds
+    request_timeout: float
+
+
+@dataclass(frozen=True)
+class _Progress:
+    """Source log and stored offsets at one time."""
+
+    #: Last stable offsets on the cluster being left; None: no leader returns it.
     ends: Mapping[Partition, int | None]
-    copied: Mapping[Partition, int]
+    #: Offset of the last record that the flow has replicated.
+    replicated: Mapping[Partition, int]
 
-    def behind(self) -> dict[Partition, int | None]:
-        """Offsets that are there and not noted as copied; None: not known."""
+    def missing(self) -> dict[Partition, int | None]:
+        """By partition, how many offsets are not known to be replicated; None: unknown."""
         found: dict[Partition, int | None] = {}
         for key, end in self.ends.items():
-            at = self.copied.get(key)
+            at = self.replicated.get(key)
             found[key] = None if end is None or (at is None and end) else max(0, end - 1 - (-1 if at is None else at))
         return found
 
     @property
     def done(self) -> bool:
-        """Nothing that can be read is missing."""
-        return not any(self.behind()[key] != 0 for key, end in self.ends.items() if end is not None)
+        """Whether everything that can be read is replicated."""
+        return not any(self.missing()[key] != 0 for key, end in self.ends.items() if end is not None)
 
 
-def rescue(params: Mapping[str, Any]) -> Result:
-    """Look until everything that can be read is copied, or nothing moves any more, or the time is over.
+def rescue(request: RescueRequest) -> Result:
+    """Wait until everything that can be read is replicated, nothing moves any more, or the time is over.
 
-    ``params``: clusters, topics, policy, separator, leave, enter, wait_timeout, stall_timeout, wait_sleep,
-    request_timeout. Ends of control records count as offsets, so that a transactional log ends by ``stall_timeout``.
+    Control records count as offsets, so the wait for a transactional log ends by ``bounds.stall``.
     """
-    leave, enter = params["leave"], params["enter"]
-    pair = Pair.of_params({**params, "flows": [{"source": leave, "target": enter}]})
+    leave, enter = request.leave, request.enter
+    pair = Pair(request.pair, [(leave, enter)], request.request_timeout)
     keys = pair.existing(leave, pair.topics)
 
-    def observe() -> _Look:
+    def observe() -> _Progress:
         spans = known_ranges(pair.kafka[leave], keys)
         ends = {key: None if span is None else span[1] for key, span in spans.items()}
-        return _Look(ends, pair.engine.observe(leave, enter).copied)
+        return _Progress(ends, pair.engine.observe(leave, enter).copied)
 
-    bounds = Bounds(float(params["wait_timeout"]), float(params["wait_sleep"]), float(params["stall_timeout"]))
-    waited = wait_until(observe, lambda look: look.done, bounds, lambda look: sorted(look.copied.items()))
-    behind = waited.state.behind()
-    missing = set(pair.topics) - {topic for topic, _index in keys}
-    unread = sorted([key for key, end in waited.state.ends.items() if end is None] + [(topic, 0) for topic in missing])
-    left = {key: count for key, count in behind.items() if count != 0 and key not in unread}
+    waited = wait_until(
+        observe, lambda found: found.done, request.bounds, lambda found: sorted(found.replicated.items())
+    )
+    unreplicated = waited.state.missing()
+    absent = set(pair.topics) - {topic for topic, _index in keys}
+    unread = sorted([key for key, end in waited.state.ends.items() if end is None] + [(topic, 0) for topic in absent])
+    left = {key: count for key, count in unreplicated.items() if count != 0 and key not in unread}
     known = sum(count for count in left.values() if count is not None)
     extra = {
         "copied": not left and not unread,
