@@ -11,17 +11,16 @@ module: dr_salvage
 short_description: List, export or replay the tail of a side that was lost
 version_added: 1.0.0
 description:
-  - The tail is what O(source) holds and O(target) has not. It begins behind the last copied record, and behind what an
-    earlier replay has brought over. What a worker had copied and not noted before it died is left out, by comparing
-    records.
-  - Needs the flow from O(source) to O(target) STOPPED without tasks. While it runs it brings the tail over itself.
+  - The tail is the records on O(source) that O(target) does not have. It begins after the last replicated record, and
+    after the records of an earlier replay. Records that a worker had replicated before it died, without storing their
+    offsets, are found by comparison and left out.
+  - Needs the flow from O(source) to O(target) STOPPED without tasks. While it runs it replicates the tail itself.
   - Refuses a cluster or a topic that is not the journaled one, and a tail of which the beginning has expired.
-  - A replay is exactly once, also when it is killed and started again. Each transaction carries records and how far
-    they have come. With O(policy=default) the flow's offsets are set behind the tail first.
+  - A replay is exactly once, also when it is killed and started again. Each transaction contains records and the
+    progress of the replay. With the policy V(default) the flow's offsets are set after the tail first.
   - Reads with C(read_committed); offsets behind an open transaction are counted as C(undecided).
 extends_documentation_fragment:
-  - switchback.kafka_dr.journal.state
-  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 options:
@@ -48,23 +47,6 @@ options:
   folder:
     description: Folder of the exported files. One C(<topic>-<partition>.jsonl) each, and C(index.json).
     type: path
-  topic_ids:
-    description: Ids from the time when the flows were set up, by alias and topic. A topic with another id fails.
-    type: dict
-    default: {}
-  cut:
-    description: Ends of the topics on O(target) when the applications moved there, by topic and partition.
-    type: dict
-    default: {}
-  resumed:
-    description:
-      - With O(policy=identity), where the logs of O(source) ended when the flow back was let loose, by topic and
-        partition. What lies behind came from O(target).
-    type: dict
-    default: {}
-  failed_over:
-    description: When the point of no return was passed, in seconds since the epoch. Later records are counted apart.
-    type: float
   accept_expired:
     description: Topics of which the beginning of the tail may be gone.
     type: list
@@ -76,10 +58,6 @@ options:
     type: list
     elements: str
     default: []
-  pair:
-    description: Name of the pair.
-    type: str
-    required: true
 attributes:
   check_mode:
     support: full
@@ -94,11 +72,9 @@ author:
 EXAMPLES = r"""
 - name: What did P never send?
   switchback.kafka_dr.dr_salvage:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    topics: [Payments]
+    pair: "{{ kafka_dr_pair.spec }}"
     source: P
     target: B
-    pair: B-P
   register: tail
 """
 
@@ -116,7 +92,7 @@ records:
   returned: success
   type: int
 after_failover:
-  description: Those that carry a later time than O(failed_over).
+  description: Records with a later timestamp than the point of no return of the last run.
   returned: success
   type: int
 newer_keys:
@@ -137,10 +113,11 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     guard_options,
-    pair_options,
-    state_options,
+    pair_option,
+    pair_spec,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.salvage import salvage
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.salvage.request import SalvageRequest
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.salvage.workflow import salvage
 
 SPEC = ArgumentSpec(
     {
@@ -149,22 +126,17 @@ SPEC = ArgumentSpec(
         "mode": {"type": "str", "choices": ["list", "export", "replay"], "default": "list"},
         "into": {"type": "str", "choices": ["salvage", "original"], "default": "salvage"},
         "folder": {"type": "path"},
-        "topic_ids": {"type": "dict", "default": {}},
-        "cut": {"type": "dict", "default": {}},
-        "resumed": {"type": "dict", "default": {}},
-        "failed_over": {"type": "float"},
         "accept_expired": {"type": "list", "elements": "str", "default": []},
         # Not a secret: names of topics.
         "accept_newer_keys": {"type": "list", "elements": "str", "default": [], "no_log": False},
-        "pair": {"type": "str", "required": True},
     },
     required_if=[("mode", "export", ("folder",))],
-).merge(pair_options(), state_options(), guard_options())
+).merge(pair_option(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
-    """Find the tail, and do what is asked with it."""
-    return salvage(module.params, module.check_mode)
+    """Find the tail, then list, export or replay it."""
+    return salvage(SalvageRequest.of(pair_spec(module.params), module.params), module.check_mode)
 
 
 def main() -> None:

@@ -21,9 +21,11 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offse
     copied_offsets,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import Event, encode
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tails import Progress
 from ansible_collections.switchback.kafka_dr.plugins.modules import connect_mirror, dr_salvage, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
 
 pytestmark = pytest.mark.integration
 
@@ -43,6 +45,8 @@ class Lost:
         self.began = int(time.time() * 1000)
         self.ids = {alias: self._make(alias, self.topic) for alias in (self.p, self.b)}
         self._make(self.b, self.state)
+        self.journal = ""
+        self.journaled(self.ids)
         self._make(self.b, f"{self.topic}.salvage")
         self._rest = ConnectClient(self.clusters[self.b]["connect_url"], {}, 30.0)
         self.send(*range(10))
@@ -56,6 +60,20 @@ class Lost:
         assert made["rc"] == 0, made
         admin = AdminClient({"bootstrap.servers": self.servers(alias)})
         return {name: str(admin.describe_topics(TopicCollection([name]))[name].result().topic_id)}
+
+    def journaled(self, ids: dict[str, Any], left_at: float | None = None) -> None:
+        """Keep the journal in a new topic: the pair with these topic ids, and a disaster if ``left_at`` is given."""
+        self.journal = f"{self.topic}-{uuid.uuid4().hex[:6]}-internal"
+        events = [Event(1, 0, "", "enabled", 1.0, {"active": self.p, "topic_ids": ids})]
+        if left_at is not None:
+            way = {"type": "disaster", "from": self.p, "to": self.b}
+            events += [Event(2, 0, "r2", "started", 2.0, way), Event(2, 1, "r2", "pnr", left_at, {})]
+        for alias in self.clusters:
+            self._make(alias, self.journal)
+            producer = Producer({"bootstrap.servers": self.servers(alias)})
+            for event in events:
+                producer.produce(self.journal, key="pair", value=encode("pair", event), partition=0)
+            assert producer.flush(20) == 0
 
     def servers(self, alias: str) -> str:
         return str(self.clusters[alias]["bootstrap_servers"])
@@ -138,11 +156,11 @@ class Lost:
             "target": self.b,
             "mode": mode,
             "pair": "pair",
+            "topic": self.journal,
             "state_topic": self.state,
-            "topic_ids": self.ids,
             **more,
         }
-        return run_module(dr_salvage, params, check=check)
+        return run_module(dr_salvage, as_pair(params), check=check)
 
     def brought(self) -> list[str]:
         return [message.value().decode() for message in self.read(f"{self.topic}.salvage")]
@@ -159,7 +177,8 @@ def test_the_tail_is_listed_exported_and_brought_over_once(lost: Lost, tmp_path:
     assert lost.run()["partitions"] == []
     lost.send(*range(10, 15))
     failed_over = (lost.began + 13) / 1000
-    listed = lost.run(failed_over=failed_over)
+    lost.journaled(lost.ids, left_at=failed_over)
+    listed = lost.run()
     row = listed["partitions"][0]
     assert (row["begin"], row["end"], row["records"], row["after_failover"]) == (10, 15, 5, 1)
     assert (row["first_time"], row["last_time"]) == (lost.began + 10, lost.began + 14)
@@ -223,7 +242,9 @@ def test_what_a_killed_worker_had_copied_and_not_noted_is_no_tail(lost: Lost) ->
 def test_a_flow_that_runs_a_topic_of_another_life_and_a_tail_with_a_hole_are_refused(lost: Lost) -> None:
     lost.send(*range(10, 15))
     other = {**lost.ids, lost.p: {lost.topic: "another"}}
-    assert lost.run("replay", topic_ids=other)["error"]["code"] == "topic_recreated"
+    lost.journaled(other)
+    assert lost.run("replay")["error"]["code"] == "topic_recreated"
+    lost.journaled(lost.ids)
     clusters = {**lost.clusters, lost.p: {**lost.clusters[lost.p], "cluster_id": "another"}}
     assert lost.run(clusters=clusters)["error"]["code"] == "wrong_cluster"
     admin = AdminClient({"bootstrap.servers": lost.servers(lost.p)})

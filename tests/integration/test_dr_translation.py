@@ -862,8 +862,8 @@ def replayed(lab: Any) -> Iterator[Pair]:
         made.flow(there, "stopped")
         made.send(made.p, made.main, 0, 10)
         params = {"clusters": made.clusters, "topics": made.topics, "source": made.p, "target": made.b}
-        state = {"pair": "pair", "state_topic": f"{made.main}.state", "topic_ids": made.topic_ids()}
-        replay = run_module(dr_salvage, {**params, **state, "mode": "replay"})
+        state = {"pair": "pair", "state_topic": f"{made.main}.state"}
+        replay = run_module(dr_salvage, as_pair({**params, **state, "mode": "replay"}))
         assert (replay["rc"], replay["records"]) == (0, 10), replay
         made.flow(there, "running")
         made.send(made.p, made.main, 0, 20)

@@ -8,31 +8,39 @@ A range that is noted and not brought over keeps `enable` from starting the flow
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm.engine import SrmEngine
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair import salvage
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import Pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.salvage.finding import Found
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.salvage.replay import Replay
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.salvage.request import SalvageRequest
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.salvage.tail import Tail
+
+PAIR = PairSpec.of({"clusters": {"P": {}, "B": {}}, "topics": ["T"]})
+REQUEST = SalvageRequest(PAIR, "P", "B", "replay", "salvage", Path(), (), (), 15.0)
 
 
 @pytest.mark.parametrize("check", [True, False])
 @pytest.mark.parametrize(
     "tail",
     [
-        salvage._Tail(("T", 0), 0, 5, 5, records=5),
-        salvage._Tail(("T", 0), 5, 5, 5, truncated=(5, 9)),
+        Tail(("T", 0), 0, 5, 5, records=5),
+        Tail(("T", 0), 5, 5, 5, truncated=(5, 9)),
     ],
 )
-def test_a_replay_without_a_way_to_set_offsets_writes_nothing(tail: salvage._Tail, check: bool) -> None:
-    work = object.__new__(salvage._Salvage)
-    work._params = {"into": "salvage"}
-    work._identity = work._flow_runs = False
-    # Whatever would write needs work.pair.kafka, which is not there.
-    work.p, work.b = "P", "B"
-    work.pair = SimpleNamespace(engine=SimpleNamespace(capabilities=SrmEngine.capabilities))
+def test_a_replay_without_a_way_to_set_offsets_writes_nothing(tail: Tail, check: bool) -> None:
+    # Whatever would write needs connections and a reader, which are not there.
+    opened: Any = SimpleNamespace(kafka={}, engine=SimpleNamespace(capabilities=SrmEngine.capabilities))
+    nothing: Any = None
+    replay = Replay(Pair(PAIR, [("P", "B")], opened=opened), REQUEST, Found([tail], {}, {}, False), nothing, nothing)
     with pytest.raises(DrError) as refused:
-        work.replay([tail], check)
+        replay.replay(check)
     assert refused.value.code == "no_offsets"
     assert refused.value.hint.startswith("No record was brought over.")

@@ -1,0 +1,210 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find the tail of each partition: where it begins on the lost cluster, and what is missing of it.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..._core.errors import DrError
+from ..._core.offsets.fingerprints import fingerprints, has_time
+from ..._core.offsets.tails import BEGINNING, Progress, already_copied, first_offset
+from ..._core.resources.topic_ids import recreated
+from ..._kafka.latest import read_latest
+from ..._kafka.records import EXHAUSTED, Reading, read_ranges
+from ..._kafka.topics import describe, offsets_at
+from ..connections.clusters import both, on_each
+from ..observation.pair import ISOLATION, Pair, Partition
+from .request import LossFacts
+from .tail import READ_SECONDS, Tail, TailReader
+
+__all__ = ["Finder", "Found", "read_progress", "require_whole"]
+
+# Offsets of a replica's end that are compared with the beginning of a tail.
+_WINDOW = 1_000_000
+# Records before a tail among which its neighbour must be the only one of its kind.
+_CONTEXT = 2_000
+
+
+@dataclass(frozen=True)
+class Found:
+    """The tails, and what was observed with them."""
+
+    tails: Sequence[Tail]
+    #: Topic ids on the lost cluster.
+    topic_ids: Mapping[str, str]
+    #: Last replicated offsets of the flow from the lost cluster.
+    replicated: Mapping[Partition, int]
+    #: Whether that flow runs.
+    flow_runs: bool
+
+
+class Finder:
+    """Compares the lost cluster with the cluster where the applications live."""
+
+    def __init__(self, pair: Pair, source: str, target: str, facts: LossFacts, reader: TailReader) -> None:
+        self._pair, self._source, self._target = pair, source, target
+        self._facts, self._reader = facts, reader
+
+    def find(self) -> Found:
+        """Every partition of the source with records that the target does not have."""
+        pair, topic_ids = self._pair, self._require_journaled_topics()[self._source]
+        progress = {
+            key: one
+            for key, one in read_progress(pair, self._source, self._target).items()
+            if one.topic_id == topic_ids.get(key[0])
+        }
+        replicated, flow_runs = self._require_stopped([one for one in progress.values() if not one.done])
+        logs, highs = both(
+            lambda: pair.ranges(self._source, pair.topics),
+            lambda: pair.ranges(self._source, pair.topics, "read_uncommitted"),
+        )
+        tails = []
+        for key, (start, end) in sorted(logs.items()):
+            known, high = progress.get(key), highs[key][1]
+            if known is not None and not known.done:
+                tails.append(self._tail(key, (known.through, known.end), start, high, known))
+                continue
+            begin = first_offset(replicated.get(key), known)
+            # Records at or after that offset came from the target: the flow back had begun.
+            limit = min(end, self._facts.flow_back_start.get(key, end))
+            tail = self._tail(key, (begin, limit), start, high, None)
+            if begin > high:
+                tail.truncated = (high, begin)
+            tails.append(tail)
+        self._align(tails, replicated, {key: start for key, (start, _end) in logs.items()})
+        for tail in tails:
+            for record in self._reader.records(tail):
+                tail.count(record, self._facts.failed_over_ms)
+        return Found([tail for tail in tails if tail.matters], topic_ids, replicated, flow_runs)
+
+    @staticmethod
+    def _tail(key: Partition, span: tuple[int, int], start: int, high: int, resumes: Progress | None) -> Tail:
+        begin, end = span
+        expired = (begin, min(start, end)) if begin < min(start, end) else None
+        first = max(begin, start)
+        return Tail(key, first, max(end, first), high, expired, resumes=resumes)
+
+    def _require_journaled_topics(self) -> dict[str, dict[str, str]]:
+        ids = on_each(self._pair.kafka, lambda alias: describe(self._pair.kafka[alias], self._pair.topics))
+        missing = [f"{name} on {alias}" for alias, found in ids.items() for name, state in found.items() if not state]
+        if missing:
+            hint = "Nothing was written. The playbook enable creates originals; or take the topic out of the inventory."
+            raise DrError("topic_missing", f"There is no {', '.join(missing[:5])}.", hint)
+        found = {
+            alias: {name: state.topic_id for name, state in states.items() if state is not None}
+            for alias, states in ids.items()
+        }
+        other = recreated(self._facts.topic_ids, found)
+        if other:
+            raise DrError(
+                "topic_recreated",
+                f"Created again since the pair was enabled: {'; '.join(other)}.",
+                "What lies there is no tail of what was copied. Nothing was written. Take those topics out of the"
+                " inventory to salvage the others.",
+            )
+        return found
+
+    def _require_stopped(self, unfinished: list[Progress]) -> tuple[dict[Partition, int], bool]:
+        """Last replicated offsets of the flow, and whether it runs. Either the flow replicates the tail, or the replay.
+
+        A replay that has not ended continues while the flow runs: the flow's offsets were set after that range
+        (SOUNDNESS 24).
+        """
+        look = self._pair.engine.observe(self._source, self._target)
+        source = look.connectors["source"]
+        past = [look.copied.get((one.topic, one.partition), -1) >= one.end - 1 for one in unfinished]
+        if not source.final and not (unfinished and all(past)):
+            raise DrError(
+                "flow_running",
+                f'"{source.name}" is {source.state} with {len(source.tasks)} tasks, wanted STOPPED with none.',
+                "While it runs it brings the tail over itself, and nothing may be done twice. Nothing was written.",
+            )
+        return look.copied, not source.final
+
+    def _align(self, tails: list[Tail], replicated: Mapping[Partition, int], starts: Mapping[Partition, int]) -> None:
+        """Leave out records that a worker had replicated and whose offsets it had not stored when it died."""
+        pair = self._pair
+        replicas = pair.ranges(self._target, [pair.naming.replica(self._source, topic) for topic in pair.topics])
+        for tail in tails:
+            fresh = tail.resumes is None and tail.expired is None and tail.begin == replicated.get(tail.key, -1) + 1
+            if fresh and tail.begin < tail.end:
+                self._align_one(tail, starts[tail.key], replicas)
+
+    def _align_one(self, tail: Tail, first: int, replicas: Mapping[Partition, tuple[int, int]]) -> None:
+        kafka = self._pair.kafka[self._target]
+        replica = (self._pair.naming.replica(self._source, tail.key[0]), tail.key[1])
+        if replica not in replicas:
+            return  # the flow has not grown it yet, so nothing was copied into it
+        start, end = replicas[replica]
+        if self._pair.naming.policy == "identity":
+            # There the replica ends where the applications began to write.
+            end = min(end, self._facts.cut.get(tail.key, end))
+        at = max(first, tail.begin - _CONTEXT)
+        context = self._reader.range(tail.key, at, tail.begin) if at < tail.begin else []
+        lowest: int | None = None
+        timed = next((one.timestamp for one in reversed(context) if has_time(one)), None)
+        if timed is not None:
+            # The replicas of later records lie after the replica of that record.
+            lowest = offsets_at(kafka, {replica: timed})[replica]
+        elif tail.begin == first == start == 0:
+            # No offset is stored and nothing has expired: the first records of both logs are the same.
+            lowest = 0
+        if lowest is None or max(lowest, start) >= end:
+            return
+        span = (max(lowest, start), end)
+        if span[1] - span[0] > _WINDOW:
+            raise DrError(
+                "tail_not_aligned",
+                f"Where the copy of {tail.key[0]}-{tail.key[1]} ends cannot be told: {span[1] - span[0]} offsets of"
+                f" {self._target} may lie behind the last noted record.",
+                "Nothing was written. Let the flow bring the tail over, which needs no such look.",
+            )
+        read = read_ranges(kafka, {replica: span}, Reading(ISOLATION, timeout=READ_SECONDS))[replica]
+        if read.ended != EXHAUSTED:
+            raise DrError(
+                "tail_not_aligned",
+                f"{replica[0]}-{replica[1]} on {self._target} could not be read from {span[0]} to {span[1]}:"
+                f" {read.ended}.",
+                "Nothing was written. Start again when every partition has a leader.",
+            )
+        if not read.records:
+            return
+        beginning = self._reader.range(tail.key, tail.begin, tail.end, len(read.records))
+        marks, there = fingerprints([*context, *beginning], read.records)
+        before, ahead = marks[: len(context)], marks[len(context) :]
+        tail.already_replicated = already_copied([BEGINNING, *before], ahead, [BEGINNING, *there])
+        if tail.already_replicated:
+            tail.begin = beginning[tail.already_replicated - 1].offset + 1
+
+
+def read_progress(pair: Pair, source: str, target: str) -> dict[Partition, Progress]:
+    """The replays of the pair's tails, finished or not, from the state topic."""
+    state = read_latest(pair.kafka[target], pair.spec.state_topic) or {}
+    found = [
+        Progress.of(value)
+        for value in state.values()
+        if value.get("kind") == "salvage" and (value["pair"], value["source"]) == (pair.spec.name, source)
+    ]
+    return {(one.topic, one.partition): one for one in found}
+
+
+def require_whole(tails: Sequence[Tail], source: str, accepted: Collection[str]) -> None:
+    """Raise where a part of a tail is missing, except of the topics ``accepted``."""
+    gone = [tail for tail in tails if (tail.expired or tail.truncated) and tail.key[0] not in accepted]
+    if gone:
+        first = gone[0]
+        low, high = first.expired or first.truncated or (0, 0)
+        why = "has been deleted by retention" if first.expired else "is gone: its log ended further behind before"
+        raise DrError(
+            "tail_expired" if first.expired else "tail_truncated",
+            f"Of {len(gone)} tails a part {why}; {first.key[0]}-{first.key[1]} on {source}: offsets {low} to"
+            f" {high - 1}.",
+            "Nothing was written. To go on with the rest, name the topics in kafka_dr_accept_expired (option"
+            " accept_expired).",
+        )

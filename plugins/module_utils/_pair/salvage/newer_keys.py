@@ -1,0 +1,62 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys of the tail that applications have written since the cutover.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from ..._core.errors import DrError
+from ..._core.offsets.tails import PROVENANCE
+from ..._kafka.records import EXHAUSTED, Reading, read_ranges
+from ..observation.pair import ISOLATION, Pair, Partition
+from .tail import CHUNK, READ_SECONDS, Tail, TailReader
+
+__all__ = ["newer_keys", "require_accepted"]
+
+
+def newer_keys(
+    pair: Pair, target: str, tails: Sequence[Tail], reader: TailReader, cut: Mapping[Partition, int]
+) -> list[str]:
+    """Keys of the tails that were written on ``target`` since: a replayed record would look like their newest one."""
+    keys: dict[str, set[bytes]] = {}
+    for tail in tails:
+        keys.setdefault(tail.key[0], set()).update(one.key for one in reader.records(tail) if one.key is not None)
+    logs = pair.ranges(target, keys)
+    found: dict[str, None] = {}
+    for key, (start, end) in sorted(logs.items()):
+        at = max(start, cut.get(key, start))
+        while at < end:
+            reading = Reading(ISOLATION, limit=CHUNK, timeout=READ_SECONDS)
+            read = read_ranges(pair.kafka[target], {key: (at, end)}, reading)[key]
+            if not read.complete:
+                raise DrError(
+                    "tail_unreadable",
+                    f"{key[0]}-{key[1]} on {target} could not be read from {at} to {end}: {read.ended}.",
+                    "Whether newer records have keys of the tail is not known. Nothing was written. Start again"
+                    " when every partition has a leader.",
+                )
+            for record in read.records:
+                # What a replay has brought over itself is not newer.
+                own = any(name.startswith(PROVENANCE) for name, _value in record.headers or ())
+                if record.key in keys[key[0]] and not own:
+                    found.setdefault(f"{key[0]}: {(record.key or b'').decode(errors='replace')}")
+            at = end if read.ended == EXHAUSTED or not read.records else read.records[-1].offset + 1
+    return list(found)
+
+
+def require_accepted(keys: Sequence[str], target: str, accepted: Collection[str]) -> None:
+    """Raise for ``newer_keys`` of topics that are not ``accepted``."""
+    topics = {name.split(":", 1)[0] for name in keys} - set(accepted)
+    if topics:
+        raise DrError(
+            "newer_keys",
+            f"{len(keys)} keys of the tail were written on {target} since, {', '.join(keys[:5])}:"
+            " brought over now, the older record would come last.",
+            "Nothing was written. Replay into the topic <name>.salvage, or name the topics in"
+            " kafka_dr_accept_newer_keys (option accept_newer_keys).",
+        )

@@ -1,0 +1,191 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bring the tail over, once (SOUNDNESS 24).
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..._core.changes import Change, Outcome
+from ..._core.errors import DrError
+from ..._core.offsets.skipped_ranges import add, usable
+from ..._core.offsets.tails import Progress
+from ..._kafka.salvage import Replayer
+from ..._kafka.topics import describe
+from ..observation.pair import Pair, Partition
+from .finding import Found, read_progress
+from .newer_keys import newer_keys, require_accepted
+from .request import LossFacts, SalvageRequest
+from .tail import Tail, TailReader
+
+__all__ = ["Replay"]
+
+
+class Replay:
+    """Replays tails on the target; the stored offsets of the flow are set after them first."""
+
+    def __init__(self, pair: Pair, request: SalvageRequest, found: Found, facts: LossFacts, reader: TailReader) -> None:
+        self._pair, self._request, self._found = pair, request, found
+        self._facts, self._reader = facts, reader
+        self._source, self._target = request.source, request.target
+        self._identity = pair.naming.policy == "identity"
+        #: Keys of the tail that were written on the target since; known after ``replay`` into the original topics.
+        self.newer_keys: list[str] = []
+
+    def replay(self, check: bool) -> list[Outcome]:
+        """Record the ranges, set the flow's offsets after them, then replay the records: in this order, once."""
+        tails = self._found.tails
+        left = [tail for tail in tails if tail.records or tail.resumes]
+        shorter = {tail.key: tail.truncated[0] - 1 for tail in tails if tail.truncated}
+        into = self._request.into
+        if into == "original":
+            self.newer_keys = newer_keys(self._pair, self._target, left, self._reader, self._facts.cut)
+            require_accepted(self.newer_keys, self._target, self._request.accept_newer_keys)
+        set_back = bool(shorter) and not self._identity
+        if set_back or (left and not self._identity and not self._found.flow_runs):
+            # Before a range is recorded: until a recorded range is replayed, enable refuses the flow.
+            self._require_writable_offsets()
+        raised = self._raised(left)
+        forgotten = self._forget(shorter) if set_back else []
+        if not check and (left or forgotten):
+            spec, kafka = self._pair.spec, self._pair.kafka[self._target]
+            with contextlib.closing(Replayer(kafka, spec.name, spec.state_topic)) as to:
+                # The writer of a killed run is fenced now; what it had committed counts.
+                if left:
+                    self._bring(to, left)
+                if forgotten:
+                    to.note(forgotten)
+        if set_back and not check:
+            # Accepted by name: the flow continues from the end of the source's log, and replicates nothing again.
+            self._set_offsets(shorter, "The flow must not run with its old offsets.")
+        changes = [
+            Change("offsets", f"{key[0]}-{key[1]}", "lower", None, {"copied": at})
+            for key, at in shorter.items()
+            if set_back
+        ]
+        changes += raised
+        changes += [
+            Change(
+                "tail",
+                f"{tail.key[0]}-{tail.key[1]}",
+                "replay",
+                None,
+                {"into": self._request.replay_topic(tail.key[0]), "records": tail.records},
+            )
+            for tail in left
+        ]
+        return [Outcome(change, "planned" if check else "done") for change in changes]
+
+    def _raised(self, tails: list[Tail]) -> list[Change]:
+        """The flow's stored offsets that are set after these tails, before a record is brought over."""
+        if self._identity or self._found.flow_runs:
+            return []
+        ends, now = {tail.key: tail.end - 1 for tail in tails}, self._found.replicated
+        return [
+            Change("offsets", f"{key[0]}-{key[1]}", "raise", {"copied": now.get(key)}, {"copied": at})
+            for key, at in ends.items()
+            if at > now.get(key, -1)
+        ]
+
+    def _bring(self, replayer: Replayer, tails: Sequence[Tail]) -> None:
+        self._require_topics(tails)
+        plans = self._plans(tails)
+        replayer.note([plan for _tail, plan in plans])
+        if not self._identity and not self._found.flow_runs:
+            self._set_flow_after({tail.key: plan.end - 1 for tail, plan in plans})
+        cluster = self._pair.kafka[self._source].cluster_id
+        for tail, plan in plans:
+            tail.begin, tail.end = max(tail.begin, plan.through), plan.end
+            for records in self._reader.chunks(tail):
+                through = records[-1].offset + 1
+                topic = self._request.replay_topic(tail.key[0])
+                replayer.send(topic, cluster, records, replace(plan, through=through))
+                tail.replayed += len(records)
+            replayer.note([replace(plan, through=plan.end)])
+
+    def _require_topics(self, tails: Sequence[Tail]) -> None:
+        topics = {tail.key: self._request.replay_topic(tail.key[0]) for tail in tails}
+        found = describe(self._pair.kafka[self._target], sorted(set(topics.values())))
+        for (_topic, partition), name in topics.items():
+            state = found[name]
+            if state is None or state.partitions <= partition:
+                raise DrError(
+                    "salvage_topic",
+                    f'The topic "{name}" on {self._target} does not exist with {partition + 1} or more partitions.',
+                    "The playbook salvage makes it. Nothing was written.",
+                )
+
+    def _plans(self, tails: Sequence[Tail]) -> list[tuple[Tail, Progress]]:
+        """The range of each tail that is replayed now: the one that a replay has begun, or all of it."""
+        pair, into = self._pair.spec.name, self._request.into
+        now = read_progress(self._pair, self._source, self._target)
+        plans: list[tuple[Tail, Progress]] = []
+        for tail in tails:
+            known, topic_id = now.get(tail.key), self._found.topic_ids[tail.key[0]]
+            if known is not None and known.topic_id != topic_id:
+                known = None
+            if known is not None and not known.done:
+                if known.into != into:
+                    raise DrError(
+                        "salvage_elsewhere",
+                        f"A replay of {tail.key[0]}-{tail.key[1]} into {known.into} has not ended, wanted {into}.",
+                        "Start it again as it began: nothing may be brought over twice.",
+                    )
+                plans.append((tail, known))
+                continue
+            # The last child of a killed run may have finished a range since the tail was found.
+            begin = tail.begin if known is None else max(tail.begin, known.end)
+            if begin < tail.end:
+                plan = Progress(pair, self._source, *tail.key, topic_id, into, begin, tail.end, begin)
+                plans.append((tail, self._with_skipped_range(plan, tail, known)))
+        return plans
+
+    def _with_skipped_range(self, plan: Progress, tail: Tail, known: Progress | None) -> Progress:
+        """``plan`` with the earlier skipped ranges, and the one that the flow will skip because of it."""
+        replica = self._pair.naming.replica(self._source, plan.topic)
+        state = describe(self._pair.kafka[self._target], [replica])[replica]
+        now = "" if state is None else state.topic_id
+        before = () if known is None else known.holes
+        if before and known is not None:
+            same = known.replica_id == now and usable(before, self._found.replicated.get(tail.key))
+            before = before if same else None
+        if self._identity or self._found.flow_runs:
+            return replace(plan, holes=before, replica_id=now)
+        # With undecided records: later records lie after them, whether they are committed or not.
+        logs = self._pair.ranges(self._target, [replica], "read_uncommitted") if state is not None else {}
+        # A partition that the flow has not grown yet is empty.
+        end = logs.get((replica, plan.partition), (0, 0))[1]
+        begin = tail.expired[0] if tail.expired else tail.begin
+        return replace(plan, holes=add(before, begin, plan.end, end), replica_id=now)
+
+    def _forget(self, last: Mapping[Partition, int]) -> list[Progress]:
+        """Progress of partitions whose flow is set back to these offsets. It ends there: other records come after."""
+        now = read_progress(self._pair, self._source, self._target)
+        return [
+            replace(one, holes=None, end=min(one.end, at + 1), through=min(one.through, at + 1))
+            for one, at in ((now[key], at) for key, at in last.items() if key in now)
+            if one.topic_id == self._found.topic_ids[one.topic]
+        ]
+
+    def _set_flow_after(self, ends: Mapping[Partition, int]) -> None:
+        have = self._pair.engine.observe(self._source, self._target).copied
+        higher = {key: at for key, at in ends.items() if at > have.get(key, -1)}
+        self._set_offsets(higher, "No record was brought over.")
+
+    def _require_writable_offsets(self) -> None:
+        if not self._pair.engine.capabilities.offsets_writable:
+            raise DrError(
+                "no_offsets",
+                f"The stored offsets of {self._source}->{self._target} cannot be set, so the flow would bring the tail"
+                " over again.",
+                "No record was brought over. Let the flow bring the tail over: run the playbook enable.",
+            )
+
+    def _set_offsets(self, wanted: Mapping[Partition, int], so_far: str) -> None:
+        self._pair.engine.offsets(self._source, self._target).update(wanted, f"{so_far} Start the same playbook again.")
