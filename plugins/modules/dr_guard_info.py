@@ -51,15 +51,14 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._guard import require_ownership
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import Held, guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
 
 def work(module: AnsibleModule) -> Result:
-    """Ask once."""
+    """Prove it once."""
     require_ownership()
-    asked = module.params["guard"] or {}
-    return Result(extra={"held": bool(asked.get("run") or asked.get("lease")) and not module.check_mode})
+    return Result(extra={"held": Held.of(module.params["guard"]) is not None and not module.check_mode})
 
 
 def main() -> None:

@@ -14,9 +14,8 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.leases import Lease
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.ownership import Claim
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import Guard
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import Guard, Held
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.leases import write_lease
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
     client_control,
@@ -112,7 +111,10 @@ def test_no_module_changes_anything_for_a_controller_that_was_overtaken(pair: Pa
 
 
 def test_a_run_that_is_overtaken_between_two_effects_of_one_module_is_refused_the_second(pair: Pair) -> None:
-    guard = Guard(Claim(run=pair.run["run_id"], turn=0), {**pair.guard(), "any_side": False}, 15.0)
+    held = Held.of({**pair.guard(), "any_side": False})
+    assert held is not None
+    assert (held.claim.run, held.claim.turn) == (pair.run["run_id"], 0)
+    guard = Guard(held, 15.0)
     guard()
     pair.overtake()
     with pytest.raises(Exception, match="taken over 1 times"):
@@ -144,7 +146,10 @@ def test_a_lease_is_held_until_another_process_ends_it_whatever_the_clocks_say(p
 
 
 def test_the_first_proof_takes_tenths_of_a_second_and_each_further_one_far_less(pair: Pair) -> None:
-    guard = Guard(Claim(run=pair.run["run_id"], turn=0), {**pair.guard(), "any_side": False}, 15.0)
+    held = Held.of({**pair.guard(), "any_side": False})
+    assert held is not None
+    assert (held.claim.run, held.claim.turn) == (pair.run["run_id"], 0)
+    guard = Guard(held, 15.0)
     spent = []
     for _number in range(6):
         before = time.monotonic()

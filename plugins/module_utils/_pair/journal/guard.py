@@ -9,6 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -24,7 +25,31 @@ from ..connections.clusters import connect_answering, connect_pair
 from .copies import Book, JournalCopies
 from .leases import leases_of
 
-__all__ = ["Guard", "guarded"]
+__all__ = ["Guard", "Held", "guarded"]
+
+
+@dataclass(frozen=True)
+class Held:
+    """The option ``guard``: what a controller holds, and where that is recorded."""
+
+    claim: Claim
+    #: Connection properties by alias of the clusters that keep the journal.
+    clusters: Mapping[str, Any]
+    #: Name of the pair in the journal.
+    pair: str
+    journal_topic: str
+    state_topic: str
+    #: Any cluster that responds is proof enough: a run is taken back.
+    any_side: bool
+
+    @classmethod
+    def of(cls, option: Mapping[str, Any] | None) -> Held | None:
+        """None where the option names neither a run nor a lease."""
+        claim = Claim.of(option or {})
+        if option is None or claim is None:
+            return None
+        topics = (option["topic"], option["state_topic"])
+        return cls(claim, option["clusters"], option["pair"], *topics, option["any_side"])
 
 
 class Guard:
@@ -33,8 +58,8 @@ class Guard:
     A copy that cannot be read proves nothing, so it is an error, except while a run is taken back (``any_side``).
     """
 
-    def __init__(self, claim: Claim, option: Mapping[str, Any], timeout: float) -> None:
-        self._claim, self._option, self._timeout = claim, option, timeout
+    def __init__(self, held: Held, timeout: float) -> None:
+        self._held, self._timeout = held, timeout
         self._kafkas: dict[str, Kafka] | None = None
         self._copies: JournalCopies | None = None
         self._book: Book | None = None
@@ -44,26 +69,26 @@ class Guard:
         """Raise ``run_superseded`` where another controller has taken over."""
         with self._lock:
             kafkas = self._connected()
-            state = self._state(kafkas) if self._claim.run else JournalState()
-            place = (self._option["state_topic"], self._option["pair"])
-            self._claim.require(state, leases_of(kafkas, *place) if self._claim.lease else ())
+            held, claim = self._held, self._held.claim
+            state = self._state(kafkas) if claim.run else JournalState()
+            claim.require(state, leases_of(kafkas, held.state_topic, held.pair) if claim.lease else ())
 
     def _connected(self) -> dict[str, Kafka]:
         if self._kafkas is None:
-            connect = connect_answering if self._option["any_side"] else connect_pair
-            self._kafkas = connect(self._option["clusters"], self._timeout)
+            connect = connect_answering if self._held.any_side else connect_pair
+            self._kafkas = connect(self._held.clusters, self._timeout)
         return self._kafkas
 
     def _state(self, kafkas: Mapping[str, Kafka]) -> JournalState:
         """The journal is read again only if one of its copies has grown since."""
         if self._copies is None:
-            self._copies = JournalCopies(kafkas, self._option["topic"], self._option["pair"])
+            self._copies = JournalCopies(kafkas, self._held.journal_topic, self._held.pair)
         if self._book is None or self._copies.moved(self._book):
             self._book = self._copies.look()
         if self._book.missing:
             raise DrError(
                 "journal_missing",
-                f'The journal topic "{self._option["topic"]}" does not exist on {", ".join(self._book.missing)}, so'
+                f'The journal topic "{self._held.journal_topic}" does not exist on {", ".join(self._book.missing)}, so'
                 " nothing shows whether another controller has taken over this run.",
                 "Run the playbook enable: it creates the topic.",
             )
@@ -74,11 +99,10 @@ def guarded(work: Callable[[AnsibleModule], Result]) -> Callable[[AnsibleModule]
     """``work`` that proves ownership before each of its effects, if the task passes the option ``guard``."""
 
     def proven(module: AnsibleModule) -> Result:
-        option = module.params["guard"] or {}
-        claim = Claim.of(option)
-        if claim is None or module.check_mode:
+        held = Held.of(module.params["guard"])
+        if held is None or module.check_mode:
             return work(module)
-        with owned(Guard(claim, option, float(module.params.get("request_timeout") or 15.0))):
+        with owned(Guard(held, float(module.params.get("request_timeout") or 15.0))):
             return work(module)
 
     return proven
