@@ -18,14 +18,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventor
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import rehearsal as drill
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import runs
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import (
-    advice,
-    change_plan,
-    metrics,
-    plan,
-)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import advice
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import cutover as report
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import rehearsal as drill_report
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources import acl, retention, topic_ids
 
 
@@ -76,13 +70,7 @@ class FilterModule:
             advice.stopped_text,
             advice.failure_reason,
             at_rest.judge_at_rest,
-            change_plan.change_plan,
-            change_plan.change_plan_lines,
-            change_plan.rehearsal_changes,
             drill_pair,
-            drill_report.drill_lines,
-            drill_report.drill_note,
-            drill_report.drill_report,
             hooks.hook_lines,
             hooks.hooks_at,
             layout.client_batches,
@@ -95,8 +83,6 @@ class FilterModule:
             layout.salvage_topics,
             layout.larger_replicas,
             layout.unequal_partitions,
-            metrics.readiness_metrics,
-            plan.cutover_plan,
             preflight.first_positions,
             preflight.judge_cutover,
             preflight.judge_disaster,
@@ -106,13 +92,8 @@ class FilterModule:
             preflight.written_behind,
             retention.retention_plan,
             schema.names,
-            report.checkpoint_lines,
-            report.cutover_report,
             report.epoch_seconds,
-            report.lease_lines,
-            report.report_lines,
             runs.resume_command,
-            report.status_lines,
             runs.unfinished_run,
             run_whole,
         )

@@ -27,7 +27,7 @@ STATE = {
     "cutover_run": "r1",
     "cutover_outcome": "failed",
     "cutover_failure": None,
-    "report_content": {"verdict": "UNKNOWN"},
+    "report_result": {"report": {"verdict": "UNKNOWN"}},
 }
 
 

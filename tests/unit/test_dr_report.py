@@ -17,7 +17,12 @@ from ansible_collections.switchback.kafka_dr.tests.support.modules import run_mo
 
 @pytest.mark.parametrize("check", [True, False])
 def test_each_name_gets_the_report_and_nothing_counts_as_a_change(tmp_path: Path, check: bool) -> None:
-    params = {"folder": str(tmp_path / "a" / "b"), "names": ["last", "run-1"], "content": {"verdict": "UNKNOWN"}}
+    params = {
+        "folder": str(tmp_path / "a" / "b"),
+        "names": ["last", "run-1"],
+        "kind": "finished",
+        "facts": {"verdict": "UNKNOWN"},
+    }
     for _again in range(2):
         result = run_module(dr_report, params, check=check, diff=True)
         assert (result["changed"], result["rc"]) == (False, 0)
@@ -38,7 +43,7 @@ READY = {"schema": "switchback.kafka_dr/readiness/1", "pair": "B-P", "from": "P"
 def test_a_report_that_has_a_page_gets_one_beside_each_file_and_the_same_one_is_left_alone(
     tmp_path: Path, check: bool
 ) -> None:
-    params = {"folder": str(tmp_path), "names": ["last", "run-1"], "content": READY}
+    params = {"folder": str(tmp_path), "names": ["last", "run-1"], "kind": "finished", "facts": READY}
     last, first = (f"{'check-' if check else ''}{name}" for name in ("last", "run-1"))
     result = run_module(dr_report, params, check=check, diff=True)
     assert (result["changed"], result["rc"]) == (False, 0)
@@ -64,20 +69,22 @@ def test_a_report_that_has_a_page_gets_one_beside_each_file_and_the_same_one_is_
     assert (tmp_path / f"{last}.html").read_text() == (tmp_path / f"{first}.html").read_text()
     assert (tmp_path / f"{last}.json").stat().st_mode & 0o777 == 0o640
 
-    changed = run_module(dr_report, {**params, "content": {**READY, "controlled": "NO"}}, check=check)
+    changed = run_module(dr_report, {**params, "facts": {**READY, "controlled": "NO"}}, check=check)
     assert ">NO</span> for a controlled cutover" in Path(changed["pages"][0]).read_text()
 
 
 def test_the_report_is_there_whatever_becomes_of_its_page(tmp_path: Path) -> None:
     (tmp_path / "last.html").mkdir()
-    result = run_module(dr_report, {"folder": str(tmp_path), "names": ["last"], "content": READY})
+    result = run_module(dr_report, {"folder": str(tmp_path), "names": ["last"], "kind": "finished", "facts": READY})
     assert result["error"]["code"] == "no_report"
     assert json.loads((tmp_path / "last.json").read_text()) == READY
 
 
 def test_a_folder_that_cannot_be_made_is_a_plain_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    result = run_module(dr_report, {"folder": str(tmp_path / "file" / "x"), "names": ["a"], "content": {}})
+    result = run_module(
+        dr_report, {"folder": str(tmp_path / "file" / "x"), "names": ["a"], "kind": "finished", "facts": {}}
+    )
     assert result["failed"]
     assert result["error"]["code"] == "no_report"
 
@@ -97,10 +104,10 @@ def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path: Path, monkeypa
 
 
 def test_a_check_run_leaves_the_reports_of_real_runs_alone(tmp_path: Path) -> None:
-    params = {"folder": str(tmp_path), "names": ["cutoff-B"], "content": READY}
+    params = {"folder": str(tmp_path), "names": ["cutoff-B"], "kind": "finished", "facts": READY}
     run_module(dr_report, params)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    checked = run_module(dr_report, {**params, "content": {**READY, "controlled": "NO"}}, check=True)
+    checked = run_module(dr_report, {**params, "facts": {**READY, "controlled": "NO"}}, check=True)
     assert [Path(path).name for path in checked["paths"] + checked["pages"]] == [
         "check-cutoff-B.json",
         "check-cutoff-B.html",

@@ -1,0 +1,104 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every kind of report that a playbook writes: from the facts of its role to the document and its lines.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .change_plan import change_plan, change_plan_lines, rehearsal_changes
+from .cutover import checkpoint_lines, cutover_report, lease_lines, report_lines, status_lines
+from .metrics import readiness_metrics
+from .plan import cutover_plan
+from .rehearsal import drill_lines, drill_note, drill_report
+
+__all__ = ["KINDS", "Document", "document"]
+
+Facts = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report."""
+
+    content: dict[str, Any]
+    #: The same for a person.
+    lines: list[str]
+    #: What the state topic keeps of a rehearsal.
+    note: dict[str, Any] = field(default_factory=dict)
+    #: Metrics of a readiness report; None: this kind has none.
+    metrics: str | None = None
+
+
+def document(kind: str, facts: Facts, now: float) -> Document:
+    """The report of ``kind``. ``now``: epoch seconds, when the run ended or the pair was observed."""
+    return _BUILDERS[kind](facts, now)
+
+
+def _cutover(facts: Facts, now: float) -> Document:
+    """``planned``: facts of the plan, in check mode; empty: there is no plan."""
+    plan = cutover_plan(facts["planned"]) if facts["planned"] else {}
+    report = cutover_report({**facts, "ended": now, "plan": plan})
+    return Document(report, report_lines(report))
+
+
+def _rehearsal(facts: Facts, now: float) -> Document:
+    report = drill_report({**facts, "ended": now})
+    return Document(report, drill_lines(report), note=drill_note(report))
+
+
+def _readiness(facts: Facts, now: float) -> Document:
+    """``readiness`` and ``lines``: as ``dr_readiness`` returns them."""
+    report = {"schema": "switchback.kafka_dr/readiness/1", "pair": facts["pair"], **facts["readiness"]}
+    return Document(report, list(facts["lines"]), metrics=readiness_metrics(report, now))
+
+
+def _status(facts: Facts, now: float) -> Document:
+    """``status``: as ``dr_status_info`` returns it; ``state`` and ``leases``: as ``dr_journal`` does."""
+    state, leases, status = facts["state"], facts.get("leases") or [], facts["status"]
+    report = {"schema": "switchback.kafka_dr/status/1", "journal": state, "leases": leases, **status}
+    lines = status_lines(status, state["active"], state.get("run"), facts.get("run_on") or "")
+    return Document(report, [*lines, *lease_lines(leases, now)])
+
+
+def _checkpoint(facts: Facts, _now: float) -> Document:
+    """``result``: of ``dr_checkpoint``; ``to``: the alias of the cluster that it wrote to."""
+    result, to = facts["result"], facts["to"]
+    same = ("outcome", "reason", "committed", "rereads", "ahead", "left_out")
+    report = {
+        "schema": "switchback.kafka_dr/checkpoint/1",
+        "pair": facts["pair"],
+        "to": to,
+        **{key: result[key] for key in same},
+        "positions": result["details"],
+    }
+    return Document(report, checkpoint_lines(result, to))
+
+
+def _changes(facts: Facts, _now: float) -> Document:
+    """``planned``: facts of ``change_plan``; ``rehearsal``: the pair of a rehearsal, which makes and deletes it all."""
+    own = rehearsal_changes(facts["rehearsal"]) if facts.get("rehearsal") else []
+    plan = change_plan({**facts, "changes": own})
+    return Document(plan, change_plan_lines(plan))
+
+
+def _finished(facts: Facts, _now: float) -> Document:
+    return Document(dict(facts), lines=[])
+
+
+_BUILDERS: dict[str, Callable[[Facts, float], Document]] = {
+    "cutover": _cutover,
+    "rehearsal": _rehearsal,
+    "readiness": _readiness,
+    "status": _status,
+    "checkpoint": _checkpoint,
+    "changes": _changes,
+    "finished": _finished,
+}
+KINDS = tuple(_BUILDERS)
