@@ -15,16 +15,18 @@ description:
     flow back must begin at the cut. Earlier, it would copy records to where they came from; later, it would leave out
     what producers wrote meanwhile.
   - Requires the source connector to be STOPPED without tasks and no flow in the other direction. Forgets the offsets
-    of earlier rounds, writes the wanted ones, reads them back, and journals them as the phase C(armed) of O(run).
+    of earlier rounds, writes the wanted ones and reads them back.
+  - Journals them as the phase C(armed) of O(guard.run). Without O(guard.run), O(cut) is journaled for the last run of
+    the journal if that was a disaster failover, which cannot seed the flow back itself.
+  - Reads the topic ids from the journal. With O(cut), a topic with another id fails. Without O(cut), records of a topic
+    with another id, or without an id, count as unknown history.
   - Without O(cut), as when a pair is enabled, a partition keeps the offset that the connector has if it fits both logs,
     and begins at 0 if the target was never written. Else its cut is found by content, behind the only record on the
     source that equals the last one on the target, or the module fails and says what is missing. A connector that
     runs is left alone where the journal knows all topics and nobody has moved the applications by hand.
   - Does not start the connector.
 extends_documentation_fragment:
-  - switchback.kafka_dr.journal
-  - switchback.kafka_dr.journal.turn
-  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 options:
@@ -54,15 +56,6 @@ options:
     description: Whether somebody has moved the applications by hand, so that every partition has a cut to be found.
     type: bool
     default: false
-  topic_ids:
-    description:
-      - Ids of the topics from the journal, as a dictionary from alias to topic to id. With O(cut) another id fails.
-      - Without O(cut), what a topic with another id or without one holds already counts as unknown history.
-    type: dict
-    default: {}
-  run:
-    description: Id of the run in the journal. Without one nothing is journaled.
-    type: str
 attributes:
   check_mode:
     support: partial
@@ -71,7 +64,7 @@ attributes:
     support: full
   idempotent:
     support: partial
-    details: Offsets that are as wanted are left alone; with O(run) the journal gets an entry each time.
+    details: Offsets that are as wanted are left alone; of a run, the journal gets an entry each time.
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
@@ -79,15 +72,12 @@ author:
 EXAMPLES = r"""
 - name: Let the flow back begin at the cut
   switchback.kafka_dr.dr_arm:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    topics: [Payments]
-    policy: identity
+    pair: "{{ kafka_dr_pair.spec }}"
     source: B
     target: P
     cut: "{{ barrier.barrier.cut }}"
     ends: "{{ barrier.barrier.ends }}"
-    pair: B-P
-    run: "{{ journal.run_id }}"
+    guard: "{{ kafka_dr_guard }}"
 """
 
 RETURN = r"""
@@ -119,12 +109,13 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.requests import SeedRequest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.seeding import arm
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    claim_of,
     guard_options,
-    journal_options,
-    pair_options,
-    turn_options,
+    pair_option,
+    pair_spec,
 )
 
 SPEC = ArgumentSpec(
@@ -135,15 +126,25 @@ SPEC = ArgumentSpec(
         "ends": {"type": "dict", "default": {}},
         "accept_tail": {"type": "list", "elements": "str", "default": []},
         "moved": {"type": "bool", "default": False},
-        "topic_ids": {"type": "dict", "default": {}},
-        "run": {"type": "str"},
     }
-).merge(pair_options(), journal_options(), turn_options(), guard_options())
+).merge(pair_option(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
     """Look, set, read back, journal."""
-    return arm(module.params, module.check_mode)
+    params = module.params
+    request = SeedRequest(
+        pair=pair_spec(params),
+        source=params["source"],
+        target=params["target"],
+        cut=params["cut"],
+        ends=params["ends"],
+        accept_tail=params["accept_tail"],
+        moved=params["moved"],
+        claim=claim_of(params),
+        request_timeout=params["request_timeout"],
+    )
+    return arm(request, module.check_mode)
 
 
 def main() -> None:

@@ -11,18 +11,15 @@ module: dr_barrier
 short_description: Put up the barrier of a cutover
 version_added: 1.0.0
 description:
-  - Stops the checkpoint connector and, if O(final), the source connector of the flow from O(leave) to O(enter), and
-    waits until they are STOPPED without tasks.
-  - Then translates the positions of all groups as M(switchback.kafka_dr.dr_translation_info) does, and appends what
-    cannot be read again later to the journal of the run, as its phase C(barrier).
+  - O(guard.run) is the id of a run. The journal names the clusters that this run leaves and enters.
+  - Stops the checkpoint connector and, if O(final), the source connector of the flow between them, and waits until they
+    are STOPPED without tasks.
+  - Then translates the committed offsets of all groups as M(switchback.kafka_dr.dr_translation_info) does, and appends
+    what cannot be read again later to the journal, as the phase C(barrier) of the run.
   - Fails, and journals nothing, when the flow is not drained or a position cannot be found. The connectors stay stopped
     then; the caller brings them back.
 extends_documentation_fragment:
-  - switchback.kafka_dr.journal
-  - switchback.kafka_dr.journal.turn
-  - switchback.kafka_dr.journal.state
-  - switchback.kafka_dr.pair
-  - switchback.kafka_dr.wait
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.translation
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
@@ -30,27 +27,35 @@ options:
   final:
     description:
       - Whether the source connector stops too, so that its progress is final.
-      - Otherwise records go on being copied, and the module waits until the groups' positions are.
+      - Otherwise records go on being replicated, and the module waits until everything that the groups have read is.
     type: bool
     default: true
-  stop_timeout:
-    description: Seconds that the connectors may take to stop.
-    type: float
-    default: 60.0
-  restart_timeout:
-    description: Seconds that the flow may take to stop where its engine restarts a service for that.
-    type: float
-    default: 900.0
-  run:
-    description: Id of the run in the journal.
-    type: str
-    required: true
-  ahead:
-    description:
-      - Of a run that goes on, the positions that were found higher on O(enter) when it first got here, as it journaled
-        them. They are journaled again. If not set, those that are higher now.
-    type: list
-    elements: str
+  waits:
+    description: Bounds of the waits of this module, in seconds.
+    type: dict
+    suboptions:
+      stop_timeout:
+        description: Until the connectors are stopped.
+        type: float
+        default: 60.0
+      restart_timeout:
+        description: Until the flow is stopped, where its engine restarts a service for that.
+        type: float
+        default: 900.0
+      member_timeout:
+        description:
+          - Until the groups have no members. A static member, or a consumer that was killed, stays one until its
+            C(session.timeout.ms) has passed. V(0) looks once.
+        type: float
+        default: 0.0
+      settle:
+        description: How long committed offsets must not change for a group to count as idle.
+        type: float
+        default: 1.0
+      wait_timeout:
+        description: Until everything that the groups have read is replicated, and no transaction is open.
+        type: float
+        default: 120.0
 attributes:
   check_mode:
     support: partial
@@ -67,13 +72,8 @@ author:
 EXAMPLES = r"""
 - name: Put up the barrier
   switchback.kafka_dr.dr_barrier:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    topics: [Payments]
-    groups: [settlement]
-    leave: P
-    enter: B
-    pair: B-P
-    run: "{{ journal.run_id }}"
+    pair: "{{ kafka_dr_pair.spec }}"
+    guard: "{{ kafka_dr_guard }}"
   register: barrier
 """
 
@@ -104,40 +104,55 @@ barrier:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.barrier import barrier
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.requests import BarrierRequest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    acceptance_options,
+    claim_of,
     guard_options,
-    journal_options,
-    pair_options,
-    state_options,
-    translation_options,
-    turn_options,
+    pair_option,
+    pair_spec,
 )
 
+WAITS = {
+    "stop_timeout": {"type": "float", "default": 60.0},
+    "restart_timeout": {"type": "float", "default": 900.0},
+    "member_timeout": {"type": "float", "default": 0.0},
+    "settle": {"type": "float", "default": 1.0},
+    "wait_timeout": {"type": "float", "default": 120.0},
+}
 SPEC = ArgumentSpec(
     {
         "final": {"type": "bool", "default": True},
-        "stop_timeout": {"type": "float", "default": 60.0},
-        "restart_timeout": {"type": "float", "default": 900.0},
-        "run": {"type": "str", "required": True},
-        "ahead": {"type": "list", "elements": "str"},
+        "waits": {"type": "dict", "options": WAITS, "apply_defaults": True},
     }
-).merge(
-    pair_options(),
-    wait_options(),
-    translation_options(),
-    journal_options(),
-    state_options(),
-    turn_options(),
-    guard_options(),
-)
+).merge(pair_option(), acceptance_options(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
     """Stop, translate, journal."""
-    return barrier(module.params, module.check_mode)
+    params = module.params
+    claim, waits = claim_of(params), params["waits"]
+    if claim is None or not claim.run:
+        raise DrError("bad_option", "guard names no run.", "The barrier is a phase of a run in the journal.")
+    request = BarrierRequest(
+        pair=pair_spec(params),
+        claim=claim,
+        final=params["final"],
+        group_lag=params["group_lag"],
+        accept_skips=params["accept_skips"],
+        settle=waits["settle"],
+        members=Bounds(waits["member_timeout"]),
+        replicated=Bounds(waits["wait_timeout"]),
+        stop_timeout=waits["stop_timeout"],
+        restart_timeout=waits["restart_timeout"],
+        request_timeout=params["request_timeout"],
+    )
+    return barrier(request, module.check_mode)
 
 
 def main() -> None:

@@ -18,9 +18,7 @@ description:
     O(leave) and no run is under way. While it works it holds a lease; a run that starts meanwhile waits for it.
   - A position that is not known, or that is already higher, is left alone and listed.
 extends_documentation_fragment:
-  - switchback.kafka_dr.journal
-  - switchback.kafka_dr.journal.state
-  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.attributes
 options:
   leave:
@@ -50,12 +48,9 @@ author:
 EXAMPLES = r"""
 - name: Have B ready for every group, should P be lost
   switchback.kafka_dr.dr_checkpoint:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    topics: [Payments]
-    groups: [settlement]
+    pair: "{{ kafka_dr_pair.spec }}"
     leave: P
     enter: B
-    pair: B-P
 """
 
 RETURN = r"""
@@ -97,11 +92,8 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.presync import checkpoint
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
-    journal_options,
-    pair_options,
-    state_options,
-)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.requests import PresyncRequest
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
 
 SPEC = ArgumentSpec(
     {
@@ -109,12 +101,20 @@ SPEC = ArgumentSpec(
         "enter": {"type": "str", "required": True},
         "wait_timeout": {"type": "float", "default": 60.0},
     }
-).merge(pair_options(), journal_options(), state_options())
+).merge(pair_option())
 
 
 def work(module: AnsibleModule) -> Result:
     """Translate and commit, under a lease."""
-    return checkpoint(module.params, module.check_mode)
+    params = module.params
+    request = PresyncRequest(
+        pair=pair_spec(params),
+        leave=params["leave"],
+        enter=params["enter"],
+        seconds=params["wait_timeout"],
+        request_timeout=params["request_timeout"],
+    )
+    return checkpoint(request, module.check_mode)
 
 
 def main() -> None:

@@ -12,60 +12,28 @@ short_description: Put up the barrier of a disaster, on the surviving side alone
 version_added: 1.0.0
 description:
   - Needs nothing from O(leave). Stops the flow from O(leave) to O(enter) on the workers of O(enter), finds a position
-    for every group and partition from what lies on O(enter), and appends it to the journal there.
+    for every group and partition from what lies on O(enter), and appends it to the journal there, as the phase
+    C(barrier) of O(guard.run). Only the copy of the journal on O(enter) is read.
   - A position is the highest of MirrorMaker 2's newest checkpoint (with the offset-syncs that came later), what the
     scheduled job has prepared, and the group's own of an earlier stay; else the log start. None is ahead of what the
     group has processed. Where MirrorMaker 2 was sending records a second time when it ended, positions move down to the
     first copy, since not all of them came a second time.
-  - With O(policy=identity) it fails unless the flow has no tasks any more. With the other policy the end of copying may
-    be pending; then C(copied) is a lower bound.
+  - With the policy C(identity) it fails unless the flow has no tasks any more. With the other policy the flow may still
+    be replicating; then C(copied) is a lower bound.
   - In check mode it stops and journals nothing, and asks O(leave) whether it still answers.
 extends_documentation_fragment:
-  - switchback.kafka_dr.journal
-  - switchback.kafka_dr.journal.turn
-  - switchback.kafka_dr.journal.state
-  - switchback.kafka_dr.pair
-  - switchback.kafka_dr.wait
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 options:
   leave:
-    description: Alias of the side that is lost.
+    description: Alias of the cluster that is lost.
     type: str
     required: true
   enter:
-    description: Alias of the side that survives.
+    description: Alias of the cluster that survives.
     type: str
     required: true
-  vouched:
-    description:
-      - The groups' own earlier positions on the original topics of O(enter), from the journal, as a dictionary from
-        group to topic to partition to offset.
-    type: dict
-    default: {}
-  topic_ids:
-    description: Ids from the time when the flows were set up, by alias and topic. A topic with another id fails.
-    type: dict
-    default: {}
-  syncs_since:
-    description:
-      - From which record of its offset-syncs topic on a flow is believed, as a dictionary from flow to topic to offset.
-        Checkpoints that are older than that record are not believed either.
-    type: dict
-    default: {}
-  seams:
-    description:
-      - With O(policy=identity), the cuts of all cutovers so far, as RV(switchback.kafka_dr.dr_journal#module:state) has
-        them.
-    type: list
-    elements: dict
-    default: []
-  only_here:
-    description:
-      - With O(policy=default), the offsets below which a replica holds what no other side has, as
-        RV(switchback.kafka_dr.dr_journal#module:state) has them. What groups had not read of that is named as lost.
-    type: dict
-    default: {}
   stop_timeout:
     description: Seconds that the connectors may take to stop.
     type: float
@@ -77,22 +45,13 @@ options:
   member_timeout:
     description:
       - Seconds to wait until the groups have no members. A static member, or a consumer that was killed, stays one
-        until its C(session.timeout.ms) has passed. 0 looks once. Not used in check mode.
+        until its C(session.timeout.ms) has passed. V(0) looks once. Not used in check mode.
     type: float
     default: 0.0
   probe_timeout:
-    description: Check mode. Seconds for the question whether O(leave) answers; asked again only if it does.
+    description: Check mode. Seconds for the question whether O(leave) responds; asked again only if it does.
     type: float
     default: 3.0
-  run:
-    description: Id of the run in the journal. Not needed in check mode.
-    type: str
-  ahead:
-    description:
-      - Of a run that goes on, the positions that were found higher on O(enter) when it first got here, as it journaled
-        them. They are journaled again. If not set, those that are higher now.
-    type: list
-    elements: str
 attributes:
   check_mode:
     support: partial
@@ -109,12 +68,9 @@ author:
 EXAMPLES = r"""
 - name: What would be lost if P were gone now?
   switchback.kafka_dr.dr_disaster:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    topics: [Payments]
-    groups: [settlement]
+    pair: "{{ kafka_dr_pair.spec }}"
     leave: P
     enter: B
-    pair: B-P
   check_mode: true
   register: look
 """
@@ -188,42 +144,48 @@ barrier:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.disaster_barrier import disaster
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.requests import DisasterRequest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
-    MEMBER_TIMEOUT,
+    claim_of,
     guard_options,
-    journal_options,
-    pair_options,
-    state_options,
-    turn_options,
+    pair_option,
+    pair_spec,
 )
 
 SPEC = ArgumentSpec(
     {
         "leave": {"type": "str", "required": True},
         "enter": {"type": "str", "required": True},
-        "vouched": {"type": "dict", "default": {}},
-        "topic_ids": {"type": "dict", "default": {}},
-        "syncs_since": {"type": "dict", "default": {}},
-        "seams": {"type": "list", "elements": "dict", "default": []},
-        "only_here": {"type": "dict", "default": {}},
-        "ahead": {"type": "list", "elements": "str"},
         "stop_timeout": {"type": "float", "default": 10.0},
         "restart_timeout": {"type": "float", "default": 900.0},
-        **MEMBER_TIMEOUT,
+        "member_timeout": {"type": "float", "default": 0.0},
         "probe_timeout": {"type": "float", "default": 3.0},
-        "run": {"type": "str"},
     }
-).merge(pair_options(), wait_options(), journal_options(), state_options(), turn_options(), guard_options())
+).merge(pair_option(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
     """Stop, find, journal."""
-    if not module.check_mode and not module.params["run"]:
-        raise DrError("bad_option", "run is missing: what is found belongs into the journal.")
-    return disaster(module.params, module.check_mode)
+    params = module.params
+    claim = claim_of(params)
+    if not module.check_mode and (claim is None or not claim.run):
+        raise DrError("bad_option", "guard names no run: what is found belongs into the journal.")
+    request = DisasterRequest(
+        pair=pair_spec(params),
+        leave=params["leave"],
+        enter=params["enter"],
+        claim=claim,
+        stop_timeout=params["stop_timeout"],
+        restart_timeout=params["restart_timeout"],
+        members=Bounds(params["member_timeout"]),
+        probe_timeout=params["probe_timeout"],
+        request_timeout=params["request_timeout"],
+    )
+    return disaster(request, module.check_mode)
 
 
 def main() -> None:

@@ -18,14 +18,33 @@ description:
     aborted records and copies that MirrorMaker 2 has sent twice.
   - Where nothing proves the next record (records that cannot be told apart, compaction), the position is the highest
     one that skips nothing, with the records that are read again counted as an upper bound.
-  - Commits nothing; hand RV(positions) to M(switchback.kafka_dr.kafka_group).
+  - Reads from the journal of the pair what no log shows, such as topic ids and the cuts of earlier moves. O(pair) names
+    the pair and its journal topic. Without that topic a group that has not read everything starts at the log start.
+  - Commits nothing. Pass RV(positions) to M(switchback.kafka_dr.kafka_group).
 extends_documentation_fragment:
-  - switchback.kafka_dr.journal.state
-  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.translation
   - switchback.kafka_dr.attributes
 options:
+  leave:
+    description: Alias of the cluster being left. The groups' committed offsets there are the truth.
+    type: str
+    required: true
+  enter:
+    description: Alias of the cluster being entered.
+    type: str
+    required: true
+  settle:
+    description: Seconds over which committed offsets on O(leave) must not change for a group to count as idle.
+    type: float
+    default: 1.0
+  member_timeout:
+    description:
+      - Seconds to wait until the groups have no members. A static member, or a consumer that was killed, stays one
+        until its C(session.timeout.ms) has passed. V(0) looks once.
+    type: float
+    default: 0.0
   barrier:
     description:
       - Whether the flow from O(leave) to O(enter) is stopped, so that its progress is final. This is checked.
@@ -55,9 +74,7 @@ author:
 EXAMPLES = r"""
 - name: Positions on B after the barrier
   switchback.kafka_dr.dr_translation_info:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    topics: [Payments]
-    groups: [settlement]
+    pair: "{{ kafka_dr_pair.spec }}"
     leave: P
     enter: B
   register: translation
@@ -109,23 +126,45 @@ barrier:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.forecast import forecast
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.translation import Translation
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.requests import TranslationRequest
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.translation import translate
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
-    pair_options,
-    state_options,
-    translation_options,
+    acceptance_options,
+    pair_option,
+    pair_spec,
 )
 
 SPEC = ArgumentSpec(
-    {"barrier": {"type": "bool", "default": True}, "forecast": {"type": "bool", "default": False}}
-).merge(pair_options(), wait_options(), translation_options(), state_options())
+    {
+        "leave": {"type": "str", "required": True},
+        "enter": {"type": "str", "required": True},
+        "settle": {"type": "float", "default": 1.0},
+        "member_timeout": {"type": "float", "default": 0.0},
+        "barrier": {"type": "bool", "default": True},
+        "forecast": {"type": "bool", "default": False},
+    }
+).merge(pair_option(), wait_options(), acceptance_options())
 
 
 def work(module: AnsibleModule) -> Result:
     """Translate and report."""
-    return forecast(module.params) if module.params["forecast"] else Translation(module.params).run()
+    params = module.params
+    request = TranslationRequest(
+        pair=pair_spec(params),
+        leave=params["leave"],
+        enter=params["enter"],
+        group_lag=params["group_lag"],
+        accept_skips=params["accept_skips"],
+        settle=params["settle"],
+        members=Bounds(params["member_timeout"], params["wait_sleep"]),
+        replicated=Bounds(params["wait_timeout"], params["wait_sleep"]),
+        final=params["barrier"],
+        request_timeout=params["request_timeout"],
+    )
+    return forecast(request) if params["forecast"] else translate(request)
 
 
 def main() -> None:

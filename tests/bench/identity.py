@@ -138,11 +138,11 @@ class _Bench:
         before = self.meters("B")
         self.produce("B", topic, f"round-{number}", DELTA)
         delta = self.meters("B")["BytesInPerSec", topic] - before.get(("BytesInPerSec", topic), 0)
-        at = {"cut": {topic: cut}, "ends": {topic: ends}, "pair": "B-P", "source": "B", "target": "P"}
+        at = {"cut": {topic: cut}, "ends": {topic: ends}, "source": "B", "target": "P"}
         spent: list[float] = []
 
         def steps() -> None:
-            spent.append(module("dr_arm", {**self.pair(topic), **at})[1])
+            spent.append(module("dr_arm", {"pair": self.pair(topic), **at})[1])
             spent.append(self.flow("B", "P", topic, "running"))
 
         copied = self.copy(topic, steps)

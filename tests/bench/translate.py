@@ -49,14 +49,9 @@ def measure(clusters: Mapping[str, Any], say: Callable[[str], None] = lambda tex
     say(f"{PARTITIONS} partitions with {RECORDS} records each are copied")
     commit_groups(clusters["P"]["bootstrap_servers"], seed=1)
     flow(clusters, "P", "B", "stopped")
-    params = {
-        "clusters": clusters,
-        "topics": [TOPIC],
-        "groups": [f"group-{number}" for number in range(GROUPS)],
-        "leave": "P",
-        "enter": "B",
-        "topic_ids": topic_ids(clusters),
-    }
+    enable(clusters)
+    pair = {"clusters": clusters, "topics": [TOPIC], "groups": [f"group-{number}" for number in range(GROUPS)]}
+    params = {"pair": pair, "leave": "P", "enter": "B"}
     seconds, found = [], {}
     for _run in range(RUNS):
         found, took = module("dr_translation_info", params)
@@ -116,6 +111,15 @@ def commit_groups(servers: str, seed: int) -> None:
         request = [ConsumerGroupTopicPartitions(f"group-{number}", items)]
         for future in admin.alter_consumer_group_offsets(request).values():
             future.result()
+
+
+def enable(clusters: Mapping[str, Any]) -> None:
+    """The journal knows the topics."""
+    for cluster in clusters.values():
+        topics = [{"name": "kafka-dr-journal-internal", "partitions": 1, "replication_factor": 1}]
+        module("kafka_topic", {"bootstrap_servers": cluster["bootstrap_servers"], "topics": topics})
+    data = {"active": "P", "topic_ids": topic_ids(clusters)}
+    module("dr_journal", {"clusters": clusters, "pair": "B-P", "event": "enabled", "data": data})
 
 
 def topic_ids(clusters: Mapping[str, Any]) -> dict[str, dict[str, str]]:

@@ -29,6 +29,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     dr_translation_info,
     kafka_topic,
 )
+from ansible_collections.switchback.kafka_dr.tests.support.journals import journal_state
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair, of_journal
 from brokers import commit
@@ -154,8 +155,9 @@ class Pair:
 
     def translate(self, name: str, *groups: str) -> dict[tuple[str, str], dict[str, Any]]:
         """Rows of the replica by group and topic; re-reads are accepted."""
-        way = {"leave": P, "enter": B, "settle": 0.1, "topic_ids": self.ids(), "group_lag": "reread"}
-        result = run_module(dr_translation_info, {**self.about(name, groups=groups), **way})
+        way = {"leave": P, "enter": B, "settle": 0.1, "group_lag": "reread"}
+        journal = journal_state(self.clusters, (P, B), topic_ids=self.ids())
+        result = run_module(dr_translation_info, as_pair({**self.about(name, groups=groups), **way, **journal}))
         assert result["rc"] == 0, result["msg"]
         return {(row["group"], row["topic"]): row for row in result["details"]}
 
@@ -274,14 +276,15 @@ def test_the_scheduled_job_and_a_disaster_put_groups_where_they_stand(pair: Pair
     groups = list(pair.groups.values())
     about = {**pair.about("untimed", groups=groups), "leave": P, "enter": B}
     kept = {"pair": pair.run, "state_topic": pair.state}
-    job = run_module(dr_checkpoint, {**about, **kept, "topic": pair.journal})
+    job = run_module(dr_checkpoint, as_pair({**about, **kept, "topic": pair.journal}))
     assert (job["rc"], job["outcome"]) == (0, "done"), job
     rows = {row["group"]: row for row in job["details"] if row["topic"] == pair.replica("untimed")}
     assert {at: (rows[group]["offset"], rows[group]["quality"]) for at, group in pair.groups.items()} == {
         at: (at, "exact") for at in POSITIONS
     }
     lost = {P: {"bootstrap_servers": "127.0.0.1:1"}, B: pair.clusters[B]}
-    disaster = run_module(dr_disaster, {**about, **kept, "clusters": lost, "probe_timeout": 0.5}, check=True)
+    look = as_pair({**about, **kept, "clusters": lost, "probe_timeout": 0.5})
+    disaster = run_module(dr_disaster, look, check=True)
     assert disaster["rc"] == 0, disaster["msg"]
     found = {row["group"]: row["offset"] for row in disaster["details"] if row["topic"] == pair.replica("untimed")}
     assert found == {group: at for at, group in pair.groups.items()}

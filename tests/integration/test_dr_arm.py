@@ -29,8 +29,9 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     dr_status_info,
     kafka_topic,
 )
+from ansible_collections.switchback.kafka_dr.tests.support.journals import journal_state
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
-from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair, of_journal
 
 pytestmark = pytest.mark.integration
 
@@ -211,8 +212,11 @@ class Pair:
     # ---- the module
 
     def arm(self, flow: Flow, topic: str, /, *, check: bool = False, **more: Any) -> dict[str, Any]:
-        params = {"clusters": self.clusters, "topics": [topic], "policy": "identity", "pair": "arm", **flow}
-        return run_module(dr_arm, {**params, **more}, check=check, diff=True)
+        params = {"clusters": self.clusters, "topics": [topic], "policy": "identity", "pair": "arm", **flow, **more}
+        ids = params.pop("topic_ids", None)
+        if ids:
+            params |= journal_state(self.clusters, (flow["target"], flow["source"]), topic_ids=ids)
+        return run_module(dr_arm, as_pair(params), check=check, diff=True)
 
     def refused(self, flow: Flow, topic: str, /, **more: Any) -> dict[str, Any]:
         """The error of a call that must change nothing."""
@@ -360,10 +364,11 @@ def test_what_was_armed_is_journaled(pair: Pair, left: tuple[str, Nested, Nested
 
     assert note("enabled", active=P)["rc"] == 0
     run = note("started", type="cutoff", policy="identity", **{"from": P, "to": B})["run_id"]
-    refused = pair.refused(BACK, topic, cut={topic: {**cut[topic], "0": 99}}, run=run, **place)
+    guard = {"clusters": pair.clusters, **place, "run": run, "turn": 0}
+    refused = pair.refused(BACK, topic, cut={topic: {**cut[topic], "0": 99}}, guard=guard, **place)
     assert refused["code"] == "cut_outside_log"
     assert note("read")["state"]["run"]["phases"] == {}
-    result = pair.arm(BACK, topic, cut=cut, ends=ends, run=run, **place)
+    result = pair.arm(BACK, topic, cut=cut, ends=ends, guard=guard, **place)
     assert result["rc"] == 0, result["msg"]
     armed = note("read")["state"]["run"]["phases"]["armed"]
     assert (armed["flow"], armed["cut"], armed["resumed"]) == (f"{B}->{P}", cut, ends)

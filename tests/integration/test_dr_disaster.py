@@ -9,7 +9,7 @@ import json
 import struct
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -22,7 +22,9 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic,
     kafka_topic_info,
 )
+from ansible_collections.switchback.kafka_dr.tests.support.journals import journal_state
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
 from brokers import commit
 
 pytestmark = pytest.mark.integration
@@ -97,12 +99,12 @@ class Side:
     def commit(self, topic: str, offset: int) -> None:
         commit(AdminClient({"bootstrap.servers": self.servers}), self.group, {(topic, 0): offset})
 
-    def look(self, **more: Any) -> dict[str, Any]:
+    def look(self, known: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+        """``known``: what the journal of the surviving side says."""
+        survivor = {self.b: {"bootstrap_servers": self.servers, "connect_url": self.url}}
+        own = {"name": "pair", "topic": f"disaster-{uuid.uuid4().hex[:8]}-internal"}
         params = {
-            "clusters": {
-                self.p: {"bootstrap_servers": DEAD},
-                self.b: {"bootstrap_servers": self.servers, "connect_url": self.url},
-            },
+            "clusters": {self.p: {"bootstrap_servers": DEAD}, **survivor},
             "topics": [self.topic],
             "groups": [self.group],
             "leave": self.p,
@@ -110,13 +112,14 @@ class Side:
             "pair": "pair",
             "state_topic": self.state,
             "probe_timeout": 0.5,
+            **({} if known is None else journal_state(survivor, (self.p, self.b), **known, **own)),
             **more,
         }
-        return run_module(dr_disaster, params, check=True)
+        return run_module(dr_disaster, as_pair(params), check=True)
 
-    def found(self, **more: Any) -> dict[str, Any]:
+    def found(self, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The row of the replica."""
-        result = self.look(**more)
+        result = self.look(known)
         assert result["rc"] == 0, result["msg"]
         return next(row for row in result["details"] if row["topic"] == self.replica)
 
@@ -271,15 +274,15 @@ def test_checkpoints_of_an_earlier_topic_of_that_name_count_for_nothing(side: Si
     side.copy(*range(10))
     side.checkpoint(8, 8)
     since = {f"{side.p}->{side.b}": {side.topic: 0}}
-    assert side.found(syncs_since=since)["offset"] == 8
+    assert side.found({"offset_syncs_start": since})["offset"] == 8
     since[f"{side.p}->{side.b}"][side.topic] = 1
-    assert side.found(syncs_since=since)["offset"] == 0
+    assert side.found({"offset_syncs_start": since})["offset"] == 0
 
 
 def test_the_groups_own_position_of_an_earlier_stay_counts_on_the_original(side: Side) -> None:
     side.copy(*range(10), topic=side.topic)
-    vouched = {side.group: {side.topic: {"0": 7}, side.replica: {"0": 3}}}
-    rows = {row["topic"]: row for row in side.look(vouched=vouched)["details"]}
+    trusted = {side.group: {side.topic: {"0": 7}, side.replica: {"0": 3}}}
+    rows = {row["topic"]: row for row in side.look({"trusted_offsets": trusted})["details"]}
     assert (rows[side.topic]["offset"], rows[side.topic]["method"]) == (7, "prepared")
     assert rows[side.replica]["offset"] == 0
 
@@ -287,7 +290,7 @@ def test_the_groups_own_position_of_an_earlier_stay_counts_on_the_original(side:
 def test_what_cannot_be_right_is_refused(side: Side) -> None:
     missing = side.look(topics=[f"{side.topic}-none"])
     assert missing["error"]["code"] == "topic_missing"
-    again = side.look(topic_ids={side.b: {side.replica: "another"}})
+    again = side.look({"topic_ids": {side.b: {side.replica: "another"}}})
     assert again["error"]["code"] == "topic_recreated"
     side.send(side.checkpoints, (b"rubbish", b"rubbish", int(time.time() * 1000)))
     assert side.look()["error"]["code"] == "checkpoints_unreadable"

@@ -31,6 +31,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     dr_translation_info,
     kafka_topic,
 )
+from ansible_collections.switchback.kafka_dr.tests.support.journals import journal_state
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
 from brokers import commit
@@ -41,6 +42,7 @@ P, B = "TP", "TB"
 THERE, BACK = {"source": P, "target": B}, {"source": B, "target": P}
 COUNT, BACKWARD = 40, 6
 GONE = 25
+JOURNALED = {"trusted_offsets", "topic_ids", "offset_syncs_start"}
 Commits = dict[tuple[str, int], int]
 Written = list[tuple[bytes | None, bytes | None]]
 
@@ -126,8 +128,10 @@ class Pair:
 
     def translate(self, *groups: str, topics: list[str] | None = None, **more: Any) -> dict[str, Any]:
         base = {"clusters": self.clusters, "topics": topics or [self.main], "groups": list(groups), "settle": 0.1}
-        ids = {"topic_ids": self.topic_ids()}
-        return run_module(dr_translation_info, {**base, **ids, "leave": self.p, "enter": self.b, **more})
+        params = {**base, "leave": self.p, "enter": self.b, **more}
+        known = {"topic_ids": self.topic_ids()} | {key: params.pop(key) for key in JOURNALED & params.keys()}
+        journal = journal_state(self.clusters, (params["leave"], params["enter"]), **known)
+        return run_module(dr_translation_info, as_pair({**params, **journal}))
 
     def topic_ids(self) -> dict[str, dict[str, str]]:
         """Of originals and replicas, as the journal keeps them."""
@@ -306,25 +310,25 @@ def test_a_commit_on_the_side_being_entered_is_told_and_not_believed(pair: Pair)
 # ---- the original
 
 
-@pytest.mark.parametrize(("vouched", "offset", "method"), [(4, 4, "own"), (1, 2, "tail"), (None, 2, "tail")])
-def test_on_the_original_the_higher_of_reverse_and_the_vouched_position_counts(
-    pair: Pair, vouched: int | None, offset: int, method: str
+@pytest.mark.parametrize(("trusted", "offset", "method"), [(4, 4, "own"), (1, 2, "tail"), (None, 2, "tail")])
+def test_on_the_original_the_higher_of_reverse_and_the_trusted_position_counts(
+    pair: Pair, trusted: int | None, offset: int, method: str
 ) -> None:
     """SOUNDNESS 7: everything below either was read."""
     group = pair.group(P, {**pair.ends(P, pair.main), (replica(B, pair.main), 0): 2, (replica(B, pair.main), 1): 6})
     # A commit that nobody vouches for may come from a drill.
     pair.group(B, {(pair.main, 0): 5}, group)
-    own = {} if vouched is None else {group: {pair.main: {"0": vouched}}}
-    result = pair.translate(group, vouched=own)
+    own = {} if trusted is None else {group: {pair.main: {"0": trusted}}}
+    result = pair.translate(group, trusted_offsets=own)
     assert result["rc"] == 0, result["msg"]
     row = by_place(result)[pair.main, 0]
     assert (row["offset"], row["method"], row["quality"], row["rereads"]) == (offset, method, "exact", 0)
 
 
-def test_a_vouched_position_past_the_end_is_refused(pair: Pair) -> None:
+def test_a_trusted_position_past_the_end_is_refused(pair: Pair) -> None:
     """SOUNDNESS 8: the original was made again meanwhile."""
     group = pair.group(P, {**pair.ends(P, pair.main), (replica(B, pair.main), 0): 2})
-    result = pair.translate(group, group_lag="reread", vouched={group: {pair.main: {"0": 99}}})
+    result = pair.translate(group, group_lag="reread", trusted_offsets={group: {pair.main: {"0": 99}}})
     assert result["error"]["code"] == "no_position"
     assert "past the log end" in result["msg"]
 
@@ -747,20 +751,20 @@ def test_the_reason_for_a_group_in_a_compacted_topic_says_so(bare: Bare) -> None
             bare.policy(alias, topic, "delete")
 
 
-def test_offset_syncs_before_syncs_since_are_ignored(bare: Bare) -> None:
+def test_offset_syncs_before_their_start_are_ignored(bare: Bare) -> None:
     groups = bare.groups(0, [25])
     bare.write(bare.syncs, bare.real)
     name, end = f"{bare.p}->{bare.b}", len(bare.real)
 
     def look(since: int) -> dict[str, Any]:
-        return bare.offsets(groups, 0, syncs_since={name: {bare.pair.main: since}})[25]
+        return bare.offsets(groups, 0, offset_syncs_start={name: {bare.pair.main: since}})[25]
 
     assert look(0)["checkpoint"] is not None
     for since in (end, end + 100):
         assert (look(since)["checkpoint"], look(since)["offset"], look(since)["quality"]) == (None, 25, "exact")
     # Of another flow or topic that says nothing.
     for other in ({"X->Y": {bare.pair.main: end}}, {name: {"another": end}}):
-        assert bare.offsets(groups, 0, syncs_since=other)[25] == look(0)
+        assert bare.offsets(groups, 0, offset_syncs_start=other)[25] == look(0)
     # What was written since counts, what lies before does not.
     bare.write(bare.syncs, [sync(bare.pair.main, 0, 24, 24), sync(bare.pair.main, 0, 12, 12)])
     assert [look(since)["checkpoint"] for since in (0, 1, 2)] == [13, 13, None]
@@ -790,7 +794,7 @@ def test_an_offset_syncs_topic_that_holds_garbage_is_refused_by_name(bare: Bare,
     assert bare.pair.translate(done)["rc"] == 0
     # What lies before the first record to believe is not looked at.
     since = {f"{bare.p}->{bare.b}": {bare.pair.main: 3}}
-    assert bare.offsets({group: 8}, 0, syncs_since=since)[8]["offset"] == 8
+    assert bare.offsets({group: 8}, 0, offset_syncs_start=since)[8]["offset"] == 8
 
 
 def test_tombstones_in_an_offset_syncs_topic_are_passed_over(bare: Bare) -> None:

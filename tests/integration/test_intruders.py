@@ -176,13 +176,15 @@ class Pair:
 
     def translate(self, topic: str, *groups: str, **more: Any) -> dict[str, Any]:
         base = {"clusters": self.clusters, "topics": [topic], "policy": self.policy, "groups": list(groups)}
-        return run_module(dr_translation_info, {**base, "leave": self.p, "enter": self.b, "settle": 0.1, **more})
+        way = {"leave": self.p, "enter": self.b, "settle": 0.1}
+        return run_module(dr_translation_info, as_pair({**base, **way, **more}))
 
     def barrier(self, topic: str, journal: Journal, *groups: str, **more: Any) -> dict[str, Any]:
         base = {"clusters": self.clusters, "topics": [topic], "policy": self.policy, "groups": list(groups)}
-        way = {"leave": self.p, "enter": self.b, "settle": 0.1, "wait_timeout": 60}
-        place = {"pair": journal.pair, "topic": journal.topic, "run": journal.run}
-        return run_module(dr_barrier, {**base, **way, **place, **more})
+        place = {"pair": journal.pair, "topic": journal.topic}
+        guard = {"clusters": self.clusters, **place, "run": journal.run, "turn": 0}
+        waits = {"settle": 0.1, "wait_timeout": 60}
+        return run_module(dr_barrier, as_pair({**base, **place, "guard": guard, "waits": waits, **more}))
 
 
 class Journal:

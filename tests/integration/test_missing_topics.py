@@ -19,7 +19,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
-from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair, of_journal
 from brokers import commit
 
 pytestmark = pytest.mark.integration
@@ -96,7 +96,7 @@ class Pair:
         return found
 
     def forecast(self) -> dict[str, Any]:
-        return run_module(dr_translation_info, {**self.params, "leave": P, "enter": B, "forecast": True})
+        return run_module(dr_translation_info, as_pair({**self.params, "leave": P, "enter": B, "forecast": True}))
 
 
 @pytest.mark.parametrize("case", MISSING)

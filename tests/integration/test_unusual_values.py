@@ -27,6 +27,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     dr_translation_info,
     kafka_topic,
 )
+from ansible_collections.switchback.kafka_dr.tests.support.journals import journal_state
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
 from brokers import commit, positions
@@ -162,8 +163,9 @@ class Pair:
             )
         }
         params = {"clusters": self.clusters, "topics": [self.topic], "groups": self.groups, "separator": SEPARATOR}
-        more = {"topic_ids": ids, "leave": leave, "enter": enter, "settle": 0.1, "group_lag": "refuse"}
-        return run_module(dr_translation_info, {**params, **more})
+        more = {"leave": leave, "enter": enter, "settle": 0.1, "group_lag": "refuse"}
+        journal = journal_state(self.clusters, (leave, enter), topic_ids=ids)
+        return run_module(dr_translation_info, as_pair({**params, **more, **journal}))
 
     def records(self, alias: str, topic: str, partition: int, start: int, end: int) -> list[Record]:
         read = data_records(self.kafka[alias], (topic, partition), start, end)

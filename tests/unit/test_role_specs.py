@@ -161,5 +161,5 @@ def test_a_group_that_lives_on_both_sides_is_given_to_readiness_alone() -> None:
     calls = [call for path in (ROOT / "roles").glob("*/tasks/*.yml") for call in module_calls(load_yaml(path))]
     assert [name for name, arguments in calls if "local_groups" in str(arguments)] == ["dr_readiness"]
     told = {"dr_barrier", "dr_checkpoint", "dr_disaster"}
-    given = {(name, arguments["groups"]) for name, arguments in calls if name in told and "groups" in arguments}
-    assert given == {(name, "{{ kafka_dr_pair.groups }}") for name in told}
+    given = {(name, arguments["pair"]) for name, arguments in calls if name in told}
+    assert given == {(name, "{{ kafka_dr_pair.spec }}") for name in told}

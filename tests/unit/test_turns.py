@@ -12,6 +12,8 @@ from typing import Any
 from yamls import load_yaml
 
 TASKS = Path(__file__).parents[2] / "roles/cutover/tasks"
+# These take run and turn from the option ``guard``, where a run without a turn is an error (``Claim.require``).
+GUARDED = {f"switchback.kafka_dr.{name}" for name in ("dr_arm", "dr_barrier", "dr_disaster")}
 
 
 def tasks(found: Any) -> Iterator[dict[str, Any]]:
@@ -23,16 +25,18 @@ def tasks(found: Any) -> Iterator[dict[str, Any]]:
 
 
 def writers() -> dict[str, dict[str, Any]]:
-    """Arguments of each module that is given a run, by file and event; who takes a run over has no turn yet."""
+    """Arguments of each module that notes a run, by file and event; who takes a run over has no turn yet."""
     return {
         f"{path.name} {values.get('event', module)}": values
         for path in sorted(TASKS.glob("*.yml"))
         for task in tasks(load_yaml(path))
         for module, values in task.items()
-        if module.startswith("switchback.kafka_dr.") and "run" in values and values.get("event") != "resumed"
+        if module in GUARDED
+        or (module.startswith("switchback.kafka_dr.") and "run" in values and values.get("event") != "resumed")
     }
 
 
 def test_a_controller_that_was_overtaken_is_refused_wherever_a_run_is_noted() -> None:
     assert len(writers()) >= 8
-    assert [name for name, values in writers().items() if "turn" not in values] == []
+    assert {values["guard"] for values in writers().values() if "guard" in values} == {"{{ kafka_dr_guard }}"}
+    assert [name for name, values in writers().items() if not {"turn", "guard"} & values.keys()] == []

@@ -13,14 +13,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._core.flows.pair_spec import PairSpec
+from .._core.journal.ownership import Claim
 from .._core.names import JOURNAL_TOPIC, STATE_TOPIC
 from .._module import ArgumentSpec
 
-# How long those who have left without a word may stay members of their groups.
-MEMBER_TIMEOUT = {"member_timeout": {"type": "float", "default": 0.0}}
-
 __all__ = [
-    "MEMBER_TIMEOUT",
+    "acceptance_options",
+    "claim_of",
     "flow_options",
     "flows_of",
     "guard_options",
@@ -30,7 +29,6 @@ __all__ = [
     "pair_spec",
     "rehearsal_option",
     "state_options",
-    "translation_options",
     "turn_options",
 ]
 
@@ -123,20 +121,16 @@ def guard_options() -> ArgumentSpec:
     return ArgumentSpec({"guard": {"type": "dict", "options": guard}})
 
 
-def translation_options() -> ArgumentSpec:
-    """Which way, and what counts as known."""
+def claim_of(params: Mapping[str, Any]) -> Claim | None:
+    """The run or lease that the option ``guard`` names."""
+    return Claim.of(params["guard"] or {})
+
+
+def acceptance_options() -> ArgumentSpec:
+    """Which inexact offsets are accepted; documented in the fragment ``translation``."""
     return ArgumentSpec(
         {
-            "leave": {"type": "str", "required": True},
-            "enter": {"type": "str", "required": True},
             "group_lag": {"type": "str", "choices": ["refuse", "reread"], "default": "refuse"},
             "accept_skips": {"type": "list", "elements": "str", "default": []},
-            "vouched": {"type": "dict", "default": {}},
-            "topic_ids": {"type": "dict", "default": {}},
-            "syncs_since": {"type": "dict", "default": {}},
-            "seams": {"type": "list", "elements": "dict", "default": []},
-            "only_here": {"type": "dict", "default": {}},
-            "settle": {"type": "float", "default": 1.0},
-            **MEMBER_TIMEOUT,
         }
     )

@@ -23,8 +23,10 @@ from .._core.checks.not_carried import not_carried
 from .._core.checks.readiness import CHECKS, SETTINGS
 from .._core.checks.residence import missing_epochs
 from .._core.errors import DrError
+from .._core.flows.pair_spec import DEFAULTS, PairSpec
 from .._core.journal.durations import durations
 from .._core.journal.events import Event, merge
+from .._core.journal.facts import JournalFacts
 from .._core.journal.state import JournalState, fold
 from .._core.names import Naming, flow_name
 from .._core.offsets.flow_restart import misfits
@@ -33,6 +35,7 @@ from .._core.offsets.unreplicated import Uncopied
 from .._core.resources.acl import EVERYBODY, Acl, bans, client_acls, granted, wanted_acls
 from .._core.resources.topic_filters import Filter, left_out
 from .._core.resources.topics import TopicState
+from .._core.waiting import Bounds
 from .._engines.base import Engine
 from .._engines.opening import open_engine
 from .._kafka import acls
@@ -54,6 +57,7 @@ from .observation.unreplicated import uncopied
 from .offsets.disaster_barrier import survey
 from .offsets.evidence import of_sight
 from .offsets.forecast import lasting
+from .offsets.requests import DisasterRequest
 from .offsets.translation import find_positions
 
 __all__ = ["readiness"]
@@ -174,6 +178,7 @@ class _Look:
         self._unknown: dict[str, str] = {}
         self.kafka: dict[str, Kafka] = {}
         self.events: list[Event] = []
+        self._journaled = JournalFacts()
         self.x = self.y = ""
 
     @property
@@ -190,8 +195,8 @@ class _Look:
         state = None if journal is None else journal.as_dict()
         self.y = self._params["to"] or self._other((state or {}).get("active") or self._params["home"])
         self.x = self._other(self.y)
-        # Translation and survey take it from the parameters.
-        self._params = {**self._params, "leave": self.x, "enter": self.y}
+        if journal is not None:
+            self._journaled = JournalFacts.toward(journal, self.y)
         workers, versions = self._workers()
         there = self.y in self.kafka
         rights = self._part("rights", self._rights) if there else None
@@ -199,7 +204,7 @@ class _Look:
         if state is not None and not any(away.values()):
             seen = self._both_sides(state, workers)
         elif state is not None and there:
-            seen = {"survey": self._part("survey", lambda: self._survey(state, None))}
+            seen = {"survey": self._part("survey", lambda: self._survey(None))}
         return Facts(
             x=self.x,
             y=self.y,
@@ -276,6 +281,12 @@ class _Look:
         return list(dict.fromkeys([*originals, *(self._naming.replica(other, name) for name in originals)]))
 
     @cached_property
+    def _spec(self) -> PairSpec:
+        named = {"name": self._params["pair"], "journal_topic": self._params["topic"]}
+        keys = DEFAULTS.keys() | {"clusters", "topics"}
+        return PairSpec.of({**{key: self._params[key] for key in keys if self._params.get(key)}, **named})
+
+    @cached_property
     def _opened(self) -> Opened:
         return Opened(self.kafka, open_engine(self._clusters, self._naming, self.kafka, self._timeout))
 
@@ -306,11 +317,19 @@ class _Look:
     def _topics(self, alias: str, names: Sequence[str]) -> dict[str, TopicState | None]:
         return describe(self.kafka[alias], names, dict.fromkeys(names, SETTINGS))
 
-    def _survey(self, state: Mapping[str, Any], sight: Sight | None) -> dict[str, Any]:
-        left = state["left"].get(self.y, {})
-        known = {name: state[name] for name in ("topic_ids", "syncs_since", "seams", "only_here")}
-        params = {**self._params, **known, "vouched": left.get("positions", {}), "ahead": None}
-        return survey(params, self._opened, sight)
+    def _survey(self, sight: Sight | None) -> dict[str, Any]:
+        request = DisasterRequest(
+            pair=self._spec,
+            leave=self.x,
+            enter=self.y,
+            claim=None,
+            stop_timeout=0.0,
+            restart_timeout=0.0,
+            members=Bounds(0.0),
+            probe_timeout=0.0,
+            request_timeout=self._timeout,
+        )
+        return survey(request, self._journaled, self._opened, sight)
 
     def _rights(self) -> tuple[list[str], list[str]]:
         """Those that a declared principal lacks on the side being entered, and clients that declare none.
@@ -347,8 +366,7 @@ class _Look:
     def _both_sides(self, state: Mapping[str, Any], workers: Mapping[str, str | None]) -> dict[str, Any]:
         """Everything is seen once, at one time; then each part makes of it what it needs."""
         flows = [(self.x, self.y)] + ([] if self._naming.policy == "identity" else [(self.y, self.x)])
-        wanted = [{"source": source, "target": target} for source, target in flows]
-        pair = Pair.of_params({**self._params, "flows": wanted}, self._opened)
+        pair = Pair(self._spec, flows, self._timeout, opened=self._opened)
         sight = kept(lambda: pair.sight(workers, [self.x]))
         seen = self._together(
             {
@@ -364,8 +382,8 @@ class _Look:
         parts["groups"] = lambda: self._groups(given(seen["groups"]))
         parts["strangers"] = self._strangers
         parts["rivals"] = lambda: self._rivals(pair, flows)
-        parts["rows"] = lambda: self._rows(state, pair, given(sight), looks, given(seen["groups"]))
-        parts["survey"] = lambda: self._survey(state, given(sight))
+        parts["rows"] = lambda: self._rows(pair, given(sight), looks, given(seen["groups"]))
+        parts["survey"] = lambda: self._survey(given(sight))
         return self._shown([flow_name(*flow) for flow in flows], self._together(parts))
 
     def _together(self, parts: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
@@ -502,17 +520,14 @@ class _Look:
 
     def _rows(
         self,
-        state: Mapping[str, Any],
         pair: Pair,
         sight: Sight,
         looks: Sequence[FlowLook | DrError],
         groups: Mapping[str, GroupLook],
     ) -> tuple[list[dict[str, Any]], list[str]]:
         forward, *back = [given(look) for look in looks]
-        known = {name: state[name] for name in ("topic_ids", "syncs_since", "seams", "only_here")}
-        vouched = state["left"].get(self.y, {}).get("positions", {})
         evidence = of_sight(pair, sight, (forward, back[0] if back else None), groups)
-        rows, _read = find_positions(evidence, {**self._params, **known, "vouched": vouched})
+        rows, _read = find_positions(evidence, self._journaled)
         return rows, lasting(evidence, rows, "refuse")
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Worlds of the policy identity: one partition over several stays, with everything that goes wrong around them.
+"""Worlds of the policy identity: one partition over several tenures, with everything that goes wrong around them.
 
 As in ``worlds`` the translation sees only what can be read, and everything follows from the seed. The truth is which
 record lies where: each one is born with a number that its copies share.
@@ -21,7 +21,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.positions import Position
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import Bounds
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Stay, stays
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure, tenures
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import Copy, Window
 from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import APPENDED, CREATED, Seen
 
@@ -100,35 +100,35 @@ class StayWorld:
     def log(self, alias: str) -> Range:
         return self.starts[alias], self.ends[alias]
 
-    # ---- what can be seen: as _pair/offsets/flow_copies.py and _pair/offsets/identity_offsets.py look at a stay
+    # ---- what can be seen: as _pair/offsets/flow_copies.py and _pair/offsets/identity_offsets.py look at a tenure
 
-    def stays(self) -> list[Stay]:
-        return stays(self.seams, self.active, self.idle)
+    def tenures(self) -> list[Tenure]:
+        return tenures(self.seams, self.active, self.idle)
 
-    def within(self, stay: Stay, alias: str) -> Range:
-        """The part of a log that belongs to the stay."""
+    def within(self, tenure: Tenure, alias: str) -> Range:
+        """The part of a log that belongs to the tenure."""
         start, end = self.log(alias)
-        low, high = max(start, stay.first(alias, KEY)), end
-        if stay.end is not None:
-            high = min(high, stay.end[alias].get(KEY, 0))
+        low, high = max(start, tenure.first(alias, KEY)), end
+        if tenure.end is not None:
+            high = min(high, tenure.end[alias].get(KEY, 0))
         return min(low, max(start, high)), max(start, high)
 
-    def bounds(self, stay: Stay) -> Bounds:
-        copied = self.copied if stay.end is None else stay.end[stay.source].get(KEY, 0) - 1
-        syncs = [sync for sync in self.syncs[stay.source, stay.target] if self._of(stay, sync)]
+    def bounds(self, tenure: Tenure) -> Bounds:
+        copied = self.copied if tenure.end is None else tenure.end[tenure.source].get(KEY, 0) - 1
+        syncs = [sync for sync in self.syncs[tenure.source, tenure.target] if self._of(tenure, sync)]
         syncs.sort(key=lambda sync: sync.downstream)
-        gone = stay.gone_after(self.idle, KEY, {alias: self.log(alias) for alias in SIDES}, "compacted" in self.kinds)
-        return Bounds(self.within(stay, stay.source), self.within(stay, stay.target), copied, syncs, gone)
+        gone = tenure.gone_after(self.idle, KEY, {alias: self.log(alias) for alias in SIDES}, "compacted" in self.kinds)
+        return Bounds(self.within(tenure, tenure.source), self.within(tenure, tenure.target), copied, syncs, gone)
 
     @staticmethod
-    def _of(stay: Stay, sync: OffsetSync) -> bool:
-        """Was it written in the stay?"""
-        end = None if stay.end is None else stay.end[stay.source].get(KEY, 0)
-        return stay.first(stay.source, KEY) <= sync.upstream and (end is None or sync.upstream < end)
+    def _of(tenure: Tenure, sync: OffsetSync) -> bool:
+        """Was it written in the tenure?"""
+        end = None if tenure.end is None else tenure.end[tenure.source].get(KEY, 0)
+        return tenure.first(tenure.source, KEY) <= sync.upstream and (end is None or sync.upstream < end)
 
-    def copy(self, stay: Stay, bounds: Bounds, sources: Range | None = None, replicas: Range | None = None) -> Copy:
-        """What the translation sees of a stay; the windows default to all of it."""
-        source, replica = self.windows(stay, sources or bounds.source, replicas or bounds.replica)
+    def copy(self, tenure: Tenure, bounds: Bounds, sources: Range | None = None, replicas: Range | None = None) -> Copy:
+        """What the translation sees of a tenure; the windows default to all of it."""
+        source, replica = self.windows(tenure, sources or bounds.source, replicas or bounds.replica)
         low, high = replica.begin, replica.end
         near = [sync for sync in bounds.syncs if low <= sync.downstream < high or sync.upstream < bounds.source[0]]
         floor = [sync for sync in bounds.syncs if sync.downstream < bounds.replica[0]]
@@ -140,19 +140,19 @@ class StayWorld:
             replica_start=bounds.replica[0],
             replica_end=bounds.replica[1],
             copied=bounds.copied,
-            first=stay.first(stay.source, KEY),
-            replica_first=stay.first(stay.target, KEY),
+            first=tenure.first(tenure.source, KEY),
+            replica_first=tenure.first(tenure.target, KEY),
             source_compacted="compacted" in self.kinds,
             replica_compacted="compacted" in self.kinds,
-            same_topics=KEY not in stay.unknown,
+            same_topics=KEY not in tenure.unknown,
             syncs=[*near, *floor[-1:]],
             gone_after=bounds.gone_after,
-            ended=stay.end is not None,
+            ended=tenure.end is not None,
         )
 
-    def windows(self, stay: Stay, sources: Range, replicas: Range) -> tuple[Window, Window]:
+    def windows(self, tenure: Tenure, sources: Range, replicas: Range) -> tuple[Window, Window]:
         """As a reader receives both sides: nothing outside the logs."""
-        read = [self._read(alias, part) for alias, part in ((stay.source, sources), (stay.target, replicas))]
+        read = [self._read(alias, part) for alias, part in ((tenure.source, sources), (tenure.target, replicas))]
         marks = fingerprints(*([Seen(one.stamp, one.kind, one.content.encode()) for one in log] for _span, log in read))
         source, replica = (
             Window(*span, [one.offset for one in log], found) for (span, log), found in zip(read, marks, strict=True)
@@ -192,7 +192,7 @@ class StayWorld:
     def skipped(self, commit: int, offset: int) -> list[int | None]:
         """Records that are not processed, exist on the side being entered, and have no copy there from ``offset`` on.
 
-        Without tails: that they are left out was accepted when the next stay was armed. And without what only a newer
+        Without tails: that they are left out was accepted when the next tenure was armed. And without what only a newer
         record of the same key is left of on the side being left.
         """
         newer = {one.record for one in self.superseded[self.active] if one.offset >= commit}
@@ -267,12 +267,12 @@ class Tally:
                 self.unbounded.append(f"{text}, reads {again} again")
 
 
-def positions(made: StayWorld, all_stays: Sequence[Stay], draw: random.Random, count: int) -> list[int]:
-    """Positions on the active side, as often in an old stay as in the present one."""
+def positions(made: StayWorld, all_tenures: Sequence[Tenure], draw: random.Random, count: int) -> list[int]:
+    """Positions on the active side, as often in an old tenure as in the present one."""
     chosen = []
-    for stay in draw.choices(all_stays, k=count):
-        last = made.ends[made.active] if stay.end is None else stay.end[made.active].get(KEY, 0)
-        chosen.append(draw.randint(stay.first(made.active, KEY), last))
+    for tenure in draw.choices(all_tenures, k=count):
+        last = made.ends[made.active] if tenure.end is None else tenure.end[made.active].get(KEY, 0)
+        chosen.append(draw.randint(tenure.first(made.active, KEY), last))
     return chosen
 
 
@@ -297,7 +297,7 @@ def world(seed: int) -> StayWorld:
 
 
 def _produce(made: StayWorld, draw: random.Random, source: str) -> list[Entry]:
-    """What is written in one stay: offsets with holes where markers and aborted records lie; now and then nothing."""
+    """What is written in one tenure: offsets with holes where markers and aborted records lie; now and then nothing."""
     older = [*made.logs[source]] if "repeats" in made.kinds else []
     fresh: list[Entry] = []
     at = made.ends[source]
@@ -313,7 +313,7 @@ def _produce(made: StayWorld, draw: random.Random, source: str) -> list[Entry]:
         elif "identical" in made.kinds and draw.random() < 0.7:
             stamp, content = 1000 + made.born // 40, draw.choice("xy"[: draw.randint(1, 2)])
         elif older and draw.random() < 0.5:
-            # Written again in a later stay: equal in everything, and another record all the same.
+            # Written again in a later tenure: equal in everything, and another record all the same.
             old = older.pop(draw.randrange(len(older)))
             stamp, content = old.stamp, old.content
         entry = Entry(at, stamp, content, draw.randint(0, 8), made.born)
@@ -362,7 +362,7 @@ def _replicate(made: StayWorld, draw: random.Random, fresh: Sequence[Entry], flo
     made.ends[flow[1]] = at
     if last:
         known = flushed if running else cursor
-        begin = made.stays()[-1].first(flow[0], KEY)
+        begin = made.tenures()[-1].first(flow[0], KEY)
         # A flow that has copied nothing yet knows what it was armed with.
         made.copied = fresh[known - 1].offset if known else begin - 1 if begin else None
 

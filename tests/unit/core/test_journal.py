@@ -25,7 +25,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.run_rules import begin, require_turn
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.state import fold
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import stays
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import tenures
 
 IDS = {"P": {"T": "id-p"}, "B": {"T": "id-b"}}
 THERE = {"type": "cutoff", "from": "P", "to": "B"}
@@ -345,8 +345,8 @@ def test_a_run_undone_before_the_point_of_no_return_leaves_no_cut() -> None:
 
 def test_what_the_journal_holds_are_the_stays_of_the_pair() -> None:
     state = fold(ROUND_TRIP).as_dict()
-    found = stays(state["seams"], state["active"], "B")
-    assert [(stay.source, stay.first("P", ("T", 0)), stay.first("B", ("T", 0))) for stay in found] == [
+    found = tenures(state["seams"], state["active"], "B")
+    assert [(tenure.source, tenure.first("P", ("T", 0)), tenure.first("B", ("T", 0))) for tenure in found] == [
         ("P", 0, 0),
         ("B", 12, 8),
         ("P", 25, 20),
@@ -371,7 +371,7 @@ def test_an_adopted_pair_lives_where_it_was_moved_and_only_the_end_of_the_stay_b
     state = fold([ENABLED, event(2, 0, "enabled", active="B", adopted=True, topic_ids=IDS, seam=BY_HAND)])
     assert state.active == "B"
     assert state.cuts == [{**BY_HAND, "known": False}]
-    assert [T in stay.unknown for stay in stays(state.cuts, "B", "P")] == [True, False]
+    assert [T in tenure.unknown for tenure in tenures(state.cuts, "B", "P")] == [True, False]
 
 
 def test_an_adopted_pair_whose_flow_knew_where_to_go_on_has_no_new_cut() -> None:
@@ -388,7 +388,7 @@ def test_a_cut_that_was_found_by_content_counts_although_the_applications_have_n
     """The first enable of a pair that has a history: what lies below the cut was copied by somebody, who knows how."""
     found = fold([event(1, 0, "enabled", active="P", adopted=False, topic_ids=IDS, seam=seam("B", "P", 8, 10, 8))])
     assert found.active == "P"
-    assert [T in stay.unknown for stay in stays(found.cuts, "P", "B")] == [True, False]
+    assert [T in tenure.unknown for tenure in tenures(found.cuts, "P", "B")] == [True, False]
 
 
 # ---- the policy identity: topics that are not what they were
@@ -404,8 +404,8 @@ def test_the_cuts_of_a_topic_that_is_new_to_the_pair_are_forgotten() -> None:
     new = {**seam("B", "P", 3, 4), "joined": ["T"]}
     state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="P", topic_ids=IDS, seam=new)])
     assert [one["ends"] for one in state.cuts] == [{}, {}, {"T": {"0": 3}}]
-    found = stays(state.cuts, "P", "B")
-    assert [(stay.first("P", T), stay.first("B", T), T in stay.unknown) for stay in found] == [
+    found = tenures(state.cuts, "P", "B")
+    assert [(tenure.first("P", T), tenure.first("B", T), T in tenure.unknown) for tenure in found] == [
         (0, 0, False),
         (0, 0, False),
         (0, 0, True),
@@ -418,16 +418,16 @@ def test_the_cuts_of_other_topics_stay() -> None:
     new = {**seam("B", "P", 3, 4), "ends": {"U": {"0": 0}}, "cut": {"U": {"0": 0}}, "resumed": None, "joined": ["U"]}
     state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="P", topic_ids=IDS, seam=new)])
     assert state.cuts[:2] == fold(ROUND_TRIP).cuts
-    found = stays(state.cuts, "P", "B")
-    assert [(stay.first("P", T), stay.first("B", T)) for stay in found] == [(0, 0), (12, 8), (25, 20), (25, 20)]
-    assert [T in stay.unknown for stay in found] == [False] * 4
+    found = tenures(state.cuts, "P", "B")
+    assert [(tenure.first("P", T), tenure.first("B", T)) for tenure in found] == [(0, 0), (12, 8), (25, 20), (25, 20)]
+    assert [T in tenure.unknown for tenure in found] == [False] * 4
 
 
 def test_a_topic_that_was_not_there_at_a_cutover_has_an_unknown_past() -> None:
     without = trip(4, "P", "B", 1, 1)
     without[1].data["facts"].update({"ends": {"U": {"0": 1}}, "cut": {"U": {"0": 1}}})
-    found = stays(fold([*ROUND_TRIP, *without]).cuts, "B", "P")
-    assert [T in stay.unknown for stay in found] == [False, False, False, True]
+    found = tenures(fold([*ROUND_TRIP, *without]).cuts, "B", "P")
+    assert [T in tenure.unknown for tenure in found] == [False, False, False, True]
 
 
 @pytest.mark.parametrize("topics", [{}, {"New": "id-new"}])

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The worlds of several stays, through the code that reads the clusters: what belongs to a stay is cut out right."""
+"""The worlds of several tenures, through the code that reads the clusters: what belongs to one is cut out right."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.facts import JournalFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
@@ -95,7 +96,7 @@ class TwoSides:
 
 
 class Syncs:
-    """The offset-syncs of a flow, all of them, as the topic holds them over all stays."""
+    """The offset-syncs of a flow, all of them, as the topic holds them over all tenures."""
 
     def __init__(self, pair: TwoSides, source: str, target: str, since: Mapping[str, int]) -> None:
         self.of = {KEY: list(pair.kafka[source].made.syncs[source, target])}
@@ -148,11 +149,11 @@ def tally(fake_clusters: None) -> Tally:
     found = Tally()
     for seed in range(FIRST, FIRST + COUNT):
         made, draw = world(seed), random.Random(seed)
-        commits = {f"g{number}": at for number, at in enumerate(positions(made, made.stays(), draw, EACH))}
+        commits = {f"g{number}": at for number, at in enumerate(positions(made, made.tenures(), draw, EACH))}
         seen = evidence(made, commits, "running" not in made.kinds and draw.random() < 0.5)
-        params = {"seams": made.seams, "topic_ids": IDS, "syncs_since": {}}
+        journal = JournalFacts(topic_ids=IDS, cuts=made.seams)
         try:
-            rows = IdentityOffsets(seen, params).rows()
+            rows = IdentityOffsets(seen, journal).rows()
         except DrError as error:
             found.refused.append(f"seed {seed}: {error.message} in {sorted(made.kinds)}")
             continue
@@ -208,15 +209,15 @@ def seam(source: str, target: str, ends: int, cut: int) -> dict[str, Any]:
 
 def offset(made: StayWorld, commit: int, patch: pytest.MonkeyPatch) -> tuple[int | None, str]:
     patch.setattr(copies, "_WIDTHS", WIDTHS)
-    params = {"seams": made.seams, "topic_ids": IDS, "syncs_since": {}}
-    row = IdentityOffsets(evidence(made, {"g": commit}, True), params).rows()[0]
+    journal = JournalFacts(topic_ids=IDS, cuts=made.seams)
+    row = IdentityOffsets(evidence(made, {"g": commit}, True), journal).rows()[0]
     return row["offset"], row["quality"]
 
 
 def test_a_record_of_an_earlier_stay_is_not_taken_for_a_copy_in_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three stays: P->B copied "x" and 17 others, B->P nothing, P->B "a" and, written again, "x". Now B is left.
+    """Three tenures: P->B copied "x" and 17 others, B->P nothing, P->B "a" and, written again, "x". Now B is left.
 
-    The group has read B up to "a". Looking back for an offset-sync must not lead out of the stay.
+    The group has read B up to "a". Looking back for an offset-sync must not lead out of the tenure.
     """
     log = entries("xbcdefghijklmnopqr" + "ax")
     made = StayWorld(-1, frozenset(), "B", {"P": log, "B": list(log)}, ends={"P": 20, "B": 20}, copied=19)
@@ -272,7 +273,7 @@ def test_offsets_that_hold_no_record_do_not_hide_those_below_them(monkeypatch: p
 def test_a_topic_that_was_created_again_is_refused() -> None:
     """SOUNDNESS 18: the cuts in the journal are about another topic of the same name."""
     made = world(0)
-    params = {"seams": made.seams, "topic_ids": {**IDS, "P": {"T": "another"}}, "syncs_since": {}}
+    journal = JournalFacts(topic_ids={**IDS, "P": {"T": "another"}}, cuts=made.seams)
     with pytest.raises(DrError) as refused:
-        IdentityOffsets(evidence(made, {"g": 0}, False), params).rows()
+        IdentityOffsets(evidence(made, {"g": 0}, False), journal).rows()
     assert refused.value.code == "topic_recreated"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Positions over several stays of a pair with the policy identity: nothing is skipped, and a cut is a cut.
+"""Positions over several tenures of a pair with the policy identity: nothing is skipped, and a cut is a cut.
 
 SOUNDNESS 1 to 4 and 22. The worlds count only because the rules that are known to be wrong do skip in them.
 """
@@ -22,7 +22,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     enter_same,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import span_forward, span_reverse
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Stay, flat, locate
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure, flat, locate
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
     Translated,
     forward,
@@ -36,28 +36,28 @@ from ansible_collections.switchback.kafka_dr.tests.unit.core.stay_worlds import 
     world,
 )
 
-# As in test_translation_worlds. 3,000 worlds in the normal run: each holds several stays and is looked at in all.
+# As in test_translation_worlds. 3,000 worlds in the normal run: each holds several tenures and is looked at in all.
 COUNT = max(100, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) * 3 // 20)
 FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
 EACH = 4
 
-Through = Callable[[StayWorld, Stay, int], Translated]
+Through = Callable[[StayWorld, Tenure, int], Translated]
 
 
-def whole(made: StayWorld, stay: Stay, commit: int) -> Translated:
-    """Through all of the stay."""
-    rule = forward if stay.source == made.active else reverse
-    return rule(commit, made.copy(stay, made.bounds(stay)))
+def whole(made: StayWorld, tenure: Tenure, commit: int) -> Translated:
+    """Through all of the tenure."""
+    rule = forward if tenure.source == made.active else reverse
+    return rule(commit, made.copy(tenure, made.bounds(tenure)))
 
 
-def narrow(made: StayWorld, stay: Stay, commit: int) -> Translated:
+def narrow(made: StayWorld, tenure: Tenure, commit: int) -> Translated:
     """Through the spans that are read around a position: wider only while the next record is not proven."""
-    away = stay.source == made.active
-    bounds = made.bounds(stay)
+    away = tenure.source == made.active
+    bounds = made.bounds(tenure)
     best: Translated | None = None
     for width in (2, 8, 64):
         span = (span_forward if away else span_reverse)(commit, bounds, width)
-        found = (forward if away else reverse)(commit, made.copy(stay, bounds, span.source, span.replica))
+        found = (forward if away else reverse)(commit, made.copy(tenure, bounds, span.source, span.replica))
         best = found if best is None or found.rereads < best.rereads else best
         if best.exact:
             break
@@ -65,13 +65,13 @@ def narrow(made: StayWorld, stay: Stay, commit: int) -> Translated:
     return best
 
 
-def enter(made: StayWorld, all_stays: list[Stay], commit: int, through: Through, final: bool) -> Position:
+def enter(made: StayWorld, all_tenures: list[Tenure], commit: int, through: Through, final: bool) -> Position:
     """The position on the idle side of a group that stands at ``commit`` on the active one."""
-    place = locate(all_stays, made.active, KEY, commit)
+    place = locate(all_tenures, made.active, KEY, commit)
     translated = None
     gone = place.other is not None and place.other < made.starts[made.idle]
-    if place.stay is not None and (place.other is None or gone or "compacted" in made.kinds):
-        translated = through(made, all_stays[place.stay], commit)
+    if place.tenure is not None and (place.other is None or gone or "compacted" in made.kinds):
+        translated = through(made, all_tenures[place.tenure], commit)
     left = Side(commit, *made.log(made.active), not made.unread(commit))
     return enter_same(left, Side(None, *made.log(made.idle)), final, place, translated)
 
@@ -81,15 +81,15 @@ def enter(made: StayWorld, all_stays: list[Stay], commit: int, through: Through,
 
 def one_flow(made: StayWorld, commit: int) -> int | None:
     """As if the newest flow had copied everything, from the beginning of both logs."""
-    stay = Stay(made.active, made.idle, {made.active: {}, made.idle: {}}, None)
-    return forward(commit, made.copy(stay, made.bounds(stay))).offset
+    tenure = Tenure(made.active, made.idle, {made.active: {}, made.idle: {}}, None)
+    return forward(commit, made.copy(tenure, made.bounds(tenure))).offset
 
 
 def behind_the_cut(made: StayWorld, commit: int) -> int | None:
     """As if the cut were one offset further: the first record that is copied taken for the last one that was."""
     seams = [{**seam, "cut": {"T": {"0": flat(seam["cut"]).get(KEY, 0) + 1}}} for seam in made.seams]
     wrong = replace(made, seams=seams)
-    return enter(wrong, wrong.stays(), commit, whole, False).offset
+    return enter(wrong, wrong.tenures(), commit, whole, False).offset
 
 
 BAD_RULES: dict[str, Callable[[StayWorld, int], int | None]] = {
@@ -103,11 +103,11 @@ def tally() -> Tally:
     found = Tally()
     for seed in range(FIRST, FIRST + COUNT):
         made, draw = world(seed), random.Random(seed)
-        all_stays = made.stays()
-        for commit in positions(made, all_stays, draw, EACH):
+        all_tenures = made.tenures()
+        for commit in positions(made, all_tenures, draw, EACH):
             final = "running" not in made.kinds and draw.random() < 0.5
             for name, through in (("whole", whole), ("narrow", narrow)):
-                found.note(made, name, commit, enter(made, all_stays, commit, through, final))
+                found.note(made, name, commit, enter(made, all_tenures, commit, through, final))
         if seed % 2 == 0:
             for name, rule in BAD_RULES.items():
                 offset = rule(made, commit)
@@ -128,7 +128,7 @@ def test_positions_are_exact_where_records_can_be_told_apart(tally: Tally) -> No
 
 
 def test_records_that_are_gone_from_the_side_entered_are_counted(tally: Tally) -> None:
-    """R30: retention and compaction of the side entered, over one stay or several."""
+    """R30: retention and compaction of the side entered, over one tenure or several."""
     assert tally.checked["gone"] > COUNT // 10
     assert tally.uncounted[:3] == []
 
@@ -161,13 +161,13 @@ def test_a_position_at_a_cut_is_the_cut() -> None:
     wrong, seen = [], 0
     for seed in range(FIRST, FIRST + COUNT):
         made = world(seed)
-        all_stays = made.stays()
-        for stay in all_stays[1:]:
-            commit = stay.first(made.active, KEY)
+        all_tenures = made.tenures()
+        for tenure in all_tenures[1:]:
+            commit = tenure.first(made.active, KEY)
             expected = _other_side(made, made.seams, commit)
             assert expected is not None
             expected = max(expected, made.starts[made.idle])
-            found = enter(made, all_stays, commit, whole, False)
+            found = enter(made, all_tenures, commit, whole, False)
             seen += 1
             quality = "skips" if found.skips.possible else "exact"
             if (found.method, found.quality, found.rereads, found.offset) != ("cut", quality, 0, expected):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.fingerprints import fingerprints
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_ranges import Hole, add
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Stay
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
     Copy,
     Window,
@@ -106,14 +106,14 @@ class World:
             syncs=tuple(self.syncs),
         )
 
-    def part(self, stay: Stay, entered: str) -> Copy:
+    def part(self, tenure: Tenure, entered: str) -> Copy:
         """What the translation sees of one segment of the flow P->B, as FlowCopies bounds it."""
         key = ("T", 0)
         whole = {"P": (self.start, self.source_end), "B": (self.replica_start, self.replica_end)}
         logs = {"P": (self.start, self.source_end), "B": (self.replica_start, self.replica_end)}
         for alias, (low, high) in logs.items():
-            begin = max(low, stay.first(alias, key))
-            end = high if stay.end is None else min(high, stay.end[alias][key])
+            begin = max(low, tenure.first(alias, key))
+            end = high if tenure.end is None else min(high, tenure.end[alias][key])
             logs[alias] = (min(begin, max(low, end)), max(low, end))
         seen = self.copy(logs["P"], logs["B"])
         return replace(
@@ -122,11 +122,11 @@ class World:
             source_end=logs["P"][1],
             replica_start=logs["B"][0],
             replica_end=logs["B"][1],
-            copied=self.copied if stay.end is None else stay.end["P"][key] - 1,
-            first=stay.first("P", key),
-            replica_first=stay.first("B", key),
-            gone_after=stay.gone_after(entered, key, whole, self.compacted(entered)),
-            ended=stay.end is not None,
+            copied=self.copied if tenure.end is None else tenure.end["P"][key] - 1,
+            first=tenure.first("P", key),
+            replica_first=tenure.first("B", key),
+            gone_after=tenure.gone_after(entered, key, whole, self.compacted(entered)),
+            ended=tenure.end is not None,
         )
 
     def compacted(self, alias: str) -> bool:

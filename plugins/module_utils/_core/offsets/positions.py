@@ -65,7 +65,7 @@ def enter_replica(left: Side, replica: Side, flow_final: bool, translated: Trans
 
 
 def enter_same(left: Side, entered: Side, flow_final: bool, place: Place, translated: Translated | None) -> Position:
-    """Start on Y:T with the policy identity. ``place``: where the position lies among the stays of the pair.
+    """Start on Y:T with the policy identity. ``place``: where the position lies among the tenures of the pair.
 
     ``translated``: of a position at a cut it only counts what is gone on Y.
     """
@@ -74,7 +74,7 @@ def enter_same(left: Side, entered: Side, flow_final: bool, place: Place, transl
         return decided
     if place.other is not None:
         return _at_cut(left, entered, place.other, translated)
-    if place.stay is None:
+    if place.tenure is None:
         return Position(None, "none", "none", None, "it lies in a tail that was written behind a cut and never copied")
     return _with_expired(left, _translated(left, entered, translated))
 

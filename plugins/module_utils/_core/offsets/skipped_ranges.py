@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from .skips import NO_SKIPS, Skips
-from .tenures import Partition, Stay
+from .tenures import Partition, Tenure
 from .translation import Translated
 
 __all__ = ["Hole", "add", "at_hole", "read_again", "segment", "segments", "usable"]
@@ -57,10 +57,10 @@ def usable(holes: Sequence[Hole] | None, copied: int | None) -> bool:
     return copied is not None and copied >= holes[-1].end - 1
 
 
-def segments(holes: Holes, unknown: frozenset[Partition], source: str, target: str) -> list[Stay]:
+def segments(holes: Holes, unknown: frozenset[Partition], source: str, target: str) -> list[Tenure]:
     """The parts of a flow, oldest first; the last one goes on. A partition with fewer holes begins later."""
     count = max((len(of_one) for of_one in holes.values()), default=0)
-    found: list[Stay] = []
+    found: list[Tenure] = []
     begin: dict[str, dict[Partition, int]] = {source: {}, target: {}}
     for number in range(count):
         end: dict[str, dict[Partition, int]] = {source: {}, target: {}}
@@ -71,9 +71,9 @@ def segments(holes: Holes, unknown: frozenset[Partition], source: str, target: s
                 hole = of_one[index]
                 end[source][key], end[target][key] = hole.begin, hole.replica_at
                 after[source][key], after[target][key] = hole.end, hole.replica_at
-        found.append(Stay(source, target, begin, end, unknown))
+        found.append(Tenure(source, target, begin, end, unknown))
         begin = after
-    return [*found, Stay(source, target, begin, None, unknown)]
+    return [*found, Tenure(source, target, begin, None, unknown)]
 
 
 def segment(holes: Sequence[Hole], commit: int, upstream: bool) -> int:

@@ -138,7 +138,7 @@ def _around(place: int, bounds: Bounds, width: int, floor: int) -> tuple[Range, 
     lower -= width
     first, last = bounds.source
     source = (max(first, min(lower, last)), min(last, max(upper + width, first)))
-    # An offset-sync may lie below the log start (retention) or outside of the stay: what it names cannot be read.
+    # An offset-sync may lie below the log start (retention) or outside of the tenure: what it names cannot be read.
     start, stop = bounds.replica
     return source, (min(max(begin, start), stop), max(min(end, stop), start))
 

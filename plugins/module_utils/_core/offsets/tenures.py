@@ -1,11 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""IdentityReplicationPolicy: one log on each side, made of stays.
+"""IdentityReplicationPolicy: one log on each side, made of tenures.
 
-A *stay* is the time between two cutovers: the applications lived on one side, and one flow copied from there to the
-other. At each cutover both ends are journaled while nobody writes: the *cut*. So a position that lies in one stay on
-one side belongs into the same stay on the other, and a position at a cut is the cut (SOUNDNESS 22).
+A *tenure* is the time between two cutovers: the applications lived on one side, and one flow copied from there to the
+other. At each cutover both ends are journaled while nobody writes: the *cut*. So a position that lies in one tenure on
+one side belongs into the same tenure on the other, and a position at a cut is the cut (SOUNDNESS 22).
 
 Private to this collection: may change in any release.
 """
@@ -16,14 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Partition", "Place", "Stay", "flat", "locate", "nested", "stays"]
+__all__ = ["Partition", "Place", "Tenure", "flat", "locate", "nested", "tenures"]
 
 Partition = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Stay:
-    """One stay. ``begin``/``end``: offsets by alias and partition; a partition that is not named begins at 0.
+class Tenure:
+    """One tenure. ``begin``/``end``: offsets by alias and partition; a partition that is not named begins at 0.
 
     ``end`` None: it has not ended. ``unknown``: partitions of which only the end is known, not how the copy was made.
     """
@@ -35,11 +35,11 @@ class Stay:
     unknown: frozenset[Partition] = frozenset()
 
     def first(self, alias: str, key: Partition) -> int:
-        """First offset of the stay on ``alias``."""
+        """First offset of the tenure on ``alias``."""
         return self.begin[alias].get(key, 0)
 
     def gone_after(self, entered: str, key: Partition, logs: Mapping[str, tuple[int, int]], compacted: bool) -> int:
-        """At most so many records of later stays are gone on the side ``entered``; ``compacted``: that topic is."""
+        """At most so many records of later tenures are gone on the side ``entered``; ``compacted``: that topic is."""
         if self.end is None:
             return 0
         left = self.source if entered == self.target else self.target
@@ -50,52 +50,52 @@ class Stay:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a position lies: in a stay (index), exactly at a cut (``other``: the offset there), or in neither."""
+    """Where a position lies: in a tenure (index), exactly at a cut (``other``: the offset there), or in neither."""
 
-    stay: int | None
+    tenure: int | None
     other: int | None = None
 
 
-def stays(seams: Sequence[Mapping[str, Any]], active: str, idle: str) -> list[Stay]:
-    """The stays of a pair, oldest first, from the cuts that the journal holds.
+def tenures(seams: Sequence[Mapping[str, Any]], active: str, idle: str) -> list[Tenure]:
+    """The tenures of a pair, oldest first, from the cuts that the journal holds.
 
     A seam: ``{from, to, ends, cut, resumed, known}``; ``ends`` is where the copied part of the left side ends, ``cut``
     the end of the entered side, ``resumed`` where the left side went on (behind ``ends`` if a tail was left there).
     Not ``known``: nobody moved by our hand, so what lies before is unknown; partitions that it does not name go on
     as they were. A cutover without a topic leaves its past unknown: somebody else has moved it, or nobody has.
     """
-    found: list[Stay] = []
+    found: list[Tenure] = []
     begin: dict[str, dict[Partition, int]] = {active: {}, idle: {}}
     lost: set[Partition] = set()
     every = {key for seam in seams for key in flat(seam["ends"])}
     for seam in seams:
         source, target, known = seam["from"], seam["to"], seam.get("known", True)
         ends, cut, resumed = flat(seam["ends"]), flat(seam["cut"]), flat(seam.get("resumed") or seam["ends"])
-        # A partition that is not named has nothing in this stay: it begins again where it began.
+        # A partition that is not named has nothing in this tenure: it begins again where it began.
         end = {
             source: {key: ends.get(key, begin[source].get(key, 0)) for key in every},
             target: {key: cut.get(key, begin[target].get(key, 0)) for key in every},
         }
         unknown = frozenset(lost & set(ends)) | (frozenset() if known else frozenset(ends))
-        found.append(Stay(source, target, {alias: dict(at) for alias, at in begin.items()}, end, unknown))
+        found.append(Tenure(source, target, {alias: dict(at) for alias, at in begin.items()}, end, unknown))
         lost -= set(ends)
         lost |= {key for key in every if known and key[0] not in seam["ends"]}
         begin = {source: {**end[source], **resumed}, target: dict(end[target])}
-    found.append(Stay(active, idle, begin, None, frozenset(lost)))
+    found.append(Tenure(active, idle, begin, None, frozenset(lost)))
     return found
 
 
-def locate(all_stays: Sequence[Stay], alias: str, key: Partition, commit: int) -> Place:
-    """The stay of a position on ``alias``. Neither stay nor cut: it lies in a tail that was never copied."""
-    for index in range(len(all_stays) - 1, -1, -1):
-        stay = all_stays[index]
-        first = stay.first(alias, key)
+def locate(all_tenures: Sequence[Tenure], alias: str, key: Partition, commit: int) -> Place:
+    """The tenure of a position on ``alias``. Neither tenure nor cut: it lies in a tail that was never copied."""
+    for index in range(len(all_tenures) - 1, -1, -1):
+        tenure = all_tenures[index]
+        first = tenure.first(alias, key)
         if commit < first:
             continue
-        other = stay.target if alias == stay.source else stay.source
+        other = tenure.target if alias == tenure.source else tenure.source
         if commit == first:
-            return Place(index, stay.first(other, key))
-        if stay.end is not None and commit >= stay.end[alias].get(key, 0):
+            return Place(index, tenure.first(other, key))
+        if tenure.end is not None and commit >= tenure.end[alias].get(key, 0):
             return Place(None)
         return Place(index)
     return Place(None)

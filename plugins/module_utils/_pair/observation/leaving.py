@@ -9,7 +9,6 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from ..._core.errors import DrError
 from ..._core.resources.groups import GroupState, members_named
@@ -24,15 +23,12 @@ _NAMED = 3
 States = dict[str, dict[str, GroupState]]
 
 
-def wait_for_members_to_leave(
-    kafka: Mapping[str, Kafka], groups: Collection[str], params: Mapping[str, Any]
-) -> Waited[States]:
+def wait_for_members_to_leave(kafka: Mapping[str, Kafka], groups: Collection[str], bounds: Bounds) -> Waited[States]:
     """Return once no group has members on any of these sides; members that have left are seen at once.
 
     A static member does not say that it leaves, and a killed consumer cannot: the broker drops both after the session
-    time-out that they have asked for. It tells nobody which that is, so ``member_timeout`` has to be longer.
+    time-out that they have asked for. It does not report that time-out, so ``bounds`` has to be longer.
     """
-    bounds = Bounds(float(params["member_timeout"]), float(params["wait_sleep"]))
     waited = wait_until(
         lambda: on_each(kafka, lambda alias: describe(kafka[alias], groups)), lambda states: not _still(states), bounds
     )

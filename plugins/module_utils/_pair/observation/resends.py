@@ -37,15 +37,15 @@ class Resends:
     ) -> None:
         self._survivor, self._ranges = survivor, ranges
         self._untimed = {key for key, record in last.items() if not has_time(record)}
-        self._seams = self._first_copies(last)
+        self._resent = self._first_copies(last)
 
     def of(self, key: Partition, offset: int) -> Copies:
         """What is known for a position on a partition."""
-        seam = self._seams.get(key)
-        if seam is None:
+        found = self._resent.get(key)
+        if found is None:
             # Nothing was found; without timestamps that is true only as far back as was read.
             return Copies(None, None, key not in self._untimed)
-        first, proven = seam
+        first, proven = found
         behind = first_data_record(self._survivor.kafka, key, offset, self._ranges[key][1], ISOLATION)
         if behind is None:
             return Copies(first, None, proven)

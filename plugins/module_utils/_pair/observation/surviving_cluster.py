@@ -14,11 +14,13 @@ from functools import cached_property
 from typing import Any
 
 from ..._core.errors import DrError
-from ..._core.names import Naming, flow_name
+from ..._core.flows.pair_spec import PairSpec
+from ..._core.journal.facts import JournalFacts
+from ..._core.names import flow_name
 from ..._core.offsets.disaster import Checkpointed, Tail
 from ..._core.offsets.internal_records import decode_checkpoint
 from ..._core.offsets.rewinds import Rewind, open_rewind
-from ..._core.offsets.tenures import Place, locate, stays
+from ..._core.offsets.tenures import Place, locate, tenures
 from ..._core.offsets.translation import after_last_rewind, checkpoint
 from ..._core.resources.topic_ids import require_same
 from ..._core.resources.topics import TopicState
@@ -26,7 +28,7 @@ from ..._engines.base import FlowState
 from ..._kafka import groups as kafka_groups
 from ..._kafka.records import Record, data_records, first_data_record
 from ..._kafka.topics import describe, log_ranges
-from ..connections.engines import Opened, open_pair
+from ..connections.engines import Opened
 from .offset_syncs import Syncs
 from .pair import ISOLATION, LastRecords, Partition, Sight, given, heartbeat_age
 
@@ -39,23 +41,20 @@ _GROWTH = 4
 class Survivor:
     """One side of a pair. X is lost, Y survives.
 
-    ``params``: clusters, topics, groups, group_topics, policy, separator, leave, enter, topic_ids, syncs_since, seams.
-    ``opened``: connections of somebody else; ``sight``: what was seen of Y with them already.
+    ``opened``: connections, of which only those to Y are used. ``sight``: what was just seen of Y with them.
     """
 
-    def __init__(self, params: Mapping[str, Any], opened: Opened | None = None, sight: Sight | None = None) -> None:
-        self.x, self.y = params["leave"], params["enter"]
-        self.topics = list(params["topics"])
-        self.groups = list(params["groups"])
-        self.naming = Naming(params["policy"], params["separator"])
-        self._declared: Mapping[str, Any] = params["group_topics"] or {}
-        self._ids: Mapping[str, str] = params["topic_ids"].get(self.y, {})
-        self._since: Mapping[str, int] = params["syncs_since"].get(flow_name(self.x, self.y), {})
-        clusters = {self.y: params["clusters"][self.y]}
-        self._opened = opened or open_pair(clusters, self.naming, float(params["request_timeout"]))
-        self._sight = sight
+    def __init__(
+        self, pair: PairSpec, flow: tuple[str, str], journal: JournalFacts, opened: Opened, sight: Sight | None = None
+    ) -> None:
+        self.x, self.y = flow
+        self.topics, self.groups, self.naming = list(pair.topics), list(pair.groups), pair.naming
+        self._declared = pair.group_topics
+        self._ids: Mapping[str, str] = journal.topic_ids.get(self.y, {})
+        self._offset_syncs_start: Mapping[str, int] = journal.offset_syncs_start.get(flow_name(*flow), {})
+        self._opened, self._sight = opened, sight
         self.kafka, self.engine = self._opened.kafka[self.y], self._opened.engine
-        self.stays = stays(params["seams"], self.x, self.y) if self.naming.policy == "identity" else []
+        self.tenures = tenures(journal.cuts, self.x, self.y) if self.naming.policy == "identity" else []
 
     @property
     def requests(self) -> list[dict[str, Any]]:
@@ -125,7 +124,7 @@ class Survivor:
         return {key: Tail(start, end, copied.get(key), self._floor(key)) for key, (start, end) in self.ranges().items()}
 
     def _floor(self, key: Partition) -> int:
-        return self.stays[-1].first(self.y, key) if self.stays else 0
+        return self.tenures[-1].first(self.y, key) if self.tenures else 0
 
     # ---- groups
 
@@ -174,13 +173,13 @@ class Survivor:
         if self.engine.capabilities.offset_syncs_on_source:
             return None
         topic = self.naming.offset_syncs(self.x)
-        return Syncs(self.kafka, topic, flow_name(self.x, self.y), self.topics, self._since)
+        return Syncs(self.kafka, topic, flow_name(self.x, self.y), self.topics, self._offset_syncs_start)
 
     @cached_property
     def _believed_from(self) -> dict[str, float]:
         """Topics that were created again: from when on checkpoints are about the present ones (epoch seconds)."""
         topic, moments = self.naming.offset_syncs(self.x), {}
-        for name, since in self._since.items():
+        for name, since in self._offset_syncs_start.items():
             moments[name] = 0.0 if since == 0 else float("inf")
             if since and not self.engine.capabilities.offset_syncs_on_source:
                 start, end = log_ranges(self.kafka, {(topic, 0)}, ISOLATION)[topic, 0]
@@ -193,9 +192,9 @@ class Survivor:
         return one.time >= self._believed_from.get(topic, 0.0)
 
     def checkpointed(self, group: str, key: Partition) -> Checkpointed | None:
-        """Of the present stay, with the position that the newest offset-syncs give, if that is higher."""
+        """Of the present tenure, with the position that the newest offset-syncs give, if that is higher."""
         one = self.checkpoints.get((group, key))
-        if one is None or (self.stays and self.place(group, key) != Place(len(self.stays) - 1)):
+        if one is None or (self.tenures and self.place(group, key) != Place(len(self.tenures) - 1)):
             return None
         syncs = self._syncs
         if syncs is None:
@@ -222,9 +221,9 @@ class Survivor:
         return open_rewind(self._syncs.of.get((self.originals[replica[0]], replica[1]), ()), *log)
 
     def place(self, group: str, key: Partition) -> Place:
-        """Policy identity: the stay in which the group's checkpointed position on X lies."""
+        """Policy identity: the tenure in which the group's checkpointed position on X lies."""
         one = self.checkpoints.get((group, key))
-        return Place(None) if one is None else locate(self.stays, self.x, key, one.upstream)
+        return Place(None) if one is None else locate(self.tenures, self.x, key, one.upstream)
 
     def commits(self) -> tuple[dict[str, Any], dict[str, dict[Partition, int]]]:
         """State and commits of every group on Y."""

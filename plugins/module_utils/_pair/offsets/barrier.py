@@ -8,40 +8,43 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from ..._core.journal.run_rules import require_holder
 from ..._core.waiting import Bounds
 from ..._module import Result
-from ..journal.events import note
-from ..journal.request import JournalRequest
-from .evidence import ahead
-from .translation import Translation
+from ..journal.phases import note_phase
+from ..observation.pair import Pair
+from .evidence import preexisting_higher_offsets
+from .requests import BarrierRequest
+from .translation import FirstObservation, Translation
 
 __all__ = ["barrier"]
 
 
-def barrier(params: Mapping[str, Any], check: bool) -> Result:
+def barrier(request: BarrierRequest, check: bool) -> Result:
     """Stop, translate, journal: in this order, and nothing after a failure.
 
     The checkpoint connector toward the side being entered always stops: MirrorMaker 2's own group sync must not write
     there any more (SOUNDNESS 10). The source connector stops too if the barrier is ``final``.
     """
-    wanted = {**params, "barrier": params["final"]}
-    # Created first: the settle time of the groups runs while the connectors stop.
-    translation = Translation(wanted)
-    engine = translation.pair.engine
-    seconds = engine.capabilities.bound(params["stop_timeout"], params["restart_timeout"])
-    bounds = Bounds(seconds, float(params["wait_sleep"]))
-    stopped = engine.stop(params["leave"], params["enter"], params["final"], bounds, check)
+    pair = Pair(request.pair, request.pair.flows.values(), request.request_timeout)
+    # Read first: the settle time of the groups runs while the connectors stop.
+    first = FirstObservation(pair)
+    claim = request.claim
+    run = require_holder(first.state, claim.run or "", claim.turn, after_end=False)
+    wanted = request.translation(run)
+    for alias in (wanted.leave, wanted.enter):
+        request.pair.require_alias(alias)
+    bounds = Bounds(pair.engine.capabilities.bound(request.stop_timeout, request.restart_timeout))
+    stopped = pair.engine.stop(wanted.leave, wanted.enter, request.final, bounds, check)
     if check or stopped.failure is not None:
         return stopped
-    found = translation.run()
+    found = Translation(wanted, first).run()
     found.outcomes = stopped.outcomes
     if found.failure is None:
-        seen = ahead(found.extra["details"]) if params["ahead"] is None else params["ahead"]
+        # A run that goes on has committed offsets itself since it first got here.
+        known = run.phases.get("barrier", {}).get("ahead")
+        seen = preexisting_higher_offsets(found.extra["details"]) if known is None else known
         facts = {**found.extra["barrier"], "entered": found.extra["positions"], "ahead": seen}
         found.extra["barrier"] = facts
-        noted = note(JournalRequest.of_parts(params, "phase", {"phase": "barrier", "facts": facts}), check)
-        found.outcomes = found.outcomes + noted.outcomes
+        found.outcomes = found.outcomes + note_phase(request.pair, claim, "barrier", facts, request.request_timeout)
     return found

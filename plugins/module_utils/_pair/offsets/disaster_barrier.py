@@ -15,6 +15,9 @@ from functools import cached_property
 from typing import Any
 
 from ..._core.errors import DrError
+from ..._core.journal.facts import JournalFacts
+from ..._core.journal.ownership import Claim
+from ..._core.journal.state import JournalState
 from ..._core.offsets.disaster import Prepared, Tail, compacted, guarded, loss_lines, predicted_loss, survived
 from ..._core.offsets.positions import Position
 from ..._core.offsets.skips import skip_lines, skip_rows, total
@@ -24,16 +27,17 @@ from ..._core.resources.scopes import out_of_scope
 from ..._core.waiting import Bounds, wait_until
 from ..._module import Result
 from ..connections.clusters import both
-from ..connections.engines import Opened
-from ..journal.events import note
-from ..journal.request import JournalRequest
+from ..connections.engines import Opened, open_pair
+from ..journal.copies import read_state
+from ..journal.phases import note_phase
 from ..observation.leaving import wait_for_members_to_leave
 from ..observation.pair import Partition, Sight, by_topic
 from ..observation.probe import probe
 from ..observation.resends import Resends
 from ..observation.surviving_cluster import Survivor
-from .evidence import ahead, by_group
+from .evidence import by_group, preexisting_higher_offsets
 from .presynced import prepared_positions
+from .requests import DisasterRequest
 
 __all__ = ["disaster", "survey"]
 
@@ -45,65 +49,76 @@ _LATE_AT_MOST = 60.0
 _AGAIN = 1.0
 
 
-def disaster(params: Mapping[str, Any], check: bool) -> Result:
+def disaster(request: DisasterRequest, check: bool) -> Result:
     """Stop, find, journal: in this order. In check mode nothing is stopped or journaled, and X is asked if it lives.
 
-    Needs nothing from X. With the policy identity nothing may copy any more (SOUNDNESS 15); with the other one the
-    source connector's stop may be pending, and what it had copied is a lower bound then.
+    Needs nothing from X, and reads only Y's copy of the journal. With the policy identity the flow must not replicate
+    any more (SOUNDNESS 15). With the other policy the source connector may still be stopping, and the last replicated
+    offset is a lower bound then.
     """
-    survivor = Survivor(params)
+    pair, y = request.pair, request.enter
+    for alias in (request.leave, y):
+        pair.require_alias(alias)
+    opened = open_pair({y: pair.connections[y]}, pair.naming, request.request_timeout)
+    state = read_state(opened.kafka, pair)
+    journal = JournalFacts.toward(state, y)
+    survivor = Survivor(pair, (request.leave, y), journal, opened)
     survivor.states  # noqa: B018 - refuses before anything is stopped
-    search = _Search(survivor, params, check)
+    search = _Search(survivor, request, journal, check, _known_higher(state, request.claim))
     # A stop takes seconds while the source is dead. What was written before stays true meanwhile.
-    stopped, _nothing = both(lambda: _stop(survivor, params, check), search.read_ahead)
+    stopped, _nothing = both(lambda: _stop(survivor, request, check), search.read_ahead)
     if stopped.failure is not None:
         return stopped
-    found, probes = both(search.run, lambda: _probes(params) if check else [])
+    found, probes = both(search.run, lambda: _probes(request) if check else [])
     found.outcomes, found.warnings = stopped.outcomes, stopped.warnings
     if check:
         found.extra["probes"] = probes
-    elif found.failure is None:
-        noted = note(_on_the_survivor(params, found.extra["barrier"]), check)
-        found.outcomes = found.outcomes + noted.outcomes
+    elif found.failure is None and request.claim is not None:
+        facts = found.extra["barrier"]
+        noted = note_phase(pair, request.claim, "barrier", facts, request.request_timeout, clusters=[y])
+        found.outcomes = found.outcomes + noted
     return found
 
 
-def survey(params: Mapping[str, Any], opened: Opened, sight: Sight | None) -> dict[str, Any]:
+def survey(request: DisasterRequest, journal: JournalFacts, opened: Opened, sight: Sight | None) -> dict[str, Any]:
     """What a disaster now would find: ``details``, ``ages``, ``loss``, ``active_groups``. Writes nothing.
 
     ``sight``: what was just seen of the surviving side; without it that is asked.
     """
-    survivor = Survivor(params, opened, sight)
+    survivor = Survivor(request.pair, (request.leave, request.enter), journal, opened, sight)
     survivor.read_ahead()
-    return _Search(survivor, params, True).run().extra
+    return _Search(survivor, request, journal, True).run().extra
 
 
-def _on_the_survivor(params: Mapping[str, Any], facts: Mapping[str, Any]) -> JournalRequest:
-    return JournalRequest.of_parts(params, "phase", {"phase": "barrier", "facts": facts}, (params["enter"],))
+def _known_higher(state: JournalState, claim: Claim | None) -> list[str] | None:
+    """Offsets that were higher when this run first got here, as it journaled them; None: it is here first."""
+    run = state.run
+    if claim is None or run is None or run.id != claim.run:
+        return None
+    known: list[str] | None = run.phases.get("barrier", {}).get("ahead")
+    return known
 
 
-def _probes(params: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _probes(request: DisasterRequest) -> list[dict[str, Any]]:
     """Is X really lost? A second look only where the first was answered."""
-    cluster, topics = params["clusters"][params["leave"]], params["topics"]
-    seen = [probe(cluster, topics, float(params["probe_timeout"]))]
+    cluster, topics = request.pair.connections[request.leave], request.pair.topics
+    seen = [probe(cluster, topics, request.probe_timeout)]
     if seen[0].answers:
         time.sleep(_AGAIN)
-        seen.append(probe(cluster, topics, float(params["probe_timeout"])))
+        seen.append(probe(cluster, topics, request.probe_timeout))
     return [one.as_dict() for one in seen]
 
 
-def _bounds(survivor: Survivor, params: Mapping[str, Any]) -> Bounds:
-    seconds = survivor.engine.capabilities.bound(params["stop_timeout"], params["restart_timeout"])
-    return Bounds(seconds, float(params["wait_sleep"]))
+def _bounds(survivor: Survivor, request: DisasterRequest) -> Bounds:
+    return Bounds(survivor.engine.capabilities.bound(request.stop_timeout, request.restart_timeout))
 
 
-def _stop(survivor: Survivor, params: Mapping[str, Any], check: bool) -> Result:
+def _stop(survivor: Survivor, request: DisasterRequest, check: bool) -> Result:
     identity = survivor.naming.policy == "identity"
     # Streams Replication Manager has no stop for one flow: its group sync ends; a dead source gives nothing to copy.
     final = identity or not survivor.engine.capabilities.offset_syncs_on_source
-    bounds = _bounds(survivor, params)
     # What still arrives lies behind every position that is found meanwhile, and the source connector has no source.
-    stopped = survivor.engine.stop(survivor.x, survivor.y, final, bounds, check, awaited=identity)
+    stopped = survivor.engine.stop(survivor.x, survivor.y, final, _bounds(survivor, request), check, awaited=identity)
     if stopped.failure is None or identity or check:
         return stopped
     # Only the copying may still be ending: MirrorMaker 2's own group sync must not write here any more (SOUNDNESS 10).
@@ -119,8 +134,16 @@ def _stop(survivor: Survivor, params: Mapping[str, Any], check: bool) -> Result:
 class _Search:
     """Positions of all groups, and what may be lost."""
 
-    def __init__(self, survivor: Survivor, params: Mapping[str, Any], check: bool) -> None:
-        self._survivor, self._params, self._check = survivor, params, check
+    def __init__(
+        self,
+        survivor: Survivor,
+        request: DisasterRequest,
+        journal: JournalFacts,
+        check: bool,
+        known_higher: list[str] | None = None,
+    ) -> None:
+        self._survivor, self._request, self._journal, self._check = survivor, request, journal, check
+        self._known_higher = known_higher
 
     def read_ahead(self) -> None:
         """What the flow's stop does not change, or makes newer at most: an older one is lower, never wrong."""
@@ -129,15 +152,15 @@ class _Search:
 
     @cached_property
     def _prepared(self) -> dict[str, dict[Partition, Prepared]]:
-        survivor, params = self._survivor, self._params
+        survivor, pair = self._survivor, self._request.pair
         ids = {name: state.topic_id for name, state in survivor.states.items()}
-        return prepared_positions(survivor.kafka, params["state_topic"], params["pair"], survivor.y, ids)
+        return prepared_positions(survivor.kafka, pair.state_topic, pair.name, survivor.y, ids)
 
     def run(self) -> Result:
         """Everything that is known, as of now."""
         survivor = self._survivor
         if not self._check:
-            wait_for_members_to_leave({survivor.y: survivor.kafka}, survivor.groups, self._params)
+            wait_for_members_to_leave({survivor.y: survivor.kafka}, survivor.groups, self._request.members)
         look = survivor.look()
         if survivor.naming.policy == "identity" and not self._check:
             self._require_decided()
@@ -166,11 +189,15 @@ class _Search:
             "settle": _settle(rows),
             "ages": self._ages(rows),
             "loss": loss,
-            "loss_lines": [*loss_lines(loss, self._params["only_here"].get(survivor.x, {})), *skip_lines(rows)],
+            "loss_lines": [*loss_lines(loss, self._journal.unreplicated_below.get(survivor.x, {})), *skip_lines(rows)],
             "active_groups": active,
             "out_of_scope": self._out_of_scope(states, commits),
             "active_members": members,
-            "barrier": {**self._facts(tails, positions, loss), "ahead": self._ahead(rows), "skips": skip_rows(rows)},
+            "barrier": {
+                **self._facts(tails, positions, loss),
+                "ahead": self._preexisting_higher(rows),
+                "skips": skip_rows(rows),
+            },
         }
         return Result(extra=extra, requests=survivor.requests)
 
@@ -191,9 +218,8 @@ class _Search:
             found += here + [row for row in more if row["topic"] not in listed]
         return found
 
-    def _ahead(self, rows: list[dict[str, Any]]) -> list[str]:
-        known = self._params["ahead"]
-        return ahead(rows) if known is None else list(known)
+    def _preexisting_higher(self, rows: list[dict[str, Any]]) -> list[str]:
+        return preexisting_higher_offsets(rows) if self._known_higher is None else self._known_higher
 
     def _require_decided(self) -> None:
         """Y's end becomes the cut: a transaction of the flow that is still open there would move it afterwards."""
@@ -201,7 +227,7 @@ class _Search:
         waited = wait_until(
             survivor.ranges,
             lambda ends: ends == survivor.ranges("read_uncommitted"),
-            _bounds(survivor, self._params),
+            _bounds(survivor, self._request),
         )
         if not waited.done:
             raise DrError(
@@ -276,7 +302,7 @@ class _Search:
     def _own(self, group: str) -> dict[Partition, Prepared]:
         """What the journal noted of the group when the applications last left Y."""
         found = {}
-        for topic, parts in self._params["vouched"].get(group, {}).items():
+        for topic, parts in self._journal.trusted_offsets.get(group, {}).items():
             found.update({(topic, int(index)): Prepared(int(offset), 0.0) for index, offset in parts.items()})
         return found
 

@@ -21,7 +21,16 @@ from ..._core.verdict import PROVEN
 from ..connections.clusters import both
 from ..observation.pair import FlowLook, GroupLook, Pair, Partition, Sight, given
 
-__all__ = ["Evidence", "ahead", "by_group", "gather", "of_sight", "refused_skips", "row", "skips_refusal"]
+__all__ = [
+    "Evidence",
+    "by_group",
+    "gather",
+    "of_sight",
+    "preexisting_higher_offsets",
+    "refused_skips",
+    "row",
+    "skips_refusal",
+]
 
 
 @dataclass(frozen=True)
@@ -139,8 +148,8 @@ def by_group(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{"group": group, "positions": positions} for group, positions in groups.items()]
 
 
-def ahead(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Positions that lie higher on Y already, before this run has committed any: somebody else's."""
+def preexisting_higher_offsets(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Offsets that are already higher on Y, before this run has committed any: those of another writer."""
     return [
         f"{row['group']} {row['topic']}-{row['partition']}"
         for row in rows

@@ -9,16 +9,17 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from ..._core.errors import DrError
+from ..._core.journal.facts import JournalFacts
 from ..._core.names import flow_name
 from ..._core.offsets.fingerprints import carries_times, fingerprints
 from ..._core.offsets.internal_records import OffsetSync
 from ..._core.offsets.spans import Bounds, Span, merged, span_forward, span_reverse, span_skips
-from ..._core.offsets.tenures import Stay
+from ..._core.offsets.tenures import Tenure
 from ..._core.offsets.translation import Copy, Translated, Window, after_last_rewind, checkpoint, forward, reverse
 from ..._core.resources.topic_ids import require_same
 from ..._kafka.records import BLOCKED, EXHAUSTED, RangeRead, Reading, read_ranges
@@ -51,17 +52,15 @@ class Limits:
 class FlowCopies:
     """Translations through the flow ``source`` -> ``target``. ``copied``: N, read before the log ends read here.
 
-    ``topic_ids``: alias -> topic -> id, as journaled when the flow was set up; without an id nothing is proven.
-    ``since``: flow -> topic -> first believable record of the offset-syncs topic. ``stay``: only what was copied in it.
+    ``journal``: nothing is proven of a topic without a journaled id. ``tenure``: only what was copied in it.
     """
 
     pair: Pair
     source: str
     target: str
     copied: Mapping[Partition, int | None]
-    topic_ids: Mapping[str, Mapping[str, str]]
-    since: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    stay: Stay | None = None
+    journal: JournalFacts
+    tenure: Tenure | None = None
     read: int = 0
 
     @property
@@ -115,7 +114,7 @@ class FlowCopies:
         """Both topics are the journaled ones; False where no id is journaled."""
         known = True
         for alias, name in self._names(topic):
-            journaled, state = self.topic_ids.get(alias, {}).get(name), self._states[alias].get(name)
+            journaled, state = self.journal.topic_ids.get(alias, {}).get(name), self._states[alias].get(name)
             known = known and journaled is not None
             if journaled is not None and state is not None:
                 require_same(name, alias, state.topic_id, journaled)
@@ -136,7 +135,8 @@ class FlowCopies:
 
     @cached_property
     def _syncs(self) -> Syncs:
-        return syncs_of(self.pair, self.source, self.target, self.since.get(flow_name(self.source, self.target), {}))
+        start = self.journal.offset_syncs_start.get(flow_name(self.source, self.target), {})
+        return syncs_of(self.pair, self.source, self.target, start)
 
     @cached_property
     def _usable(self) -> dict[Partition, list[OffsetSync]]:
@@ -144,27 +144,27 @@ class FlowCopies:
         return {key: after_last_rewind(syncs) for key, syncs in self._syncs.of.items()}
 
     def _bounds(self, key: Partition, ends: _Ends, rule: Rule) -> Bounds:
-        syncs = sorted(self._of_stay(key), key=lambda sync: sync.downstream)
+        syncs = sorted(self._of_tenure(key), key=lambda sync: sync.downstream)
         logs = {self.source: ends[0][key], self.target: ends[1][self.replica(key)]}
         source, replica = (self._within(alias, key, log) for alias, log in logs.items())
         entered = self.target if rule is forward else self.source
-        gone = 0 if self.stay is None else self.stay.gone_after(entered, key, logs, self.compacted(entered, key[0]))
+        gone = 0 if self.tenure is None else self.tenure.gone_after(entered, key, logs, self.compacted(entered, key[0]))
         return Bounds(source, replica, self.copied.get(key), syncs, gone)
 
-    def _of_stay(self, key: Partition) -> Iterable[OffsetSync]:
+    def _of_tenure(self, key: Partition) -> Iterable[OffsetSync]:
         syncs = self._syncs.of.get(key, ())
-        if self.stay is None:
+        if self.tenure is None:
             return syncs
-        low, down = self.stay.first(self.source, key), self.stay.first(self.target, key)
+        low, down = self.tenure.first(self.source, key), self.tenure.first(self.target, key)
         return (sync for sync in syncs if sync.upstream >= low and sync.downstream >= down)
 
     def _within(self, alias: str, key: Partition, log: tuple[int, int]) -> tuple[int, int]:
-        """The part of a log that belongs to the stay."""
-        if self.stay is None:
+        """The part of a log that belongs to the tenure."""
+        if self.tenure is None:
             return log
-        low, high = max(log[0], self.stay.first(alias, key)), log[1]
-        if self.stay.end is not None:
-            high = min(high, self.stay.end[alias].get(key, 0))
+        low, high = max(log[0], self.tenure.first(alias, key)), log[1]
+        if self.tenure.end is not None:
+            high = min(high, self.tenure.end[alias].get(key, 0))
         return min(low, max(log[0], high)), max(log[0], high)
 
     # ---- reading and translating
@@ -263,15 +263,15 @@ class FlowCopies:
             replica_start=bounds.replica[0],
             replica_end=bounds.replica[1],
             copied=bounds.copied,
-            first=0 if self.stay is None else self.stay.first(self.source, key),
-            replica_first=0 if self.stay is None else self.stay.first(self.target, key),
+            first=0 if self.tenure is None else self.tenure.first(self.source, key),
+            replica_first=0 if self.tenure is None else self.tenure.first(self.target, key),
             source_compacted=limits.source_compacted,
             replica_compacted=limits.replica_compacted,
             timed=carries_times(source.records, replica.records),
-            same_topics=limits.same_topics and (self.stay is None or key not in self.stay.unknown),
+            same_topics=limits.same_topics and (self.tenure is None or key not in self.tenure.unknown),
             syncs=[*near, *floor[-1:]],
             gone_after=bounds.gone_after,
-            ended=self.stay is not None and self.stay.end is not None,
+            ended=self.tenure is not None and self.tenure.end is not None,
         )
 
 

@@ -14,36 +14,39 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ..._core.errors import DrError
+from ..._core.journal.facts import JournalFacts
 from ..._core.offsets.lasting_gaps import Standing, lasting_problems
 from ..._core.offsets.skips import skipped_in, total
-from ..._core.waiting import Bounds, wait_until
+from ..._core.waiting import wait_until
 from ..._kafka.groups import positions
 from ..._kafka.topics import log_ranges
 from ..._module import Result
+from ..connections.clusters import both
+from ..journal.copies import read_state
 from ..observation.pair import Pair, Partition
 from .evidence import Evidence, by_group, gather, refused_skips, skips_refusal
+from .requests import TranslationRequest
 from .translation import find_positions
 
 __all__ = ["forecast", "lasting"]
 
 
-def forecast(params: Mapping[str, Any]) -> Result:
+def forecast(request: TranslationRequest) -> Result:
     """All positions as of now; fails for those that the barrier would refuse whatever the applications do.
 
     Committed offsets only move up until the applications stop. Unread records that are gone from Y are refused at once,
     whether the group is reading or not: it can only read them on X (R30). Where they may be gone, a record that is
     being replicated is the other explanation, so that is observed again within the bound.
     """
-    x, y = params["leave"], params["enter"]
-    pair = Pair.of_params({**params, "flows": [{"source": x, "target": y}, {"source": y, "target": x}]})
+    x, y = request.leave, request.enter
+    pair = Pair(request.pair, request.flows, request.request_timeout)
 
     def observe() -> tuple[Evidence, list[dict[str, Any]], int]:
-        evidence = gather(pair, x, y)
-        return evidence, *find_positions(evidence, params)
+        evidence, state = both(lambda: gather(pair, x, y), lambda: read_state(pair.kafka, request.pair))
+        return evidence, *find_positions(evidence, JournalFacts.toward(state, y))
 
-    accepted = params["accept_skips"]
-    bounds = Bounds(float(params["wait_timeout"]), float(params["wait_sleep"]))
-    evidence, rows, records = wait_until(observe, lambda seen: _settled(seen[1], accepted), bounds).state
+    accepted = request.accept_skips
+    evidence, rows, records = wait_until(observe, lambda seen: _settled(seen[1], accepted), request.replicated).state
     counts = [row["rereads"] for row in rows]
     extra: dict[str, Any] = {
         "positions": by_group(rows),
@@ -53,7 +56,7 @@ def forecast(params: Mapping[str, Any]) -> Result:
         "records_read": records,
         "barrier": {},
     }
-    problems = lasting(evidence, rows, params["group_lag"])
+    problems = lasting(evidence, rows, request.group_lag)
     result = Result(extra=extra, requests=pair.requests)
     result.failure = skips_refusal(rows, (x, y), accepted)
     if problems and result.failure is None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Positions with the policy identity: ``T`` on one side, ``T`` on the other, and the cuts between the stays.
+"""Positions with the policy identity: ``T`` on one side, ``T`` on the other, and the cuts between the tenures.
 
 Private to this collection: may change in any release.
 """
@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..._core.journal.facts import JournalFacts
 from ..._core.offsets.positions import Position, enter_same
-from ..._core.offsets.tenures import Place, Stay, locate, stays
+from ..._core.offsets.tenures import Place, Tenure, locate, tenures
 from ..._core.offsets.translation import Translated
 from ..observation.pair import Partition, by_topic
 from .evidence import Evidence, row
@@ -22,40 +23,40 @@ __all__ = ["IdentityOffsets"]
 
 
 class IdentityOffsets:
-    """SOUNDNESS 22: a position at a cut is the cut; within a stay it is translated through the flow of that stay."""
+    """SOUNDNESS 22: a position at a cut is the cut; within a tenure it is translated through its flow."""
 
-    def __init__(self, evidence: Evidence, params: Mapping[str, Any]) -> None:
+    def __init__(self, evidence: Evidence, journal: JournalFacts) -> None:
         self._evidence = evidence
-        self._stays = stays(params["seams"], evidence.x, evidence.y)
-        self._ids, self._since = params["topic_ids"], params["syncs_since"]
+        self._tenures = tenures(journal.cuts, evidence.x, evidence.y)
+        self._journal = journal
         self._index = by_topic(evidence.forward.facts)
-        self._copies = {index: self._of_stay(stay) for index, stay in enumerate(self._stays)}
+        self._copies = {index: self._of_tenure(tenure) for index, tenure in enumerate(self._tenures)}
 
     @property
     def records(self) -> int:
         """Records read."""
         return sum(copies.records for copies in self._copies.values())
 
-    def _of_stay(self, stay: Stay) -> FlowCopies:
-        """A stay that has ended is copied up to its cut; of the present one the flow tells."""
+    def _of_tenure(self, tenure: Tenure) -> FlowCopies:
+        """A tenure that has ended is copied up to its cut; of the present one the flow tells."""
         facts = self._evidence.forward.facts
         copied: dict[Partition, int | None] = (
             {key: one.copied for key, one in facts.items()}
-            if stay.end is None
-            else {key: stay.end[stay.source].get(key, 0) - 1 for key in facts}
+            if tenure.end is None
+            else {key: tenure.end[tenure.source].get(key, 0) - 1 for key in facts}
         )
-        return FlowCopies(self._evidence.pair, stay.source, stay.target, copied, self._ids, self._since, stay)
+        return FlowCopies(self._evidence.pair, tenure.source, tenure.target, copied, self._journal, tenure)
 
     def rows(self) -> list[dict[str, Any]]:
         """One for each group and partition."""
         evidence = self._evidence
-        self._copies[len(self._stays) - 1].check_topics()
+        self._copies[len(self._tenures) - 1].check_topics()
         wanted: dict[int, dict[Partition, set[int]]] = {}
         for group in evidence.pair.groups:
             for key in self._keys(group):
                 commit, place = self._place(group, key)
-                if commit is not None and place.stay is not None and self._is_wanted(place, key):
-                    wanted.setdefault(place.stay, {}).setdefault(key, set()).add(commit)
+                if commit is not None and place.tenure is not None and self._is_wanted(place, key):
+                    wanted.setdefault(place.tenure, {}).setdefault(key, set()).add(commit)
         found = {
             (index, *key): one for index, keys in wanted.items() for key, one in self._through(index, keys).items()
         }
@@ -66,19 +67,19 @@ class IdentityOffsets:
         return [key for topic in topics for key in self._index.get(topic, ())]
 
     def _place(self, group: str, key: Partition) -> tuple[int | None, Place]:
-        """Where the group stands on X. Nowhere (no stay) if it has no position, or none that must be translated."""
+        """Where the group stands on X. Nowhere (no tenure) if it has no position, or none that must be translated."""
         left = self._evidence.left(group, key)
         if left.commit is None or left.commit > (left.end or 0) or (left.read_to_end and self._evidence.final(key)):
             return None, Place(None)
-        return left.commit, locate(self._stays, self._evidence.x, key, left.commit)
+        return left.commit, locate(self._tenures, self._evidence.x, key, left.commit)
 
     def _is_wanted(self, place: Place, key: Partition) -> bool:
         """A position at a cut needs no translation, but what is gone after the cut must be counted (R30)."""
-        if place.other is None or place.stay is None:
+        if place.other is None or place.tenure is None:
             return True
         y = self._evidence.y
         start, _end = self._evidence.y_ranges.get(key, (0, 0))
-        return start > place.other or self._copies[place.stay].compacted(y, key[0])
+        return start > place.other or self._copies[place.tenure].compacted(y, key[0])
 
     def _through(self, index: int, wanted: Mapping[Partition, set[int]]) -> dict[tuple[Partition, int], Translated]:
         copies = self._copies[index]
@@ -96,12 +97,12 @@ class IdentityOffsets:
         evidence = self._evidence
         left, entered = evidence.left(group, key), evidence.entered(group, key)
         commit, place = self._place(group, key)
-        there = None if commit is None or place.stay is None else found.get((place.stay, key, commit))
+        there = None if commit is None or place.tenure is None else found.get((place.tenure, key, commit))
         position = enter_same(left, entered, evidence.final(key), place, there)
-        if there is None or commit is None or place.stay is None or place.other is not None:
+        if there is None or commit is None or place.tenure is None or place.other is not None:
             return position, None
-        copies = self._copies[place.stay]
-        if self._stays[place.stay].end is None:
+        copies = self._copies[place.tenure]
+        if self._tenures[place.tenure].end is None:
             position = evidence.known_copied(key, commit, position, there)
         # MirrorMaker 2 translates only away from where the applications live.
         return position, copies.checkpoint(key, commit) if copies.source == evidence.x else None

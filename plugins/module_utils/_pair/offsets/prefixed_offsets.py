@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..._core.journal.facts import JournalFacts
 from ..._core.offsets.gates import drained
 from ..._core.offsets.positions import Position, Side, enter_original, enter_replica
 from ..._core.offsets.translation import Translated
@@ -30,11 +31,11 @@ Found = Mapping[tuple[Partition, int], Translated]
 class PrefixedOffsets:
     """SOUNDNESS 7: forward through X->Y and in reverse through Y->X, only what the ends of the logs do not decide."""
 
-    def __init__(self, evidence: Evidence, back: FlowLook, params: Mapping[str, Any]) -> None:
+    def __init__(self, evidence: Evidence, back: FlowLook, journal: JournalFacts) -> None:
         self._evidence, self._back = evidence, back
-        self._vouched = params["vouched"]
-        self._only_here: Mapping[str, Mapping[str, int]] = params["only_here"].get(evidence.x, {})
-        self._copies = tuple(HoledCopies(evidence.pair, look, params) for look in (evidence.forward, back))
+        self._trusted_offsets = journal.trusted_offsets
+        self._unreplicated_below = journal.unreplicated_below.get(evidence.x, {})
+        self._copies = tuple(HoledCopies(evidence.pair, look, journal) for look in (evidence.forward, back))
         self._left, self._there = by_topic(evidence.forward.facts), by_topic(back.facts)
 
     @property
@@ -81,7 +82,7 @@ class PrefixedOffsets:
         """
         pair, x = self._evidence.pair, self._evidence.x
         mirrors = {self._mirror(key): key for key in _of(self._there, topics)}
-        floors = {one: self._only_here.get(one[0], {}).get(str(one[1]), 0) for one in mirrors}
+        floors = {one: self._unreplicated_below.get(one[0], {}).get(str(one[1]), 0) for one in mirrors}
         behind = [one for one, floor in floors.items() if commits.get(one, 0) < floor]
         if not behind:
             return {}
@@ -117,7 +118,7 @@ class PrefixedOffsets:
             rows.append(row(evidence, group, replica, found, left.commit, mm2))
         for key in _of(self._there, topics):
             start, end = evidence.y_ranges[key]
-            own = self._vouched.get(group, {}).get(key[0], {}).get(str(key[1]))
+            own = self._trusted_offsets.get(group, {}).get(key[0], {}).get(str(key[1]))
             left = Side(look.commits.get(self._mirror(key)), start, end, look.read_to_end.get(self._mirror(key)))
             # What was written since that look (by whom?) is not known to be copied.
             copied = self._copied_back(key) and self._back.facts[key].end == end

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..._core.errors import DrError
-from ..._core.journal.events import merge
+from ..._core.journal.facts import JournalFacts
 from ..._core.journal.leases import Lease, Watch
 from ..._core.journal.ownership import Claim
-from ..._core.journal.state import JournalState, fold
+from ..._core.journal.state import JournalState
 from ..._core.offsets.skips import skipped_in
 from ..._core.resources.groups import with_members
 from ..._core.resources.scopes import scope_problems
@@ -27,12 +27,12 @@ from ..._kafka.committing import commit_positions
 from ..._kafka.topics import describe, log_ranges
 from ..._module import Result
 from ..._process import own_clock
-from ..connections.clusters import on_each
-from ..journal.copies import read_copy
+from ..journal.copies import JournalCopies
 from ..journal.leases import leases_of, number_of_next, open_leases_of, write_lease
 from ..observation.pair import ISOLATION, Pair, Partition
 from .evidence import gather
 from .presynced import write_prepared
+from .requests import PresyncRequest
 from .translation import find_positions
 
 __all__ = ["checkpoint"]
@@ -40,12 +40,12 @@ __all__ = ["checkpoint"]
 SKIPPED, DONE, FAILED = "skipped", "done", "failed"
 
 
-def checkpoint(params: Mapping[str, Any], check: bool) -> Result:
+def checkpoint(request: PresyncRequest, check: bool) -> Result:
     """Translate the positions of all groups from where the applications live, and commit them on the other side.
 
     Upward only, to groups without members only, never while a cutover is under way, and only as long as the lease runs.
     """
-    job = _Job(params)
+    job = _Job(request)
     state = job.state()
     refused = job.not_now(state)
     if refused:
@@ -70,18 +70,17 @@ def _nothing(reason: str) -> dict[str, Any]:
 class _Job:
     """One run of the scheduled job."""
 
-    def __init__(self, params: Mapping[str, Any]) -> None:
-        self._params = params
-        self.x, self.y = params["leave"], params["enter"]
-        flows = [{"source": self.x, "target": self.y}, {"source": self.y, "target": self.x}]
-        self.pair = Pair.of_params({**params, "flows": flows})
+    def __init__(self, request: PresyncRequest) -> None:
+        self._spec = request.pair
+        self.x, self.y = request.leave, request.enter
+        self.pair = Pair(request.pair, [(self.x, self.y), (self.y, self.x)], request.request_timeout)
         self._run = f"checkpoint-{uuid.uuid4().hex[:6]}"
-        self._seconds = float(params["wait_timeout"])
+        self._seconds = request.seconds
         self._until = 0.0
 
     def under_lease(self, state: JournalState) -> Result:
         """The work, announced before and given back afterwards, also when it fails."""
-        kafkas, topic = self.pair.kafka, self._params["state_topic"]
+        kafkas, topic = self.pair.kafka, self._spec.state_topic
         lease = number_of_next(kafkas, topic, self._lease(time.time()))
         self._until = own_clock() + self._seconds
         write_lease(kafkas, topic, lease)
@@ -100,7 +99,7 @@ class _Job:
         return result
 
     def _leases(self) -> list[Lease]:
-        return leases_of(self.pair.kafka, self._params["state_topic"], self._params["pair"])
+        return leases_of(self.pair.kafka, self._spec.state_topic, self._spec.name)
 
     def _require_lease(self) -> None:
         """Nothing is committed once another process has ended the lease, or once its time is over here (R31)."""
@@ -109,17 +108,16 @@ class _Job:
 
     def _lease(self, began: float) -> Lease:
         """What says that this job is at work."""
-        return Lease(self._params["pair"], "checkpoint", self.y, self._run, began, began + self._seconds)
+        return Lease(self._spec.name, "checkpoint", self.y, self._run, began, began + self._seconds)
 
     def state(self) -> JournalState:
         """The journal, merged."""
-        topic, pair = self._params["topic"], self._params["pair"]
-        copies = on_each(self.pair.kafka, lambda alias: read_copy(self.pair.kafka[alias], topic, pair))
-        missing = sorted(alias for alias, copy in copies.items() if copy is None)
-        if missing:
-            text = f'The journal topic "{topic}" does not exist on {", ".join(missing)}.'
+        topic = self._spec.journal_topic
+        book = JournalCopies(self.pair.kafka, topic, self._spec.name).look()
+        if book.missing:
+            text = f'The journal topic "{topic}" does not exist on {", ".join(book.missing)}.'
             raise DrError("journal_missing", text, "Run the playbook enable first.")
-        return fold(merge(copy for copy in copies.values() if copy is not None))
+        return book.state
 
     def not_now(self, state: JournalState) -> str:
         """Why nothing may be written now, or nothing."""
@@ -139,7 +137,7 @@ class _Job:
         watch = Watch(own_clock)
 
         def others() -> list[Lease]:
-            place = (self._params["state_topic"], self._params["pair"])
+            place = (self._spec.state_topic, self._spec.name)
             return watch.live(open_leases_of(self.pair.kafka, *place, self._run))
 
         def none_short(found: list[Lease]) -> bool:
@@ -152,16 +150,7 @@ class _Job:
         """Evidence, positions, commit."""
         since = time.time(), self._checkpoints_end()
         evidence = gather(self.pair, self.x, self.y)
-        left = state.left.get(self.y, {})
-        params = {
-            **self._params,
-            "vouched": left.get("positions", {}),
-            "topic_ids": state.topic_ids,
-            "syncs_since": state.offset_syncs_start,
-            "seams": state.cuts,
-            "only_here": state.unreplicated_below,
-        }
-        rows, read = find_positions(evidence, params)
+        rows, read = find_positions(evidence, JournalFacts.toward(state, self.y))
         hidden = [
             row
             for looks in (evidence.x_groups, evidence.y_groups)
@@ -179,9 +168,9 @@ class _Job:
         if not check:
             self._require_time()
             # For a disaster: what is found as a commit on that side may be anybody's, this is not.
-            place = (self._params["pair"], self.y)
+            place = (self._spec.name, self.y)
             ids = state.topic_ids.get(self.y, {})
-            write_prepared(self.pair.kafka, self._params["state_topic"], place, since, sound, ids)
+            write_prepared(self.pair.kafka, self._spec.state_topic, place, since, sound, ids)
         committed = commit_positions(self.pair.kafka[self.y], wanted, "raise", check)
         committed.extra = {
             "outcome": DONE,
@@ -229,7 +218,7 @@ class _Job:
         if own_clock() >= self._until:
             raise DrError(
                 "lease_over",
-                f"Finding and committing the positions took longer than {float(self._params['wait_timeout']):g} s.",
+                f"Finding and committing the positions took longer than {self._seconds:g} s.",
                 "A cutover may have begun meanwhile, so nothing more is committed. Raise kafka_dr_checkpoint_timeout.",
             )
 

@@ -15,6 +15,9 @@ from typing import Any
 
 from ..._core.changes import Change, Outcome
 from ..._core.errors import DrError
+from ..._core.journal.cutover_types import needs_source
+from ..._core.journal.ownership import Claim
+from ..._core.journal.state import JournalState
 from ..._core.names import flow_name
 from ..._core.offsets.tenures import flat, nested
 from ..._core.resources.topic_ids import joined, recreated
@@ -22,10 +25,11 @@ from ..._core.verdict import PROVEN, REFUTED
 from ..._kafka.records import Record, data_records, has_data, last_data_records
 from ..._kafka.topics import describe
 from ..._module import Result
-from ..connections.clusters import on_each
-from ..journal.events import note
-from ..journal.request import JournalRequest
+from ..connections.clusters import both, on_each
+from ..journal.copies import read_state
+from ..journal.phases import note_phase
 from ..observation.pair import ISOLATION, Pair, Partition, same_content
+from .requests import SeedRequest
 
 __all__ = ["arm"]
 
@@ -41,21 +45,21 @@ class Beginning:
     tails: dict[Partition, int] = field(default_factory=dict)
 
 
-def arm(params: Mapping[str, Any], check: bool) -> Result:
-    """Set the offsets of a stopped source connector; with ``run``, journal what was set.
+def arm(request: SeedRequest, check: bool) -> Result:
+    """Set the offsets of a stopped source connector, and journal what was set if a run needs it.
 
     ``cut`` given: the cut of a cutover. Not given: what the connector has, if it fits the logs; else the cut is found
     by content, or refused.
     """
-    arming = _Arming(params)
+    arming = _Arming(request)
     result = Result(requests=arming.pair.requests)
     result.extra = {"armed": False, "seam": None, "partitions": [], "behind": []}
     if check:
         return result
-    if params["cut"] is None and arming.watched and arming.running:
+    if request.cut is None and arming.watched and arming.running:
         return result
     arming.require_still()
-    begin = arming.at_cut(flat(params["cut"])) if params["cut"] is not None else arming.by_content()
+    begin = arming.at_cut(flat(request.cut)) if request.cut is not None else arming.by_content()
     changed = arming.set(begin)
     facts = {"flow": arming.flow, "cut": nested(begin.cut), "resumed": arming.ends(arming.target)}
     result.extra = {"armed": True, "seam": arming.seam(begin), "partitions": arming.rows(begin)}
@@ -64,9 +68,9 @@ def arm(params: Mapping[str, Any], check: bool) -> Result:
     ]
     if changed is not None:
         result.outcomes.append(Outcome(changed, "done"))
-    if params["run"]:
-        noted = note(JournalRequest.of_parts(params, "phase", {"phase": "armed", "facts": facts}), check)
-        result.outcomes += noted.outcomes
+    claim = arming.claim
+    if claim is not None:
+        result.outcomes += note_phase(request.pair, claim, "armed", facts, request.request_timeout)
     result.requests = arming.pair.requests
     return result
 
@@ -74,13 +78,17 @@ def arm(params: Mapping[str, Any], check: bool) -> Result:
 class _Arming:
     """One flow about to be told where to begin."""
 
-    def __init__(self, params: Mapping[str, Any]) -> None:
-        self.source, self.target = params["source"], params["target"]
+    def __init__(self, request: SeedRequest) -> None:
+        self.source, self.target = request.source, request.target
         self.flow = flow_name(self.source, self.target)
-        self._params = params
-        self.pair = Pair.of_params({**params, "flows": [{"source": self.source, "target": self.target}]})
+        self._request = request
+        self.pair = Pair(request.pair, [(self.source, self.target)], request.request_timeout)
         self._offsets = self.pair.engine.offsets(self.source, self.target)
-        on_each(self.pair.kafka, self.pair.partitions)
+        self._state: JournalState
+        self._state, _counts = both(
+            lambda: read_state(self.pair.kafka, request.pair),
+            lambda: on_each(self.pair.kafka, self.pair.partitions),
+        )
         self._logs = {
             alias: self.pair.ranges(alias, self.pair.topics, "read_uncommitted") for alias in (self.source, self.target)
         }
@@ -88,7 +96,17 @@ class _Arming:
     @property
     def watched(self) -> bool:
         """The journal knows where each topic began: nobody moved it by hand, and none is new to the pair."""
-        return not self._params["moved"] and not self._joined
+        return not self._request.moved and not self._joined
+
+    @property
+    def claim(self) -> Claim | None:
+        """The run that journals where the flow begins: that of this controller, or a disaster that could not do it."""
+        held, run = self._request.claim, self._state.run
+        if held is not None and held.run:
+            return held
+        if self._request.cut is None or run is None or needs_source(run.type) or "armed" in run.phases:
+            return None
+        return Claim(run=run.id) if run.passed is not None else None
 
     @property
     def running(self) -> bool:
@@ -105,8 +123,8 @@ class _Arming:
                 f"{', '.join(running)} copies what {self.flow} is about to copy back.",
                 "With the policy identity each record would be copied round and round. Stop it first.",
             )
-        other = recreated(self._params["topic_ids"], self._ids)
-        if other and self._params["cut"] is not None:
+        other = recreated(self._state.topic_ids, self._ids)
+        if other and self._request.cut is not None:
             raise DrError(
                 "topic_recreated",
                 f"Created again since the pair was enabled: {'; '.join(other)}.",
@@ -124,7 +142,7 @@ class _Arming:
 
     @property
     def _joined(self) -> list[str]:
-        return joined(self._params["topic_ids"], self._ids)
+        return joined(self._state.topic_ids, self._ids)
 
     # ---- where to begin
 
@@ -155,9 +173,9 @@ class _Arming:
                     f"The flow {self.flow} stays stopped. Raise retention on {self.source}, and decide what to do about"
                     " the gap before any move: the row cut_outside_log in docs/troubleshooting.md.",
                 )
-        ends = flat(self._params["ends"])
+        ends = flat(self._request.ends)
         for key, (_start, end) in self._logs[self.target].items():
-            if end < ends.get(key, 0) and key[0] not in self._params["accept_tail"]:
+            if end < ends.get(key, 0) and key[0] not in self._request.accept_tail:
                 raise DrError(
                     "target_truncated",
                     f"{key[0]}-{key[1]} on {self.target} ends at {end}, at the cut it ended at {ends[key]}.",
@@ -165,7 +183,7 @@ class _Arming:
                     " stays stopped. Accept that by naming the topic in kafka_dr_accept_tail.",
                 )
         begin.tails = self._tails(ends)
-        refused = [key for key in begin.tails if key[0] not in self._params["accept_tail"]]
+        refused = [key for key in begin.tails if key[0] not in self._request.accept_tail]
         if refused:
             topic, index = refused[0]
             raise DrError(
@@ -203,7 +221,7 @@ class _Arming:
                 begin.cut[key] = self._find(key, last.get(key), (start, end))
                 begin.found.add(key)
         # Moved by hand: every partition has a cut. A topic that is new here: whatever it holds was not watched.
-        begin.found |= {key for key in begin.cut if self._params["moved"] or key[0] in self._joined}
+        begin.found |= {key for key in begin.cut if self._request.moved or key[0] in self._joined}
         return begin
 
     def _fits(self, key: Partition, copied: int, last: Record | None) -> bool:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
+from ..._core.journal.facts import JournalFacts
 from ..._core.offsets.skipped_ranges import Hole, at_hole, read_again, segment, segments, usable
 from ..._core.offsets.tails import Progress
 from ..._core.offsets.translation import Translated
@@ -38,10 +38,10 @@ def replays(pair: Pair, source: str, target: str, topic: str) -> list[Progress]:
 
 
 class HoledCopies:
-    """As :class:`FlowCopies`. ``params``: topic_ids, syncs_since and state_topic."""
+    """As :class:`FlowCopies`, around the ranges that replayed tails make the flow skip."""
 
-    def __init__(self, pair: Pair, look: FlowLook, params: Mapping[str, Any]) -> None:
-        self._pair, self._look, self._params = pair, look, params
+    def __init__(self, pair: Pair, look: FlowLook, journal: JournalFacts) -> None:
+        self._pair, self._look, self._journal = pair, look, journal
 
     def forward(self, wanted: Wanted) -> Found:
         """Positions on the replica by (source partition, position on it)."""
@@ -73,7 +73,7 @@ class HoledCopies:
         """None: not known, or no longer true."""
         found: dict[Partition, tuple[Hole, ...] | None] = {}
         facts, pair, target = self._look.facts, self._pair, self._look.target
-        noted = replays(pair, self._look.source, target, self._params["state_topic"])
+        noted = replays(pair, self._look.source, target, pair.spec.state_topic)
         names = {one.topic: self.replica((one.topic, 0))[0] for one in noted}
         states = describe(pair.kafka[target], sorted(names.values())) if names else {}
         for one in noted:
@@ -90,17 +90,16 @@ class HoledCopies:
 
     @cached_property
     def _segments(self) -> list[FlowCopies]:
-        look, params = self._look, self._params
+        look = self._look
         unknown = frozenset(key for key, holes in self._noted.items() if holes is None)
         made = []
-        for stay in segments(self._holes, unknown, look.source, look.target):
+        for tenure in segments(self._holes, unknown, look.source, look.target):
             copied: dict[Partition, int | None] = (
                 {key: facts.copied for key, facts in look.facts.items()}
-                if stay.end is None
-                else {key: end - 1 for key, end in stay.end[look.source].items()}
+                if tenure.end is None
+                else {key: end - 1 for key, end in tenure.end[look.source].items()}
             )
-            ids, since = params["topic_ids"], params["syncs_since"]
-            made.append(FlowCopies(self._pair, look.source, look.target, copied, ids, since, stay))
+            made.append(FlowCopies(self._pair, look.source, look.target, copied, self._journal, tenure))
         return made
 
     def _translate(self, wanted: Wanted, upstream: bool) -> Found:

@@ -13,52 +13,72 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._core.errors import DrError
+from ..._core.journal.facts import JournalFacts
+from ..._core.journal.state import JournalState
 from ..._core.offsets.gates import drained, open_transaction
 from ..._core.offsets.skips import skip_rows, total
 from ..._core.offsets.tenures import nested
 from ..._core.resources.scopes import scope_problems
 from ..._core.verdict import PROVEN
-from ..._core.waiting import Bounds, wait_until
+from ..._core.waiting import wait_until
 from ..._kafka.groups import positions
 from ..._module import Result
-from ..connections.clusters import both
+from ..connections.clusters import both, on_each
+from ..journal.copies import read_state
 from ..observation.foreign_writers import foreign_records
 from ..observation.leaving import wait_for_members_to_leave
 from ..observation.pair import FlowLook, GroupLook, Pair, Partition
 from .evidence import Evidence, by_group, skips_refusal
 from .identity_offsets import IdentityOffsets
 from .prefixed_offsets import PrefixedOffsets
+from .requests import TranslationRequest
 
-__all__ = ["Translation", "find_positions"]
+__all__ = ["FirstObservation", "Translation", "find_positions", "translate"]
 
 
-def find_positions(evidence: Evidence, params: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
-    """One row for each group, topic and partition of the side being entered, and the records read for it.
-
-    ``params``: topic_ids, syncs_since, vouched and only_here (default policy), seams (identity).
-    """
+def find_positions(evidence: Evidence, journal: JournalFacts) -> tuple[list[dict[str, Any]], int]:
+    """One row for each group, topic and partition of the side being entered, and the records read for it."""
     back = evidence.back
-    finder = IdentityOffsets(evidence, params) if back is None else PrefixedOffsets(evidence, back, params)
+    finder = IdentityOffsets(evidence, journal) if back is None else PrefixedOffsets(evidence, back, journal)
     return finder.rows(), finder.records
+
+
+def translate(request: TranslationRequest) -> Result:
+    """Translate the committed offsets of groups that are idle."""
+    pair = Pair(request.pair, request.flows, request.request_timeout)
+    return Translation(request, FirstObservation(pair)).run()
+
+
+class FirstObservation:
+    """What the journal holds, and the committed offsets of all groups on both clusters, read at the same time."""
+
+    def __init__(self, pair: Pair) -> None:
+        self.pair = pair
+        #: The settle time of idle groups runs from here (``time.monotonic``).
+        self.since = time.monotonic()
+        self.state: JournalState
+        self.offsets: Mapping[str, Mapping[str, Mapping[Partition, int]]]
+        self.state, self.offsets = both(
+            lambda: read_state(pair.kafka, pair.spec),
+            lambda: on_each(pair.kafka, lambda alias: positions(pair.kafka[alias], pair.groups)),
+        )
 
 
 class Translation:
     """One translation: X is the side being left, Y the one being entered.
 
-    Refuses what would skip or be left to a reset. The settle time of idle groups runs from the moment of creation.
+    Refuses what would skip or be left to a reset.
     """
 
-    def __init__(self, params: Mapping[str, Any]) -> None:
-        self.params = params
-        self.x, self.y = params["leave"], params["enter"]
-        flows = [{"source": self.x, "target": self.y}, {"source": self.y, "target": self.x}]
-        self.pair = Pair.of_params({**params, "flows": flows})
-        self._since = time.monotonic()
-        self._earlier = positions(self.pair.kafka[self.x], self.pair.groups)
+    def __init__(self, request: TranslationRequest, first: FirstObservation) -> None:
+        self._request, self.pair = request, first.pair
+        self.x, self.y = request.leave, request.enter
+        self._journal = JournalFacts.toward(first.state, self.y)
+        self._since, self._earlier = first.since, first.offsets[self.x]
 
     def run(self) -> Result:
         """Gather the evidence and find the positions."""
-        waited = wait_for_members_to_leave(self.pair.kafka, self.pair.groups, self.params)
+        waited = wait_for_members_to_leave(self.pair.kafka, self.pair.groups, self._request.members)
         if waited.looks > 1:
             # Somebody was still at work: its last commits are no reader with assign().
             self._since = time.monotonic()
@@ -67,7 +87,7 @@ class Translation:
         x_groups, y_groups = self._idle_groups()
         y_ranges = self.pair.ranges(self.y, self._y_topics())
         evidence = Evidence(self.pair, self.x, self.y, forward, back, x_groups, y_groups, y_ranges)
-        rows, records = find_positions(evidence, self.params)
+        rows, records = find_positions(evidence, self._journal)
         extra = {
             "positions": by_group(rows),
             "details": rows,
@@ -89,13 +109,16 @@ class Translation:
 
         With the policy identity only one flow copies; the other one must not.
         """
-        bounds = Bounds(float(self.params["wait_timeout"]), float(self.params["wait_sleep"]))
-        if self.params["barrier"]:
+        if self._request.final:
             forward, back = both(lambda: self.pair.look(self.x, self.y, tails=True), self._look_back)
             self._require_barrier(forward)
             return forward, back
         commits = self._x_commits()
-        waited = wait_until(lambda: self.pair.look(self.x, self.y), lambda look: not _behind(look, commits), bounds)
+        waited = wait_until(
+            lambda: self.pair.look(self.x, self.y),
+            lambda look: not _behind(look, commits),
+            self._request.replicated,
+        )
         if not waited.done:
             behind = "; ".join(_behind(waited.state, commits)[:3])
             raise DrError(
@@ -163,7 +186,7 @@ class Translation:
         waited = wait_until(
             lambda: self.pair.ranges(self.y, self.pair.topics),
             lambda ends: ends == self.pair.ranges(self.y, self.pair.topics, "read_uncommitted"),
-            Bounds(float(self.params["wait_timeout"]), float(self.params["wait_sleep"])),
+            self._request.replicated,
         )
         if not waited.done:
             raise DrError(
@@ -190,7 +213,7 @@ class Translation:
         x_topics = [name for name, count in self.pair.partitions(self.x).items() if count is not None]
         y_topics = [name for name in self._y_topics() if self.pair.partitions(self.y).get(name) is not None]
         # An assign() reader looks EMPTY too: only its moving commits betray it (SOUNDNESS 9).
-        time.sleep(max(0.0, float(self.params["settle"]) - (time.monotonic() - self._since)))
+        time.sleep(max(0.0, self._request.settle - (time.monotonic() - self._since)))
         x_groups, y_groups = both(
             lambda: self.pair.look_groups(self.x, x_topics), lambda: self.pair.look_groups(self.y, y_topics)
         )
@@ -238,12 +261,12 @@ class Translation:
                 f" {first['topic']}-{first['partition']}: {first['reason']}.",
                 "Without one, auto.offset.reset would decide. Commit a position on the side being left first.",
             )
-        skipping = skips_refusal(rows, (self.x, self.y), self.params["accept_skips"])
+        skipping = skips_refusal(rows, (self.x, self.y), self._request.accept_skips)
         if skipping is not None:
             return skipping
         # What skips was accepted by name.
         inexact = [row for row in rows if row["quality"] == "safe" or (row["quality"] == "skips" and row["rereads"])]
-        if inexact and self.params["group_lag"] == "refuse":
+        if inexact and self._request.group_lag == "refuse":
             first = inexact[0]
             return DrError(
                 "group_behind",

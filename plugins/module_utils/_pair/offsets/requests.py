@@ -1,0 +1,129 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options of the modules that translate offsets, parsed.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from ..._core.flows.pair_spec import PairSpec
+from ..._core.journal.ownership import Claim
+from ..._core.journal.state import Run
+from ..._core.waiting import Bounds
+
+__all__ = ["BarrierRequest", "DisasterRequest", "PresyncRequest", "SeedRequest", "TranslationRequest"]
+
+
+@dataclass(frozen=True)
+class TranslationRequest:
+    """Translate the committed offsets of all groups from the cluster ``leave`` to the cluster ``enter``."""
+
+    pair: PairSpec
+    leave: str
+    enter: str
+    #: "refuse" or "reread": what to do with offsets that are not proven to be exact.
+    group_lag: str
+    #: Groups that may lose unread records that are gone from the cluster being entered.
+    accept_skips: Collection[str]
+    #: Seconds over which committed offsets must not change for a group to count as idle.
+    settle: float
+    #: Until the groups have no members.
+    members: Bounds
+    #: Until everything that the groups have read is replicated.
+    replicated: Bounds
+    #: The flow is stopped, so its progress is final.
+    final: bool
+    request_timeout: float
+
+    @property
+    def flows(self) -> list[tuple[str, str]]:
+        """The flow to the cluster being entered, and the flow back."""
+        return [(self.leave, self.enter), (self.enter, self.leave)]
+
+
+@dataclass(frozen=True)
+class BarrierRequest:
+    """Put up the barrier of a run; the journal names the clusters that the run leaves and enters."""
+
+    pair: PairSpec
+    claim: Claim
+    #: The source connector stops too.
+    final: bool
+    group_lag: str
+    accept_skips: Collection[str]
+    settle: float
+    members: Bounds
+    replicated: Bounds
+    #: Seconds until the connectors are stopped, and until an engine is stopped that restarts a service for it.
+    stop_timeout: float
+    restart_timeout: float
+    request_timeout: float
+
+    def translation(self, run: Run) -> TranslationRequest:
+        """The translation of the journal's ``run``."""
+        return TranslationRequest(
+            pair=self.pair,
+            leave=run.source,
+            enter=run.target,
+            group_lag=self.group_lag,
+            accept_skips=self.accept_skips,
+            settle=self.settle,
+            members=self.members,
+            replicated=self.replicated,
+            final=self.final,
+            request_timeout=self.request_timeout,
+        )
+
+
+@dataclass(frozen=True)
+class DisasterRequest:
+    """Find the groups' offsets on the cluster ``enter`` alone; the cluster ``leave`` is lost."""
+
+    pair: PairSpec
+    leave: str
+    enter: str
+    #: The run that journals what is found; None in check mode.
+    claim: Claim | None
+    #: Seconds until the connectors are stopped and no transaction is open. An engine that restarts a service for that
+    #: gets the other bound.
+    stop_timeout: float
+    restart_timeout: float
+    members: Bounds
+    #: Seconds for the question whether the lost cluster responds.
+    probe_timeout: float
+    request_timeout: float
+
+
+@dataclass(frozen=True)
+class PresyncRequest:
+    """Commit the translated offsets of live groups on the cluster ``enter``, within ``seconds``."""
+
+    pair: PairSpec
+    leave: str
+    enter: str
+    seconds: float
+    request_timeout: float
+
+
+@dataclass(frozen=True)
+class SeedRequest:
+    """Set the start offsets of the flow from ``source`` to ``target``; policy identity."""
+
+    pair: PairSpec
+    source: str
+    target: str
+    #: First offset to replicate: topic -> partition -> offset. None: keep or find it.
+    cut: Mapping[str, Mapping[str, int]] | None
+    #: Ends of the target at the barrier.
+    ends: Mapping[str, Mapping[str, int]]
+    #: Topics that may hold records after ``ends``.
+    accept_tail: Collection[str]
+    #: The applications were moved by hand.
+    moved: bool
+    claim: Claim | None
+    request_timeout: float
