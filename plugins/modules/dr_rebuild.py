@@ -2,59 +2,36 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Take an empty cluster for a side of the pair that is lost for good."""
+"""Replace a cluster of the pair that is lost for good by an empty one."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_rebuild
-short_description: Take an empty cluster for a side of the pair that is lost for good
+short_description: Replace a cluster of the pair that is lost for good by an empty one (internal step)
 version_added: 1.0.0
 description:
-  - Refuses a cluster that holds records or topics of before. Then resets the offsets of both flows, copies the rights
-    of the applications from the surviving side, forgets prepared positions, and journals that the side is another
-    cluster now. The pair is then to be enabled.
-  - Records that only the surviving side has, because they came from the lost cluster, are journaled. No group is moved
-    to the new cluster before it has read them.
+  - A step of the roles of this collection. Its options may change in any release.
+  - Refuses a cluster that holds records or topics of the pair. Then resets the offsets of both flows, copies the rights
+    of the applications from the surviving cluster, deletes presynced offsets, and journals that the alias is another
+    cluster now. The pair must be enabled afterwards.
+  - Journals which records only the surviving cluster has, because they came from the lost one. No group is moved to the
+    new cluster before it has read them.
 options:
-  clusters:
-    description:
-      - Both clusters by alias, each with C(bootstrap_servers), C(client), C(cluster_id), and C(connect_url) or C(srm).
-    type: dict
-    required: true
   replaced:
-    description: Alias of the side at which another cluster stands now. Applications must live on the other one.
+    description: Alias of the lost cluster, now that of the empty one. The applications must live on the other cluster.
     type: str
     required: true
-  topics:
-    description: Originals of the pair.
-    type: list
-    elements: str
-    required: true
   principals:
-    description: Whose rights are copied from the surviving side, such as V(User:payments-api).
+    description: Principals whose rights are copied from the surviving cluster, such as V(User:payments-api).
     type: list
     elements: str
     default: []
-  policy:
-    description: Replication policy of the pair.
-    type: str
-    choices: [default, identity]
-    default: default
-  separator:
-    description: What stands between the alias and the topic in the names of replicas.
-    type: str
-    default: .
   take_over:
-    description: A lease whose process has ended, as you have made sure. Any other lease that is held is refused.
+    description: A lease whose process has ended, as you have verified. Any other lease that is held is refused.
     type: str
-  request_timeout:
-    description: Bound of each request, in seconds.
-    type: float
-    default: 15.0
 extends_documentation_fragment:
-  - switchback.kafka_dr.journal
-  - switchback.kafka_dr.journal.state
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
 attributes:
@@ -64,36 +41,35 @@ attributes:
     support: full
   idempotent:
     support: full
-    details: Until the pair is enabled, a second call changes nothing; afterwards it is refused.
+    details: Until the pair is enabled, a second call changes nothing. After that it is refused.
 notes:
-  - The source connectors of both flows must exist and be STOPPED. With Streams Replication Manager its service beside
-    the surviving side must be STOPPED; its progress is forgotten by tombstones in C(mm2-offsets.ALIAS.internal), and
-    the topics C(mm2-offset-syncs.ALIAS.internal) of the pair are deleted.
+  - The source connectors of both flows must exist and be STOPPED. With Streams Replication Manager, the service that
+    runs beside the surviving cluster must be STOPPED. Its progress is deleted by tombstones in
+    C(mm2-offsets.ALIAS.internal), and the topics C(mm2-offset-syncs.ALIAS.internal) of the pair are deleted.
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: P is a new cluster
+- name: Take the empty cluster P into the pair
   switchback.kafka_dr.dr_rebuild:
-    clusters: "{{ kafka_dr_pair.clusters }}"
+    pair: "{{ kafka_dr_pair.spec }}"
     replaced: P
-    topics: [Payments]
-    pair: B-P
 """
 
 RETURN = r"""
 replaced:
-  description: Whether this task has done it; V(false) where it was done before.
+  description: Whether this task has replaced the cluster. V(false) if that was done before.
   returned: success
   type: bool
 lost:
-  description: What the disaster said of records that the lost cluster had never sent. Nothing brings them back.
+  description:
+    - What the disaster failover reported about records that the lost cluster had not sent. They cannot be recovered.
   returned: success
   type: list
   elements: str
 only_here:
-  description: By alias, topic and partition, the offset below which only that side has the records.
+  description: By alias, topic and partition, the offset below which only that cluster has the records.
   returned: success
   type: dict
 rights:
@@ -105,31 +81,38 @@ rights:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.flows.rebuild import rebuild
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.flows.rebuild import (
+    RebuildRequest,
+    rebuild,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     guard_options,
-    journal_options,
-    state_options,
+    pair_option,
+    pair_spec,
 )
 
 SPEC = ArgumentSpec(
     {
-        "clusters": {"type": "dict", "required": True},
         "replaced": {"type": "str", "required": True},
-        "topics": {"type": "list", "elements": "str", "required": True},
         "principals": {"type": "list", "elements": "str", "default": []},
-        "policy": {"type": "str", "choices": ["default", "identity"], "default": "default"},
-        "separator": {"type": "str", "default": "."},
         "take_over": {"type": "str"},
-        "request_timeout": {"type": "float", "default": 15.0},
     }
-).merge(journal_options(), state_options(), guard_options())
+).merge(pair_option(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
-    """Look, reset, journal."""
-    return rebuild(module.params, module.check_mode)
+    """Refuse, reset, journal."""
+    params = module.params
+    request = RebuildRequest(
+        pair=pair_spec(params),
+        replaced=params["replaced"],
+        principals=params["principals"],
+        take_over=params["take_over"] or "",
+        lease=(params["guard"] or {}).get("lease") or "",
+        request_timeout=params["request_timeout"],
+    )
+    return rebuild(request, module.check_mode)
 
 
 def main() -> None:
