@@ -2,32 +2,29 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tell whether the applications have arrived on the side that they entered."""
+"""Verify the first writes and the committed offsets after a cutover."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_arrival_info
-short_description: Prove the first writes and the positions after a cutover
+short_description: Verify the first writes and the committed offsets after a cutover (internal step)
 version_added: 1.0.0
 description:
-  - Waits, with a bound, until a record was written behind the cut of every topic and reads it back, and until every
-    group has members. A quiet topic gives UNKNOWN, never a hang.
-  - Fails when the position of a group lies below the one that was committed for it, or is gone.
+  - A step of the roles of this collection. Its options may change in any release.
+  - Waits, with a bound, until each topic has a record at or after the cut and reads it back, and until every group has
+    members. A topic without writes gives UNKNOWN. It does not block the run.
+  - Fails if the committed offset of a group is lower than the one that the run committed, outside the log, or absent.
+  - Reads the cut and the committed offsets from the barrier of the run in the pair's journal on O(enter).
 extends_documentation_fragment:
-  - switchback.kafka_dr.kafka
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.attributes
 options:
-  cut:
-    description: End of each original before the first producer started here, by topic and partition.
-    type: dict
+  enter:
+    description: Alias of the cluster that the applications enter. Only this cluster is read.
+    type: str
     required: true
-  positions:
-    description: Positions that were committed, in the shape that M(switchback.kafka_dr.kafka_group) takes.
-    type: list
-    elements: dict
-    default: []
   groups:
     description: Groups whose consumers were started.
     type: list
@@ -45,10 +42,10 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Have producers and consumers arrived on B?
+- name: Verify that producers and consumers work on B
   switchback.kafka_dr.dr_arrival_info:
-    bootstrap_servers: "b1:9092"
-    cut: {Payments: {"0": 0, "1": 0}}
+    pair: "{{ kafka_dr_pair.spec }}"
+    enter: B
     groups: [settlement]
     wait_timeout: 15
 """
@@ -70,27 +67,31 @@ first_records:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
-    ArgumentSpec,
-    Result,
-    kafka_options,
-    run,
-    wait_options,
-)
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.arrival import arrival
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.arrival import ArrivalRequest, arrival
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
 
 SPEC = ArgumentSpec(
     {
-        "cut": {"type": "dict", "required": True},
-        "positions": {"type": "list", "elements": "dict", "default": []},
+        "enter": {"type": "str", "required": True},
         "groups": {"type": "list", "elements": "str", "default": []},
     }
-).merge(kafka_options(), wait_options())
+).merge(pair_option(), wait_options())
 
 
 def work(module: AnsibleModule) -> Result:
     """Wait and judge."""
-    return arrival(module.params)
+    params = module.params
+    return arrival(
+        ArrivalRequest(
+            pair=pair_spec(params),
+            enter=params["enter"],
+            groups=params["groups"],
+            bounds=Bounds(params["wait_timeout"], params["wait_sleep"]),
+            request_timeout=params["request_timeout"],
+        )
+    )
 
 
 def main() -> None:

@@ -16,6 +16,10 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import (
+    Event,
+    encode,
+)
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_arrival_info, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 from brokers import commit
@@ -44,11 +48,30 @@ def group() -> str:
 
 @pytest.fixture
 def look(servers: str, topic: str) -> Look:
-    def run(**params: Any) -> dict[str, Any]:
-        base = {"bootstrap_servers": servers, "cut": {topic: {"0": 5, "1": 0}}, "wait_timeout": 20}
-        return run_module(dr_arrival_info, {**base, **params})
+    def run(
+        cut: Any = None, positions: Any = (), bootstrap_servers: str = "", expected_cluster_id: str = "", **params: Any
+    ) -> dict[str, Any]:
+        facts = {"cut": {topic: {"0": 5, "1": 0}} if cut is None else cut, "entered": list(positions)}
+        cluster = {"bootstrap_servers": bootstrap_servers or servers, "cluster_id": expected_cluster_id or None}
+        pair = {"clusters": {"B": cluster}, "topics": [topic], "journal_topic": journal(servers, facts)}
+        return run_module(dr_arrival_info, {"pair": pair, "enter": "B", "wait_timeout": 20, **params})
 
     return run
+
+
+def journal(servers: str, barrier: dict[str, Any] | None) -> str:
+    """A journal in whose run the barrier, if any, is up."""
+    name = f"arrival-journal-{uuid.uuid4().hex[:8]}-internal"
+    assert (
+        run_module(kafka_topic, {"bootstrap_servers": servers, "topics": [{"name": name, "partitions": 1}]})["rc"] == 0
+    )
+    began = Event(1, 0, "run", "started", time.time(), {"type": "cutoff", "from": "P", "to": "B"})
+    put_up = Event(1, 1, "run", "phase", time.time(), {"phase": "barrier", "facts": barrier})
+    producer = Producer({"bootstrap.servers": servers})
+    for event in [began, put_up] if barrier is not None else [began]:
+        producer.produce(name, encode("B", event), partition=0)
+    assert producer.flush(20) == 0
+    return name
 
 
 def send(servers: str, topic: str, partition: int, count: int) -> None:
@@ -201,3 +224,15 @@ def test_nothing_to_look_at_proves_nothing(look: Look) -> None:
     """SOUNDNESS 18."""
     result = look(cut={}, groups=[])
     assert (result["rc"], result["first_write"]["verdict"], result["groups"]["verdict"]) == (0, "UNKNOWN", "UNKNOWN")
+
+
+def test_a_journal_without_the_barrier_is_refused(servers: str, topic: str) -> None:
+    """Without the cut, nothing would be waited for."""
+    pair = {
+        "clusters": {"B": {"bootstrap_servers": servers}},
+        "topics": [topic],
+        "journal_topic": journal(servers, None),
+    }
+    refused = run_module(dr_arrival_info, {"pair": pair, "enter": "B", "wait_timeout": 20})
+    assert (refused["rc"], refused["error"]["code"]) == (1, "journal_incomplete")
+    assert "no barrier" in refused["msg"]

@@ -1,49 +1,68 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Have the applications arrived: first writes read back, groups at work, no position below the committed one.
+"""Verify that the applications arrived: first writes read back, groups with members, no committed offset too low.
 
 Private to this collection: may change in any release.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..._core.errors import DrError
+from ..._core.flows.pair_spec import PairSpec
+from ..._core.journal.state import JournalState
 from ..._core.verdict import PROVEN, REFUTED, UNKNOWN
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka import groups as kafka_groups
-from ..._kafka.client import Kafka, connect
+from ..._kafka.client import Kafka
 from ..._kafka.records import first_data_records
 from ..._kafka.topics import log_ranges
 from ..._module import Result
+from ..connections.clusters import connect_one
+from ..journal.copies import read_state
+from ..observation.pair import Partition
 
-__all__ = ["arrival"]
-
-Partition = tuple[str, int]
+__all__ = ["ArrivalRequest", "arrival"]
 
 
-def arrival(params: Mapping[str, Any]) -> Result:
-    """Wait, bounded, for first writes and for members of every group; then judge the positions."""
-    kafka = connect(params)
-    cut = {(topic, int(index)): at for topic, parts in params["cut"].items() for index, at in parts.items()}
+@dataclass(frozen=True)
+class ArrivalRequest:
+    """The options of ``dr_arrival_info``."""
+
+    pair: PairSpec
+    #: Alias of the cluster that the applications enter. No other cluster is asked: it may be lost.
+    enter: str
+    #: Groups whose consumers were started.
+    groups: Sequence[str]
+    bounds: Bounds
+    request_timeout: float
+
+
+def arrival(request: ArrivalRequest) -> Result:
+    """Wait, within bounds, for first writes and for members of every group. Then judge the committed offsets."""
+    request.pair.require_alias(request.enter)
+    kafka = connect_one(request.enter, request.pair.connections[request.enter], request.request_timeout)
+    barrier = _barrier(read_state({request.enter: kafka}, request.pair), request)
+    cut = {(topic, int(index)): at for topic, parts in barrier["cut"].items() for index, at in parts.items()}
     first: dict[str, dict[str, Any]] = {}
 
     def observe() -> dict[str, str]:
         _first_writes(kafka, cut, first)
-        return {group: state.state for group, state in kafka_groups.describe(kafka, params["groups"]).items()}
+        return {group: state.state for group, state in kafka_groups.describe(kafka, request.groups).items()}
 
     topics = {topic for topic, _index in cut}
     waited = wait_until(
         observe,
         lambda states: topics <= set(first) and all(state == "STABLE" for state in states.values()),
-        Bounds(float(params["wait_timeout"]), float(params["wait_sleep"])),
+        request.bounds,
     )
     extra: dict[str, Any] = {
         "first_write": _write_verdict(topics, first, waited.seconds),
-        "groups": _group_verdict(kafka, waited.state, params["positions"], waited.seconds),
+        "groups": _group_verdict(kafka, waited.state, barrier["entered"], waited.seconds),
         "first_records": first,
     }
     result = Result(extra=extra, requests=kafka.requests)
@@ -52,8 +71,20 @@ def arrival(params: Mapping[str, Any]) -> Result:
     return result
 
 
+def _barrier(state: JournalState, request: ArrivalRequest) -> Mapping[str, Any]:
+    """The facts of the run's barrier: ``cut``, log ends before the first producer started; ``entered``, offsets."""
+    facts = None if state.run is None else state.run.phases.get("barrier")
+    if facts is None:
+        raise DrError(
+            "journal_incomplete",
+            f'The journal "{request.pair.journal_topic}" on {request.enter} holds no barrier of the present run.',
+            "Read the row journal_incomplete in docs/troubleshooting.md.",
+        )
+    return facts
+
+
 def _first_writes(kafka: Kafka, cut: Mapping[Partition, int], first: dict[str, dict[str, Any]]) -> None:
-    """Read back the first record behind the cut of every topic that has one: an acknowledgement is not yet proof."""
+    """Read back each topic's first record at or after the cut, because an acknowledgement is no proof."""
     wanted = [key for key in cut if key[0] not in first]
     if not wanted:
         return
@@ -75,15 +106,15 @@ def _write_verdict(topics: set[str], first: Mapping[str, Any], seconds: float) -
 
 
 def _group_verdict(
-    kafka: Kafka, states: Mapping[str, str], positions: list[dict[str, Any]], seconds: float
+    kafka: Kafka, states: Mapping[str, str], entered: Sequence[Mapping[str, Any]], seconds: float
 ) -> dict[str, str]:
     committed = kafka_groups.positions(kafka, list(states))
     wanted = {
         group["group"]: {(one["topic"], one["partition"]): one["offset"] for one in group["positions"]}
-        for group in positions
+        for group in entered
         if group["group"] in states
     }
-    # To the very end: readers of uncommitted records may stand behind the last stable offset.
+    # Up to the high watermark: readers of uncommitted records may have offsets after the last stable offset.
     ranges = log_ranges(kafka, {key for group in wanted.values() for key in group}, "read_uncommitted")
     for group, starts in wanted.items():
         for key, start in starts.items():
