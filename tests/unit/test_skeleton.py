@@ -77,6 +77,16 @@ def test_the_page_of_modules_names_every_module() -> None:
     assert [module for module in sorted(modules()) if f"`{module}`" not in text] == []
 
 
+def test_the_page_of_modules_lists_internal_steps_apart() -> None:
+    """A user must see which modules may change in any release."""
+    page = (ROOT / "docs" / "modules.md").read_text(encoding="utf-8")
+    public, internal = page.split("## Internal steps")
+    steps = {path.stem for path in files(".py", "plugins/modules") if "(internal step)\n" in path.read_text("utf-8")}
+    assert "dr_flows" in steps
+    assert {module for module in modules() if f"`{module}`" in internal} == steps
+    assert [module for module in sorted(steps) if f"`{module}`" in public] == []
+
+
 def test_groups_are_sorted_and_without_repetition() -> None:
     assert groups() == {group: sorted(set(members)) for group, members in groups().items()}
 
