@@ -11,16 +11,12 @@ from typing import Any
 from ansible import context
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import schema
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks import at_rest, preflight
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import hooks, layout
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import layout
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import rehearsal as drill
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal import runs
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import advice
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import cutover as report
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources import acl, retention, topic_ids
 
 
 def pair(variables: Mapping[str, Any], hosts: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
@@ -66,35 +62,11 @@ class FilterModule:
         """Name to function."""
         functions = (
             pair,
-            acl.application_acls,
-            advice.stopped_text,
             advice.failure_reason,
-            at_rest.judge_at_rest,
             drill_pair,
-            hooks.hook_lines,
-            hooks.hooks_at,
             layout.client_batches,
             layout.client_call,
-            topic_ids.joined,
-            topic_ids.recreated,
-            topic_ids.log_ends,
-            topic_ids.syncs_since,
-            topic_ids.topic_ids,
-            layout.salvage_topics,
-            layout.larger_replicas,
-            layout.unequal_partitions,
-            preflight.first_positions,
-            preflight.judge_cutover,
-            preflight.judge_disaster,
-            preflight.on_higher,
-            preflight.phases_left,
-            preflight.unfit,
-            preflight.written_behind,
-            retention.retention_plan,
-            schema.names,
             report.epoch_seconds,
-            runs.resume_command,
-            runs.unfinished_run,
             run_whole,
         )
         return {function.__name__: function for function in functions}

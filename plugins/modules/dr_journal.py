@@ -71,6 +71,15 @@ options:
     description: Facts of the event, such as C(type), C(from), C(to) of a run, or C(phase) and C(facts) of a phase.
     type: dict
     default: {}
+  lower:
+    description: What to do about higher committed offsets, for RV(on_higher). With V(auto) the run decides.
+    type: str
+    choices: [auto, fail, lower, keep]
+    default: auto
+  run_on:
+    description: Inventory host of the playbook, for RV(resume_command) and RV(unfinished_run).
+    type: str
+    default: localhost
 attributes:
   check_mode:
     support: full
@@ -148,6 +157,23 @@ unfinished_replays:
   returned: for O(event=read)
   type: list
   elements: str
+phases_left:
+  description: Phases that the last run still has to go through.
+  returned: always
+  type: list
+  elements: str
+on_higher:
+  description: What the last run does about higher committed offsets, V(fail), V(lower) or V(keep). Empty without a run.
+  returned: always
+  type: str
+resume_command:
+  description: The command that resumes the last run. Empty without a run.
+  returned: always
+  type: str
+unfinished_run:
+  description: Which run has to end first, and how. Empty unless a run is interrupted.
+  returned: always
+  type: str
 missing_on:
   description: Aliases without a journal topic.
   returned: always
@@ -157,6 +183,7 @@ missing_on:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.preflight import run_outlook
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import KINDS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.events import note
@@ -181,6 +208,8 @@ SPEC = ArgumentSpec(
         "give_back": {"type": "bool", "default": False},
         "held": {"type": "str"},
         "data": {"type": "dict", "default": {}},
+        "lower": {"type": "str", "choices": ["auto", "fail", "lower", "keep"], "default": "auto"},
+        "run_on": {"type": "str", "default": "localhost"},
     },
     required_if=[
         *(("event", kind, ("run",)) for kind in ("resumed", "phase")),
@@ -190,9 +219,11 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Read the journal and append the event."""
-    request = JournalRequest.of(pair_spec(module.params), module.params)
-    return note(request, module.check_mode)
+    """Read the journal, append the event, and say how the last run goes on."""
+    params = module.params
+    result = note(JournalRequest.of(pair_spec(params), params), module.check_mode)
+    result.extra |= run_outlook(result.extra["state"]["run"], params["lower"], params["run_on"])
+    return result
 
 
 def main() -> None:

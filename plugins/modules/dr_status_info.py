@@ -54,6 +54,10 @@ options:
         only O(groups_timeout) counts.
     type: float
     default: 10.0
+  barrier_ends:
+    description: Log ends at a barrier, by topic and partition, for RV(written_after).
+    type: dict
+    default: {}
   partial:
     description:
       - Whether a flow of which nothing can be seen, as its workers do not answer, is UNKNOWN with the reason; else that
@@ -106,6 +110,24 @@ waited_s:
   description: Seconds waited.
   returned: always
   type: float
+unfit:
+  description:
+    - Partitions on which a flow must not go on, because its position is not known to be inside the source's log, in
+      words. MirrorMaker 2 would go on silently, from the wrong place or from the start.
+  returned: always
+  type: list
+  elements: str
+first_positions:
+  description:
+    - By alias, offset 0 for groups without members that have none on partitions that were never written, as
+      M(switchback.kafka_dr.kafka_group) takes them.
+  returned: always
+  type: dict
+written_after:
+  description: Source partitions whose log ends moved since O(barrier_ends), in words.
+  returned: always
+  type: list
+  elements: str
 status:
   description:
     - C(flows) with verdict, reason, lag (source offsets, null when unknown), heartbeat age, connectors and partitions
@@ -143,6 +165,7 @@ SPEC = ArgumentSpec(
         "groups_on": {"type": "str"},
         "groups_timeout": {"type": "float", "default": 60.0},
         "groups_stall": {"type": "float", "default": 10.0},
+        "barrier_ends": {"type": "dict", "default": {}},
         "partial": {"type": "bool", "default": False},
     }
 ).merge(pair_option(), flow_options(), wait_options())
@@ -162,6 +185,7 @@ def work(module: AnsibleModule) -> Result:
             groups_timeout=params["groups_timeout"],
             groups_stall=params["groups_stall"],
             partial=params["partial"],
+            barrier_ends=params["barrier_ends"],
             request_timeout=params["request_timeout"],
         )
     )

@@ -88,8 +88,21 @@ def test_the_page_of_a_filter_names_its_arguments_in_their_order(name: str) -> N
     assert {key for key, option in page["options"].items() if option.get("required")} == needed
 
 
+def test_no_expression_of_a_role_or_playbook_decides_more_than_one_thing() -> None:
+    """YAML orders and asserts, Python decides: no expression has more than one inline ``if``."""
+    nested = []
+    for folder in ("roles", "playbooks"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".yml", ".j2"):
+                for expression in re.findall(r"\{\{(.*?)\}\}", path.read_text(encoding="utf-8"), re.DOTALL):
+                    if len(re.findall(r"\bif\b", re.sub(r"'[^']*'", "", expression))) > 1:
+                        nested.append((path.name, expression))
+    assert nested == []
+
+
 def test_the_filters_work_in_a_playbook_by_their_full_names() -> None:
-    text = "{{ (given | switchback.kafka_dr.pair).live_flows.P | to_json }} {{ [] | switchback.kafka_dr.topic_ids }}"
+    batches = "([] | switchback.kafka_dr.client_batches({}) | to_json)"
+    text = "{{ ((given | switchback.kafka_dr.pair).live_flows.P | to_json) ~ " + batches + " }}"
     ansible = Path(sys.executable).with_name("ansible")
     command = [ansible, "localhost", "-o", "-m", "ansible.builtin.debug", "-a", f"msg={text}"]
     environment = {

@@ -27,6 +27,7 @@ HARMLESS = {
     "dr_checkpoint": "takes a lease of its own and proves it before each commit",
     "dr_readiness": "reads, and keeps a record of what it saw that no decision about effects rests on",
     "dr_audit": "reads both clusters",
+    "dr_judge": "decides on the controller, and asks nothing",
     "dr_report": "writes a file of this run on the controller",
     "dr_support_bundle": "writes an archive on the controller",
 }

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.at_rest import judge_at_rest
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_judge
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 
 World = dict[str, Any]
 
@@ -44,7 +46,9 @@ def at_rest() -> World:
 
 
 def judged(world: World) -> dict[str, Any]:
-    return judge_at_rest(**world)
+    found = judge_at_rest(**world)
+    assert run_module(dr_judge, {"kind": "at_rest", "facts": world})["judgement"] == found
+    return found
 
 
 def changed(change: Callable[[World], Any]) -> World:

@@ -16,6 +16,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventor
     check_hook,
     hook_lines,
     hooks_at,
+    hooks_by_moment,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import check_mapping
 
@@ -83,6 +84,25 @@ def test_hooks_of_a_moment_in_the_order_of_the_inventory() -> None:
     assert [row["name"] for row in hooks_at(rows, "before", "start", "cutoff")] == ["a", "b"]
     assert [row["name"] for row in hooks_at(rows, "before", "arrival", "cutoff")] == []
     assert [row["name"] for row in hooks_at(rows, "before", "arrival", "disaster")] == ["other"]
+    found = hooks_by_moment(rows)
+    assert {
+        kind: {moment: [row["name"] for row in some] for moment, some in moments.items()}
+        for kind, moments in found.items()
+    } == {
+        "cutoff": {"before start": ["a", "b"], "after start": ["after"], "before barrier": ["second"]},
+        "continuous": {
+            "before start": ["a", "b"],
+            "after start": ["after"],
+            "before barrier": ["second"],
+            "before arrival": ["other"],
+        },
+        "disaster": {
+            "before start": ["a", "b"],
+            "after start": ["after"],
+            "before barrier": ["second"],
+            "before arrival": ["other"],
+        },
+    }
 
 
 def test_lines_come_in_the_order_of_the_phases() -> None:

@@ -48,6 +48,11 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
         "syncs",
         "lists",
         "rights",
+        "hooks_at",
+        "hook_lines",
+        "observed_topics",
+        "offset_syncs",
+        "salvage_topics",
     }
 
 

@@ -15,9 +15,12 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.p
     judge_disaster,
     on_higher,
     phases_left,
+    run_outlook,
     unfit,
     written_behind,
 )
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_judge
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 
 RUN = {
     "id": "r1",
@@ -391,6 +394,7 @@ def test_a_higher_position_is_kept_only_where_this_run_s_own_consumers_may_have_
 ) -> None:
     """SOUNDNESS 6: else it is somebody else's, and would skip."""
     assert on_higher(run, asked) == done
+    assert run_outlook({**RUN, **run}, asked, "localhost")["on_higher"] == done
 
 
 def test_a_run_that_is_in_the_way_is_named_with_its_whole_commands() -> None:
@@ -403,3 +407,29 @@ def test_a_run_that_is_in_the_way_is_named_with_its_whole_commands() -> None:
     ):
         command = f"ansible-playbook switchback.kafka_dr.{name} -i INVENTORY {side} -e kafka_dr_application=payments"
         assert command in problem
+
+
+def test_the_outlook_of_a_run_has_what_the_next_tasks_need() -> None:
+    run = {**RUN, "pair": "B-P", "pnr": 1.0}
+    found = run_outlook(run, "auto", "dr1")
+    assert found["phases_left"] == ["start", "arrival", "flows", "settled"]
+    assert found["resume_command"].endswith("-e kafka_dr_run_on=dr1")
+    assert found["resume_command"] in found["unfinished_run"]
+    assert run_outlook({**run, "ended": 2.0}, "auto", "dr1")["unfinished_run"] == ""
+    assert run_outlook(None, "auto", "dr1") == {
+        "phases_left": [],
+        "on_higher": "",
+        "resume_command": "",
+        "unfinished_run": "",
+    }
+
+
+def test_a_judgement_is_the_same_through_the_module() -> None:
+    facts = {"status": status(), "state": journal(), "type": "cutoff", "to": "B", "policy": "default", "groups": ["g"]}
+    direct = judge_cutover(status(), journal(), "cutoff", "B", groups=["g"])
+    assert direct["problems"]
+    assert run_module(dr_judge, {"kind": "cutover", "facts": facts})["judgement"] == direct
+    lost = {"survey": look(ALIVE, ALIVE), "state": journal(), "to": "B", "anyway": False}
+    refused = judge_disaster(look(ALIVE, ALIVE), journal(), "B")
+    assert refused["problems"]
+    assert run_module(dr_judge, {"kind": "disaster", "facts": lost})["judgement"] == refused

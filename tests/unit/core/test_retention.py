@@ -24,21 +24,18 @@ CLUSTERS = st.dictionaries(
 Clusters = dict[str, dict[str, dict[str, str | None]]]
 
 
-def looked(clusters: Clusters) -> list[dict[str, Any]]:
-    """As kafka_topic_info tells it: what a topic has not set itself is not there."""
-    return [
-        {
-            "replication_alias": alias,
-            "topics": [
-                *(
-                    {"name": name, "exists": True, "config": {k: v for k, v in own.items() if v is not None}}
-                    for name, own in topics.items()
-                ),
-                {"name": "gone", "exists": False, "config": None},
-            ],
-        }
+def looked(clusters: Clusters) -> dict[str, list[dict[str, Any]]]:
+    """By alias, topics with their own settings: what a topic has not set itself is not there."""
+    return {
+        alias: [
+            *(
+                {"name": name, "exists": True, "config": {k: v for k, v in own.items() if v is not None}}
+                for name, own in topics.items()
+            ),
+            {"name": "gone", "exists": False, "config": None},
+        ]
         for alias, topics in clusters.items()
-    ]
+    }
 
 
 def done(clusters: Clusters, plan: dict[str, Any]) -> Clusters:

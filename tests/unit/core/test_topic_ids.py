@@ -17,10 +17,7 @@ IDS = {"P": {"T": "1", "B.T": "2"}, "B": {"T": "3", "P.T": "4"}}
 
 
 def test_ids_by_alias() -> None:
-    results = [
-        {"replication_alias": "P", "topics": [{"name": "T", "topic_id": "1"}]},
-        {"replication_alias": "B", "topics": [{"name": "T", "topic_id": None}]},
-    ]
+    results = {"P": [{"name": "T", "topic_id": "1"}], "B": [{"name": "T", "topic_id": None}]}
     assert topic_ids.topic_ids(results) == {"P": {"T": "1"}, "B": {}}
 
 
@@ -63,8 +60,5 @@ def test_either_topic_created_again_makes_earlier_offset_syncs_lies() -> None:
 
 
 def test_ends_by_flow_leave_out_a_topic_that_does_not_exist() -> None:
-    results = [
-        {"replication_flow": "P->B", "topics": [{"offsets": [{"partition": 0, "start": 0, "end": 5}]}]},
-        {"replication_flow": "B->P", "topics": [{"offsets": None}]},
-    ]
+    results = {"P->B": [{"offsets": [{"partition": 0, "start": 0, "end": 5}]}], "B->P": [{"offsets": None}]}
     assert topic_ids.log_ends(results) == {"P->B": 5}

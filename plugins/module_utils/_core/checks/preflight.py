@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..journal.cutover_types import CUTOVER_TYPES, needs_source
-from ..journal.runs import unfinished_run
+from ..journal.runs import resume_command, unfinished_run
 from ..resources.groups import with_members
 from ..resources.scopes import scope_problems
 from ..verdict import PROVEN, UNKNOWN
@@ -23,6 +23,7 @@ __all__ = [
     "judge_disaster",
     "on_higher",
     "phases_left",
+    "run_outlook",
     "unfit",
     "written_behind",
 ]
@@ -222,6 +223,21 @@ def phases_left(phases: Sequence[str], run: Mapping[str, Any]) -> list[str]:
     else:
         return list(phases)
     return [phase for phase in left if phase != "arrival" or not run["behind"] or "barrier" in run["phases"]]
+
+
+def run_outlook(run: Mapping[str, Any] | None, lower: str, run_on: str) -> dict[str, Any]:
+    """What the tasks after a look into the journal need of its last run. ``lower``: as of :func:`on_higher`.
+
+    ``run_on``: inventory host of the playbook.
+    """
+    if not run:
+        return {"phases_left": [], "on_higher": "", "resume_command": "", "unfinished_run": ""}
+    return {
+        "phases_left": phases_left(CUTOVER_TYPES[run["type"]].phases, run),
+        "on_higher": on_higher(run, lower),
+        "resume_command": resume_command(run, run_on),
+        "unfinished_run": unfinished_run(run, run_on) if run["ended"] is None else "",
+    }
 
 
 def on_higher(run: Mapping[str, Any], asked: str = "auto") -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from ..journal.cutover_types import CUTOVER_TYPES
 from ..schema import Key, nearest
 
-__all__ = ["HOOK_KEYS", "MOMENTS", "check_hook", "hook_lines", "hooks_at"]
+__all__ = ["HOOK_KEYS", "MOMENTS", "check_hook", "hook_lines", "hooks_at", "hooks_by_moment"]
 
 # By type, what happens in a run: its phases, and two moments around them.
 MOMENTS: dict[str, tuple[str, ...]] = {name: (*one.phases, "run", "undo") for name, one in CUTOVER_TYPES.items()}
@@ -54,6 +54,15 @@ def check_hook(hook: Mapping[str, Any]) -> list[str]:
     if hook["timeout"] < 1:
         problems.append(f"{where} needs a timeout of at least 1 s, found {hook['timeout']}.")
     return problems
+
+
+def hooks_by_moment(hooks: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """By type of cutover and moment ("before start"), the hooks that run then. A moment without hooks is missing."""
+    moments = [(when, phase) for when in ("before", "after") for phase in sorted({hook["phase"] for hook in hooks})]
+    return {
+        kind: {f"{when} {phase}": found for when, phase in moments if (found := hooks_at(hooks, when, phase, kind))}
+        for kind in MOMENTS
+    }
 
 
 def hooks_at(hooks: Sequence[Mapping[str, Any]], when: str, phase: str, cutover_type: str) -> list[dict[str, Any]]:

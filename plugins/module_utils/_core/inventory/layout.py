@@ -18,6 +18,7 @@ from ..journal.cutover_types import as_variables
 from ..names import HEARTBEATS, Naming, salvage_topic
 from ..resources.acl import bans, client_acls
 from ..security import librdkafka_properties
+from .hooks import MOMENTS, hook_lines, hooks_by_moment
 
 __all__ = [
     "client_batches",
@@ -46,8 +47,11 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     ``live_flows``: by active alias, source and target of each flow that replicates then. ``lists``: by alias, those of
     an engine that keeps lists. ``rights``: by alias, what declared clients need, as ``kafka_acl`` takes it, and what it
     is to ``keep``: the fence. ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by
-    alias, originals and replicas. ``syncs``: by alias, the offset-syncs topics that lie there. ``flow_topics``: by
-    alias, what the flows create there, as ``kafka_topic`` takes it.
+    alias, originals and replicas; ``observed_topics``: these and what the flows create. ``syncs``: by alias, the
+    offset-syncs topics that are there; ``offset_syncs``: by flow, the alias and the name of its own. ``flow_topics``:
+    by alias, what the flows create there, as ``kafka_topic`` takes it. ``hooks_at``: by type of cutover and moment, the
+    hooks that run then; ``hook_lines``: by type, the same for a person. ``salvage_topics``: where a tail goes that is
+    not replayed, as ``kafka_topic`` takes them.
     """
     endpoints = {
         alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}
@@ -60,8 +64,19 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
         "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
         "lists": engine_inventory(pair["engine"]).lists(pair),
         "syncs": {flow["syncs"]["on"]: [flow["syncs"]["topic"]] for flow in pair["flows"].values()},
+        "observed_topics": {
+            alias: list(dict.fromkeys(_names(pair, alias) + [topic["name"] for topic in _flow_topics(pair, alias)]))
+            for alias in pair["clusters"]
+        },
+        "offset_syncs": {
+            name: {"on": flow["syncs"]["on"], "topic": flow["syncs"]["topic"]["name"]}
+            for name, flow in pair["flows"].items()
+        },
         "names": {alias: _names(pair, alias) for alias in pair["clusters"]},
         "flow_topics": {alias: _flow_topics(pair, alias) for alias in pair["clusters"]},
+        "hooks_at": hooks_by_moment(pair["hooks"]),
+        "hook_lines": {kind: hook_lines(pair["hooks"], kind) for kind in MOMENTS},
+        "salvage_topics": salvage_topics(pair["topics"]),
         "endpoints": endpoints,
         "rights": {alias: _rights(pair, endpoints[alias]) for alias in pair["clusters"]},
     }

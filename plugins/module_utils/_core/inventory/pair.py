@@ -162,6 +162,11 @@ _CLIENT_KEYS = {
     "after": Key("words", default=[]),
 }
 
+# Variables that are a list, or one line of text with commas.
+_NAME_LISTS = (
+    *("accept_foreign", "accept_skips", "accept_tail", "accept_expired", "accept_newer_keys"),
+    *("copy_again", "ready_accept"),
+)
 _LISTS = {"topics": _TOPIC_KEYS, "groups": _GROUP_KEYS, "clients": _CLIENT_KEYS, "hooks": HOOK_KEYS}
 
 
@@ -512,7 +517,7 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         "separator": pair["separator"],
         "home": home,
         "away": away,
-        "accept_foreign": split_names(pair["accept_foreign"] or []),
+        **{key: split_names(pair[key] or []) for key in _NAME_LISTS},
         "run_on": pair["run_on"],
         "journal": _journal(pair),
         # Connectors of a flow. What kafka_dr_confirm has to say where the state of a cluster is about to be written.

@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -120,5 +121,8 @@ def needs_source(name: Any) -> bool:
 
 
 def as_variables() -> dict[str, dict[str, Any]]:
-    """The types by name, for the roles."""
-    return {name: asdict(one) for name, one in CUTOVER_TYPES.items()}
+    """The types by name, for the roles: as JSON has them, which knows no tuples."""
+    found: dict[str, dict[str, Any]] = json.loads(
+        json.dumps({name: asdict(one) for name, one in CUTOVER_TYPES.items()})
+    )
+    return found

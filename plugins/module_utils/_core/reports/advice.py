@@ -8,14 +8,16 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..checks.at_rest import judge_at_rest
+from ..checks.preflight import judge_cutover, judge_disaster
 from ..errors import one_text, with_alias
 from ..journal.cutover_types import needs_source
 from ..journal.runs import unfinished_run
 
-__all__ = ["cutover_advice", "failure_reason", "stopped_text"]
+__all__ = ["KINDS", "cutover_advice", "failure_reason", "judge", "stopped_text"]
 
 # The only task before the first phase that writes: whether its event reached the journal is unknown if it fails.
 _OPENING = "Open the run in the journal"
@@ -77,3 +79,21 @@ def _disaster_instead(facts: Mapping[str, Any]) -> str:
 def failure_reason(result: Mapping[str, Any], otherwise: str) -> str:
     """Why a task failed, without the next step: for a run that goes on all the same. ``result``: of the task."""
     return str((result.get("error") or {}).get("message") or result.get("msg") or otherwise)
+
+
+def judge(kind: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The decision of ``kind`` about ``facts``, as the roles pass them to ``dr_judge``."""
+    return _JUDGES[kind](facts)
+
+
+_JUDGES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "cutover": lambda facts: judge_cutover(
+        facts["status"], facts["state"], facts["type"], facts["to"], facts["policy"], facts["groups"]
+    ),
+    "disaster": lambda facts: judge_disaster(facts["survey"], facts["state"], facts["to"], facts["anyway"]),
+    "at_rest": lambda facts: judge_at_rest(
+        facts["judgement"], facts["status"], facts["journal"], facts["activity"], facts["planned"], facts["fences"]
+    ),
+    "stopped": lambda facts: {"text": stopped_text(facts, facts["run_on"])},
+}
+KINDS = tuple(_JUDGES)

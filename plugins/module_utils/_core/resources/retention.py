@@ -24,18 +24,17 @@ def without_retention(topic: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def retention_plan(
-    results: Sequence[Mapping[str, Any]], held: Held, declared: Sequence[Mapping[str, Any]], hold: bool
+    rows: Mapping[str, Sequence[Mapping[str, Any]]], held: Held, declared: Sequence[Mapping[str, Any]], hold: bool
 ) -> dict[str, Any]:
     """What to write down, and what to set.
 
-    ``results``: of the loop of ``kafka_topic_info`` over the clusters, with the own settings of the pair's topics and
-    of those in ``held``. ``held``: what the journal says that they had before, by alias and topic; None: no value of
+    ``rows``: by alias, the pair's topics and those in ``held``, with their own settings, as ``topic_row`` makes them.
+    ``held``: what the journal says that they had before, by alias and topic; None: no value of
     their own. ``declared``: the topics of the inventory. Returns ``held``, as the journal has to say it before anything
     is set (``hold``) or afterwards, and ``topics`` by alias, as ``kafka_topic`` takes them.
     """
     there = {
-        result["replication_alias"]: {topic["name"]: topic["config"] for topic in result["topics"] if topic["exists"]}
-        for result in results
+        alias: {topic["name"]: topic["config"] for topic in topics if topic["exists"]} for alias, topics in rows.items()
     }
     if not hold:
         own = {topic["name"]: {key: topic["config"].get(key) for key in RETENTION} for topic in declared}

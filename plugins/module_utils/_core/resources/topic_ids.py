@@ -16,13 +16,11 @@ from ..errors import DrError
 __all__ = ["joined", "log_ends", "recreated", "require_same", "syncs_since", "topic_ids"]
 
 
-def topic_ids(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """Topic ids by alias and topic, from the loop of ``kafka_topic_info`` over the clusters."""
+def topic_ids(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, str]]:
+    """Topic ids by alias and topic. ``rows``: by alias, as ``topic_row`` makes them."""
     return {
-        result["replication_alias"]: {
-            topic["name"]: topic["topic_id"] for topic in result["topics"] if topic["topic_id"]
-        }
-        for result in results
+        alias: {topic["name"]: topic["topic_id"] for topic in topics if topic["topic_id"]}
+        for alias, topics in rows.items()
     }
 
 
@@ -87,12 +85,12 @@ def syncs_since(
     }
 
 
-def log_ends(results: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """End of the first partition by flow, from the loop of ``kafka_topic_info`` over the flows' offset-syncs topics."""
+def log_ends(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, int]:
+    """End of the first partition by flow. ``rows``: by flow, its offset-syncs topic with offsets."""
     return {
-        result["replication_flow"]: part["end"]
-        for result in results
-        for topic in result["topics"]
+        flow: part["end"]
+        for flow, topics in rows.items()
+        for topic in topics
         for part in (topic.get("offsets") or [])[:1]
         if part["end"] is not None
     }

@@ -11,9 +11,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..._core.checks.preflight import first_positions, unfit, written_behind
 from ..._core.errors import DrError, Transient
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS
@@ -54,6 +55,8 @@ class StatusRequest:
     #: A flow whose engine does not answer is UNKNOWN, no error.
     partial: bool
     request_timeout: float
+    #: Log ends at the barrier by topic and partition, to find what was written after it.
+    barrier_ends: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 def status(request: StatusRequest) -> Result:
@@ -64,7 +67,14 @@ def status(request: StatusRequest) -> Result:
         request = replace(request, bounds=replace(request.bounds, timeout=seconds))
     waited = _WAITS[request.wait_for](pair, request)
     view = waited.state
-    extra = {"status": view, "verdict": view["verdict"], "waited_s": round(waited.seconds, 3)}
+    extra = {
+        "status": view,
+        "verdict": view["verdict"],
+        "waited_s": round(waited.seconds, 3),
+        "unfit": unfit(view),
+        "first_positions": {alias: first_positions(view, alias) for alias in request.pair.clusters},
+        "written_after": written_behind(view, request.barrier_ends),
+    }
     result = Result(extra=extra, requests=pair.requests)
     # Groups that do not come to the end are listed; only the flows decide whether "copied" was reached.
     if not waited.done and not view.get("copied"):

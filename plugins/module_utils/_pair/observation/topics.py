@@ -1,0 +1,122 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The topics of a pair on both clusters, compared with the inventory and with the journal.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..._core.flows.pair_spec import PairSpec
+from ..._core.inventory.layout import larger_replicas, unequal_partitions
+from ..._core.resources.retention import retention_plan
+from ..._core.resources.topic_ids import joined, log_ends, recreated, syncs_since, topic_ids
+from ..._core.resources.topics import topic_row
+from ..._kafka.client import Kafka
+from ..._kafka.topics import describe, known_ranges, with_config
+from ..._module import Result
+from ..connections.clusters import connect_pair, on_each
+
+__all__ = ["TopicsRequest", "compare_topics"]
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class TopicsRequest:
+    """What to observe; the options of ``dr_topics_info``."""
+
+    pair: PairSpec
+    #: The topics of the inventory.
+    declared: Sequence[Mapping[str, Any]]
+    #: Topics to observe, by alias.
+    names: Mapping[str, Sequence[str]]
+    #: By flow, ``on`` (the alias) and ``topic``, where its offset-syncs are.
+    offset_syncs: Mapping[str, Mapping[str, str]]
+    #: The state of the journal; empty: compare with the inventory only.
+    state: Mapping[str, Any]
+    #: Whether the topics are to keep all records; None: no plan for that.
+    hold: bool | None
+    request_timeout: float
+
+
+def compare_topics(request: TopicsRequest) -> Result:
+    """Observe both clusters and report what differs."""
+    pair, state = request.pair, request.state
+    kafka = connect_pair(pair.connections, request.request_timeout)
+    held: Mapping[str, Mapping[str, Any]] = (state.get("held") or {}) if request.hold is not None else {}
+    rows = on_each(
+        kafka,
+        lambda alias: _rows(
+            kafka[alias], [*request.names.get(alias, ()), *held.get(alias, ())], request.hold is not None
+        ),
+    )
+    found = topic_ids(rows)
+    extra: dict[str, Any] = {
+        "cluster_ids": {alias: one.cluster_id for alias, one in kafka.items()},
+        "existing": {alias: [row["name"] for row in some if row["exists"]] for alias, some in rows.items()},
+        "topic_ids": found,
+        "unequal": unequal_partitions(rows, request.declared),
+        "larger_replicas": larger_replicas(rows, _naming(request)),
+    }
+    if state:
+        extra |= _against_the_journal(request, kafka, rows, found)
+    if request.hold is not None:
+        extra["retention"] = retention_plan(rows, held, request.declared, request.hold)
+    return Result(extra=extra, requests=[one for each in kafka.values() for one in each.requests])
+
+
+def _rows(kafka: Kafka, names: Sequence[str], settings: bool) -> Rows:
+    states = describe(kafka, list(dict.fromkeys(names)))
+    if settings:
+        there = [state for state in states.values() if state is not None]
+        states.update(with_config(kafka, there, {state.name: () for state in there}))
+    return [topic_row(name, state, "overrides" if settings else "none") for name, state in states.items()]
+
+
+def _naming(request: TopicsRequest) -> dict[str, Any]:
+    pair = request.pair
+    flows = {name: {"source": source, "target": target} for name, (source, target) in pair.flows.items()}
+    naming = {"policy": pair.naming.policy, "separator": pair.naming.separator}
+    return {**naming, "flows": flows, "topics": request.declared}
+
+
+def _against_the_journal(
+    request: TopicsRequest, kafka: Mapping[str, Kafka], rows: Mapping[str, Rows], found: dict[str, dict[str, str]]
+) -> dict[str, Any]:
+    pair, journaled = request.pair, request.state["topic_ids"]
+    new = joined(journaled, found)
+    known = not new and all(row["topic_id"] for some in rows.values() for row in some)
+    # Before a flow runs: what is in its offset-syncs topic now may be about other topics of the same names.
+    ends = {} if known else _ends(request, kafka)
+    flows = {
+        name: {
+            "source": source,
+            "target": target,
+            "replicas": {topic: pair.naming.replica(source, topic) for topic in pair.topics},
+        }
+        for name, (source, target) in pair.flows.items()
+    }
+    return {
+        "recreated": recreated(journaled, found),
+        "joined": new,
+        "known": known,
+        "syncs_since": syncs_since(request.state, flows, found, ends),
+    }
+
+
+def _ends(request: TopicsRequest, kafka: Mapping[str, Kafka]) -> dict[str, int]:
+    return log_ends(
+        {flow: _with_offsets(kafka[place["on"]], place["topic"]) for flow, place in request.offset_syncs.items()}
+    )
+
+
+def _with_offsets(kafka: Kafka, name: str) -> Rows:
+    state = describe(kafka, [name])[name]
+    partitions = range(0 if state is None else state.partitions)
+    return [topic_row(name, state, "none", known_ranges(kafka, {(name, index) for index in partitions}))]

@@ -1,0 +1,91 @@
+#!/usr/bin/python
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Decide whether a cutover may start, is finished already, or why it stopped, from facts that were read before."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dr_judge
+short_description: Decide whether a cutover may start, from facts that other modules returned
+version_added: 1.0.0
+description:
+  - Asks no cluster and changes nothing. Runs on the controller.
+  - Internal to the roles of this collection. Its facts and its result may change in any release.
+extends_documentation_fragment:
+  - switchback.kafka_dr.attributes
+options:
+  kind:
+    description:
+      - V(cutover) decides whether a planned cutover may start, or is not needed. V(disaster) does the same with what
+        the surviving cluster knows.
+      - V(at_rest) decides whether a pair whose applications already live on the wanted cluster is in the state that it
+        should be in.
+      - V(stopped) says where and why a cutover stopped, and what to do next.
+    type: str
+    choices: [cutover, disaster, at_rest, stopped]
+    required: true
+  facts:
+    description: What the roles of this collection found, with other keys for each O(kind).
+    type: dict
+    required: true
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+  idempotent:
+    support: full
+author:
+  - switchback.kafka_dr contributors (@switchback)
+"""
+
+EXAMPLES = r"""
+- name: Decide whether the applications may move to B
+  switchback.kafka_dr.dr_judge:
+    kind: cutover
+    facts:
+      status: "{{ pair_status.status }}"
+      state: "{{ journal.state }}"
+      type: cutoff
+      to: B
+      policy: default
+      groups: [settlement]
+  register: judged
+"""
+
+RETURN = r"""
+judgement:
+  description:
+    - C(problems), why the cutover must not start, C(already), whether the applications live there, C(verdict) about
+      that and C(text), the decision for a person. With O(kind=stopped) only C(text).
+  returned: success
+  type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.advice import KINDS, judge
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+
+SPEC = ArgumentSpec(
+    {
+        "kind": {"type": "str", "choices": list(KINDS), "required": True},
+        "facts": {"type": "dict", "required": True},
+    }
+)
+
+
+def work(module: AnsibleModule) -> Result:
+    """Decide."""
+    return Result(extra={"judgement": judge(module.params["kind"], module.params["facts"])})
+
+
+def main() -> None:
+    """Run the module."""
+    run(SPEC.create_module(), work)
+
+
+if __name__ == "__main__":
+    main()
