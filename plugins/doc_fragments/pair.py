@@ -7,59 +7,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Options of the modules that look at a whole pair; ``pair.flows`` documents ``flow_options()``."""
-
-    DOCUMENTATION = r"""
-options:
-  clusters:
-    description:
-      - The two clusters by alias.
-      - Each needs C(bootstrap_servers), and C(connect_url) where a flow toward it runs; it may have C(client)
-        (librdkafka properties), C(admin_client) (used instead of C(client) by this module), C(connect_client)
-        (see the options of M(switchback.kafka_dr.connect_mirror)) and C(cluster_id) (another cluster is refused).
-      - C(engine) is the name of the engine that runs the flows; without it, that is C(connect). With the engine C(srm),
-        each needs C(srm) instead of C(connect_url), a dictionary with C(url), C(client), C(api_version), C(cluster) and
-        C(service).
-      - The derived variable C(kafka_dr_pair.clusters) has this shape.
-    type: dict
-    required: true
-  topics:
-    description: Names of the original topics, equal on both sides.
-    type: list
-    elements: str
-    required: true
-  groups:
-    description: Consumer groups that move with the applications.
-    type: list
-    elements: str
-    default: []
-  group_topics:
-    description:
-      - The originals that a group reads, as a dictionary from group to a list of topics.
-      - A group that is not named here reads the topics on which it has committed positions.
-    type: dict
-    default: {}
-  policy:
-    description: Replication policy of the flows; V(default) prefixes replicas with the source alias.
-    type: str
-    choices: [default, identity]
-    default: default
-  separator:
-    description: Separator between alias and topic in replica names, C(replication.policy.separator).
-    type: str
-    default: "."
-  accept_foreign:
-    description:
-      - Topics of which it is known that somebody else than the flow has written into their replicas. For any other one
-        that is an error, because such records are never copied back.
-    type: list
-    elements: str
-    default: []
-  request_timeout:
-    description: Bound of each request to Kafka, Connect or Cloudera Manager, in seconds.
-    type: float
-    default: 15.0
-"""
+    """``pair.spec`` documents ``pair_option()``, ``pair.flows`` documents ``flow_options()``."""
 
     SPEC = r"""
 options:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_arm
-short_description: Set where a flow begins to copy, with the policy identity
+short_description: Set the offsets at which a flow begins, with the policy identity (internal step)
 version_added: 1.0.0
 description:
   - With the policy C(identity) the two sides hold the same topics, and one flow copies at a time. After a cutover the

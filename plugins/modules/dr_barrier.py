@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_barrier
-short_description: Put up the barrier of a cutover
+short_description: Stop the flow, translate committed offsets and journal the barrier of a cutover (internal step)
 version_added: 1.0.0
 description:
   - O(guard.run) is the id of a run. The journal names the clusters that this run leaves and enters.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_checkpoint
-short_description: Keep positions ready on the other side, in both directions
+short_description: Presync committed offsets to the other cluster (internal step)
 version_added: 1.0.0
 description:
   - Translates the positions of all groups from O(leave), where the applications live and go on working, to O(enter),

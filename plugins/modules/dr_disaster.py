@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_disaster
-short_description: Put up the barrier of a disaster, on the surviving side alone
+short_description: Find committed offsets on the surviving cluster and journal the barrier of a disaster (internal step)
 version_added: 1.0.0
 description:
   - Needs nothing from O(leave). Stops the flow from O(leave) to O(enter) on the workers of O(enter), finds a position

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_drill
-short_description: Take away what a drill has made, or keep what it showed
+short_description: Remove what a rehearsal created, or keep its result (internal step)
 version_added: 1.0.0
 description:
   - With O(state=absent) deletes connectors with their offsets, groups with their positions, topics and rights of a

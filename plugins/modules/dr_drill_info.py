@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_drill_info
-short_description: Look at what drills have left on a pair, and at everything else
+short_description: List what rehearsals created on a pair, and everything else (internal step)
 version_added: 1.0.0
 description:
   - Finds what bears the names of a drill on both clusters and on the Kafka Connect workers beside them, and takes a

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_fence
-short_description: Keep applications from writing on the side that they have left
+short_description: Deny applications to write on the cluster that they have left (internal step)
 version_added: 1.0.0
 description:
   - Denies WRITE on O(topics) to O(principals), or takes exactly these bans away, and reads back what the broker says.

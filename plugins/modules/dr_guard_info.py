@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_guard_info
-short_description: Prove that this controller still holds its run or its lease
+short_description: Prove that this controller still holds its run or its lease (internal step)
 version_added: 1.0.0
 description:
   - Reads the journal or the leases and fails with C(run_superseded) if another controller has taken over.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_judge
-short_description: Decide whether a cutover may start, from facts that other modules returned
+short_description: Decide whether a cutover may start (internal step)
 version_added: 1.0.0
 description:
   - Asks no cluster and changes nothing. Runs on the controller.

@@ -18,19 +18,13 @@ description:
   - Changes nothing of a pair. Flows are judged by what moves, never by the state RUNNING.
   - Each look is kept in the state topic on the sides that answer (O(history)), so that the next one can tell a trend.
 extends_documentation_fragment:
-  - switchback.kafka_dr.journal
-  - switchback.kafka_dr.journal.state
-  - switchback.kafka_dr.pair
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.attributes
 options:
   to:
     description: Alias to which the applications would move. If not set, the one where they do not live.
     type: str
     default: ""
-  home:
-    description: Alias of the home cluster, where the applications live if the journal does not say anything else.
-    type: str
-    required: true
   local_groups:
     description: Groups of the inventory that stay where they are.
     type: list
@@ -100,11 +94,7 @@ author:
 EXAMPLES = r"""
 - name: Could we move now?
   switchback.kafka_dr.dr_readiness:
-    clusters: "{{ kafka_dr_pair.clusters }}"
-    topics: [Payments]
-    groups: [settlement]
-    home: P
-    pair: B-P
+    pair: "{{ kafka_dr_pair.spec }}"
   register: ready
 
 - name: Not today
@@ -146,19 +136,16 @@ lines:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.facts import Limits
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
-    journal_options,
-    pair_options,
-    state_options,
-)
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.readiness import readiness
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.readiness.request import ReadinessRequest
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.readiness.workflow import readiness
 
 NAMES = {"type": "list", "elements": "str", "default": []}
 SPEC = ArgumentSpec(
     {
         "to": {"type": "str", "default": ""},
-        "home": {"type": "str", "required": True},
         "local_groups": NAMES,
         "clients": {"type": "list", "elements": "dict", "default": []},
         "endpoints": {"type": "dict", "default": {}},
@@ -171,12 +158,27 @@ SPEC = ArgumentSpec(
         "expiry_limit": {"type": "float", "default": 3600.0},
         "age_limit": {"type": "float", "default": 900.0},
     }
-).merge(pair_options(), journal_options(), state_options())
+).merge(pair_option())
 
 
 def work(module: AnsibleModule) -> Result:
     """Look, judge, keep."""
-    return readiness(module.params, module.check_mode)
+    params = module.params
+    request = ReadinessRequest(
+        pair=pair_spec(params),
+        to=params["to"],
+        local_groups=params["local_groups"],
+        applications=params["clients"],
+        endpoints=params["endpoints"],
+        unreachable=params["unreachable"],
+        lists=params["lists"],
+        list_errors=params["lists_errors"],
+        accept=params["accept"],
+        keep=params["history"],
+        limits=Limits(params["lag_limit"], params["expiry_limit"], params["age_limit"]),
+        request_timeout=params["request_timeout"],
+    )
+    return readiness(request, module.check_mode)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_report
-short_description: Build the report of a playbook and write it as JSON and as a page
+short_description: Build the report of a playbook and write it as JSON and as a page (internal step)
 version_added: 1.0.0
 description:
   - Builds the report of O(kind) from O(facts) and writes it under each of O(names).

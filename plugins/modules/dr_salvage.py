@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_salvage
-short_description: List, export or replay the tail of a side that was lost
+short_description: List, export or replay what a lost cluster had not replicated (internal step)
 version_added: 1.0.0
 description:
   - The tail is the records on O(source) that O(target) does not have. It begins after the last replicated record, and

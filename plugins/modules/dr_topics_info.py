@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_topics_info
-short_description: Compare the topics of a pair on both clusters with inventory and journal
+short_description: Compare the topics of a pair with the inventory and the journal (internal step)
 version_added: 1.0.0
 description:
   - Finds topics whose partition counts do not fit, replicas that are larger than their originals, and topics that were

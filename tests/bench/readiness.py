@@ -108,15 +108,15 @@ def look(pair: Scenario, wanted: Mapping[str, Any]) -> float:
 def ask(pair: Scenario, wanted: Mapping[str, Any]) -> tuple[int, float]:
     """Requests that the module sends, and its seconds in a process of its own."""
     inventory = read_inventory(pair.inventory)
-    params = {
+    spec = {
         "clusters": inventory["kafka_dr_clusters"],
         "topics": [topic["name"] for topic in inventory["kafka_dr_topics"]],
         "groups": [group["name"] for group in wanted["kafka_dr_groups"]],
         "group_topics": {group["name"]: group["topics"] for group in wanted["kafka_dr_groups"]},
         "home": "P",
-        "pair": "B-P",
+        "name": "B-P",
     }
-    result, seconds = module("dr_readiness", params)
+    result, seconds = module("dr_readiness", {"pair": spec})
     apis = Counter(str(request.get("api", request.get("path"))) for request in result["requests"])
     pair.say(f"readiness: module {seconds:.1f} s, {', '.join(f'{api} {count}' for api, count in sorted(apis.items()))}")
     return len(result["requests"]), seconds

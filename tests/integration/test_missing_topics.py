@@ -90,7 +90,7 @@ class Pair:
         more = {"home": P, "pair": self.group, "topic": self.journal, "history": False, "unreachable": []}
         # Of a pair without flows and topic ids: what is missing besides is known.
         accepted = {"accept": ["flow", "flow_carries", "back", "topics"]}
-        result = run_module(dr_readiness, {**self.params, **more, **accepted})
+        result = run_module(dr_readiness, as_pair({**self.params, **more, **accepted}))
         assert result["rc"] == 0, result
         found: dict[str, Any] = result["readiness"]
         return found

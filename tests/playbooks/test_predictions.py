@@ -20,6 +20,7 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_readiness
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
 from disasters import PARTS, give_back, hold_back
 from lab.lab import Lab
 from scenario import Scenario
@@ -104,7 +105,7 @@ def lose_behind(pair: Scenario, unknown: float, uncopied: float) -> tuple[Lab, d
     writer = json.loads(pair.ledger("status", "payments-api"))["pid"]
     os.kill(writer, signal.SIGSTOP)
     try:
-        result = run_module(dr_readiness, params)
+        result = run_module(dr_readiness, as_pair(params))
         assert result["rc"] == 0, result["msg"]
         for part in PARTS:
             lab.kill("P", part)

@@ -29,7 +29,7 @@ from confluent_kafka.admin import (
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal, dr_readiness
-from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
+from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair, of_journal
 from brokers import commit, positions
 from modules import run_module
 from scenario import Scenario
@@ -70,7 +70,7 @@ class Pair:
             "request_timeout": 5,
             **more,
         }
-        result = run_module(dr_readiness, params)
+        result = run_module(dr_readiness, as_pair(params))
         assert result["rc"] == 0, result["msg"]
         assert result["changed"] is False
         return result

@@ -42,6 +42,7 @@ LAYERS = [
     "_pair.offsets",
     "_pair.flows",
     "_pair.rehearsal",
+    "_pair.readiness",
     "_pair.salvage",
     "_pair",
 ]

@@ -1,8 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of the modules that look at a pair or its flows; documented in the fragments ``pair``, ``journal`` and
-``translation``.
+"""Options that several modules of a pair share; documented in the fragments ``pair``, ``journal`` and ``translation``.
 
 Private to this collection: may change in any release.
 """
@@ -23,30 +22,11 @@ __all__ = [
     "flow_options",
     "flows_of",
     "guard_options",
-    "journal_options",
     "pair_option",
-    "pair_options",
     "pair_spec",
     "rehearsal_option",
-    "state_options",
     "turn_options",
 ]
-
-
-def pair_options() -> ArgumentSpec:
-    """The clusters, topics, groups and naming of a pair."""
-    return ArgumentSpec(
-        {
-            "clusters": {"type": "dict", "required": True},
-            "topics": {"type": "list", "elements": "str", "required": True},
-            "groups": {"type": "list", "elements": "str", "default": []},
-            "group_topics": {"type": "dict", "default": {}},
-            "policy": {"type": "str", "choices": ["default", "identity"], "default": "default"},
-            "separator": {"type": "str", "default": "."},
-            "accept_foreign": {"type": "list", "elements": "str", "default": []},
-            "request_timeout": {"type": "float", "default": 15.0},
-        }
-    )
 
 
 def pair_option() -> ArgumentSpec:
@@ -81,21 +61,6 @@ def flow_options() -> ArgumentSpec:
     """The flows that a module is about."""
     flow = {"source": {"type": "str", "required": True}, "target": {"type": "str", "required": True}}
     return ArgumentSpec({"flows": {"type": "list", "elements": "dict", "required": True, "options": flow}})
-
-
-def journal_options() -> ArgumentSpec:
-    """Where the journal of the pair is."""
-    return ArgumentSpec(
-        {
-            "pair": {"type": "str", "required": True},
-            "topic": {"type": "str", "default": JOURNAL_TOPIC},
-        }
-    )
-
-
-def state_options() -> ArgumentSpec:
-    """Where prepared positions, leases, drills and replays are."""
-    return ArgumentSpec({"state_topic": {"type": "str", "default": STATE_TOPIC}})
 
 
 def turn_options() -> ArgumentSpec:

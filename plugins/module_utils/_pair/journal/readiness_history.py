@@ -15,6 +15,7 @@ from typing import Any
 
 from ..._core.checks.history import DRILL, READINESS, kept, kept_key, look_of, moment, superfluous
 from ..._core.errors import DrError
+from ..._core.flows.pair_spec import PairSpec
 from ..._kafka.client import Kafka
 from ..._kafka.latest import read_latest, write_latest
 from ..connections.clusters import on_each
@@ -37,15 +38,15 @@ class Kept:
     warnings: list[str] = field(default_factory=list)
 
 
-def keep_look(kafkas: Mapping[str, Kafka], params: Mapping[str, Any], report: Mapping[str, Any], keep: bool) -> Kept:
+def keep_look(kafkas: Mapping[str, Kafka], pair: PairSpec, report: Mapping[str, Any], keep: bool) -> Kept:
     """Read the earlier looks and, with ``keep``, add this one and forget the oldest. Never fails a look."""
-    topic, pair = params["state_topic"], params["pair"]
+    topic = pair.state_topic
     result = Kept(moment(time.time()))
     copies = on_each(kafkas, lambda alias: _values(kafkas[alias], topic, result))
-    now = look_of(pair, result.at, report)
+    now = look_of(pair.name, result.at, report)
     values = [value for copy in copies.values() for value in copy or ()]
-    result.drill = next(reversed(kept(values, pair, DRILL)), None)
-    looks = [*kept(values, pair, READINESS), now]
+    result.drill = next(reversed(kept(values, pair.name, DRILL)), None)
+    looks = [*kept(values, pair.name, READINESS), now]
     result.looks = looks[-_SHOWN:]
     if keep:
         there = {alias: kafkas[alias] for alias, copy in copies.items() if copy is not None}

@@ -17,7 +17,7 @@ from functools import partial as call
 from typing import Any, TypeVar
 
 from ..._core.errors import DrError
-from ..._core.flows.pair_spec import DEFAULTS, PairSpec
+from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS, connector_name, flow_name
 from ..._core.offsets.fingerprints import may_be_copy
 from ..._core.offsets.gates import PartitionFacts
@@ -171,13 +171,6 @@ class Pair:
         self._opened = opened or open_pair(spec.connections, self.naming, timeout)
         self.kafka, self.engine = self._opened.kafka, self._opened.engine
         self._partitions: dict[str, dict[str, int | None]] = {}
-
-    @classmethod
-    def of_params(cls, params: Mapping[str, Any], opened: Opened | None = None) -> Pair:
-        """For modules that take the pair in parts."""
-        spec = PairSpec.of({key: params[key] for key in DEFAULTS.keys() | {"clusters", "topics"} if params.get(key)})
-        flows = [(flow["source"], flow["target"]) for flow in params["flows"]]
-        return cls(spec, flows, float(params["request_timeout"]), opened=opened)
 
     @property
     def requests(self) -> list[dict[str, Any]]:

@@ -1,0 +1,267 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What only both clusters together show: flows, groups, offsets after a move now.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ..._core.checks.facts import Expiring, OpenTransaction
+from ..._core.checks.readiness import SETTINGS
+from ..._core.errors import DrError
+from ..._core.journal.facts import JournalFacts
+from ..._core.journal.state import JournalState
+from ..._core.names import flow_name
+from ..._core.offsets.flow_restart import misfits
+from ..._core.offsets.gates import open_transaction
+from ..._core.offsets.unreplicated import Uncopied
+from ..._core.resources.topic_filters import Filter, left_out
+from ..._core.resources.topics import TopicState
+from ..._core.waiting import Bounds
+from ..._kafka import groups as kafka_groups
+from ..._kafka.records import first_data_records
+from ..._kafka.topics import describe
+from ..connections.engines import Opened
+from ..flows.restart import replica_starts
+from ..observation.foreign_writers import circling, foreign_records
+from ..observation.pair import FlowLook, GroupLook, Pair, Sight, given, kept
+from ..observation.status import flow_row, group_rows, judged_flows
+from ..observation.unreplicated import uncopied
+from ..offsets.disaster_barrier import survey
+from ..offsets.evidence import of_sight
+from ..offsets.forecast import lasting
+from ..offsets.requests import DisasterRequest
+from ..offsets.translation import find_positions
+from .parts import Parts
+from .request import ReadinessRequest
+
+__all__ = ["Move", "predicted_disaster"]
+
+# A flow that commits its offsets once a minute makes progress in steps, and nothing stands still meanwhile.
+_MOVING_SECONDS = 10.0
+
+
+def predicted_disaster(
+    request: ReadinessRequest, move: tuple[str, str], journal: JournalFacts, opened: Opened, sight: Sight | None
+) -> dict[str, Any]:
+    """What a disaster now would find. ``move``: the alias being left and the one being entered."""
+    wanted = DisasterRequest(
+        pair=request.pair,
+        leave=move[0],
+        enter=move[1],
+        claim=None,
+        stop_timeout=0.0,
+        restart_timeout=0.0,
+        members=Bounds(0.0),
+        probe_timeout=0.0,
+        request_timeout=request.request_timeout,
+    )
+    return survey(wanted, journal, opened, sight)
+
+
+class Move:
+    """A move from ``x`` to ``y`` as both clusters show it: observed once, at one time."""
+
+    def __init__(self, request: ReadinessRequest, move: tuple[str, str], state: JournalState, opened: Opened) -> None:
+        self._request, self.x, self.y = request, *move
+        self._state, self._journal = state, JournalFacts.toward(state, self.y)
+        self._opened, self._identity = opened, request.pair.naming.policy == "identity"
+        self._flows = [move] if self._identity else [move, (self.y, self.x)]
+        self._pair = Pair(request.pair, self._flows, request.request_timeout, opened=opened)
+
+    def observe(self, parts: Parts, workers: Mapping[str, str | None]) -> dict[str, Any]:
+        """Fields of ``Facts``. ``workers``: by alias, why the workers of the flow toward it are not asked."""
+        pair, flows = self._pair, self._flows
+        sight = kept(lambda: pair.sight(workers, [self.x]))
+        seen = parts.together(
+            {
+                **{flow_name(*flow): partial(self._look_at, sight, flow) for flow in flows},
+                "groups": lambda: kept(lambda: pair.groups_of(given(sight), self.x)),
+            }
+        )
+        looks: list[FlowLook | DrError] = [seen[flow_name(*flow)] for flow in flows]
+        works: dict[str, Callable[[], Any]] = {
+            f"flow {flow_name(*flow)}": partial(self._flow, sight, look)
+            for flow, look in zip(flows, looks, strict=True)
+        }
+        works["groups"] = lambda: self._groups(given(seen["groups"]))
+        works["strangers"] = self._undeclared_groups
+        works["rivals"] = self._competing_flows
+        works["rows"] = lambda: self._offsets(given(sight), looks, given(seen["groups"]))
+        works["survey"] = lambda: predicted_disaster(
+            self._request, (self.x, self.y), self._journal, self._opened, given(sight)
+        )
+        return self._fields(parts, parts.together(works))
+
+    def _fields(self, parts: Parts, found: Mapping[str, Any]) -> dict[str, Any]:
+        names = [flow_name(*flow) for flow in self._flows]
+        flows = {name: found[f"flow {name}"] for name in names}
+        away = flows[names[0]]
+        for name, flow in flows.items():
+            if flow is None:
+                parts.unknown.setdefault("flows", parts.unknown[f"flow {name}"])
+        groups = found["groups"] or dict.fromkeys(("rows", "unlisted", "out_of_scope"))
+        return {
+            "flows": {name: one["row"] for name, one in flows.items() if one is not None},
+            **{
+                part: {name: None if one is None else one[part] for name, one in flows.items()}
+                for part in ("unsound", "misfits", "foreign")
+            },
+            "left_out": {name: one["left_out"] for name, one in flows.items() if one is not None},
+            "rivals": found["rivals"] or {},
+            "uncopied": None if away is None else away["uncopied"],
+            "expiring": None if away is None else away["expiring"],
+            "open_transactions": None if away is None else away["open"],
+            "groups": groups["rows"],
+            "unlisted": groups["unlisted"],
+            "out_of_scope": groups["out_of_scope"],
+            "strangers": found["strangers"],
+            "rows": None if found["rows"] is None else found["rows"][0],
+            "refused": None if found["rows"] is None else found["rows"][1],
+            "survey": found["survey"],
+        }
+
+    def _look_at(self, sight: Sight | DrError, flow: tuple[str, str]) -> FlowLook | DrError:
+        return kept(lambda: self._pair.look_of(given(sight), *flow))
+
+    def _flow(self, sight: Sight | DrError, first: FlowLook | DrError) -> dict[str, Any]:
+        pair, state = self._pair, self._state
+        look, finding = judged_flows(pair, [given(first)], _MOVING_SECONDS)[0]
+        foreign = foreign_records(pair, look, pair.spec.accepted_foreign, given(sight).last)
+        counted = uncopied(pair, look) if look.source == self.x else {}
+        lacking = [counted[key] for key in sorted(counted) if counted[key].most]
+        if self._identity:
+            foreign += [
+                f"{name} copies back what {look.name} copies" for name in pair.against(look.source, look.target)
+            ]
+            foreign += circling(pair, look.source, look.target)
+        starts = [] if self._identity else replica_starts(pair, look, state.topic_ids, state.unreplicated_below)
+        return {
+            "row": flow_row(look, finding),
+            "unsound": look.connectors["source"].unsound,
+            "left_out": self._left_out(look),
+            "misfits": misfits(starts),
+            "foreign": foreign,
+            "uncopied": lacking,
+            "expiring": self._expiring(look.source, lacking),
+            "open": _left_open(pair, look),
+        }
+
+    def _competing_flows(self) -> dict[str, list[str]]:
+        """Other flows that run for the same topics."""
+        engine, topics = self._pair.engine, self._pair.topics
+        return {flow_name(*flow): engine.competing_flows(*flow, topics, running=True) for flow in self._flows}
+
+    def _left_out(self, look: FlowLook) -> tuple[list[str], list[str]]:
+        """Topics and groups that the flow does not take, and those of which that is unknown.
+
+        By the filters of its parts, or by the lists that its engine keeps apart from them.
+        """
+        names = {"topics": list(self._request.pair.topics), "groups": list(self._request.pair.groups)}
+        missing = [text for part in look.connectors.values() for text in part.drift]
+        unknown: list[str] = []
+        filters: dict[str, Sequence[Filter]] = {part.name: part.filters for part in look.connectors.values()}
+        if self._pair.engine.capabilities.separate_lists:
+            listed, unknown = self._lists(look, names)
+            filters = {"Streams Replication Manager": listed}
+        for who, takes in filters.items():
+            lacks, unclear = left_out(takes, names)
+            missing += [f"{who} leaves out {text}" for text in lacks]
+            unknown += [f"whether {who} takes {text} is not known" for text in unclear]
+        return list(dict.fromkeys(missing)), unknown
+
+    def _lists(self, look: FlowLook, names: Mapping[str, Sequence[str]]) -> tuple[list[Filter], list[str]]:
+        """The lists that decide what the flow takes, and those that could not be read."""
+        rows = {
+            one["kind"]: one
+            for one in self._request.lists
+            if (one["source"], one["target"]) == (look.source, look.target)
+        }
+        known = {kind: rows[kind] for kind in names if rows.get(kind, {}).get("known")}
+        found = [Filter(kind, tuple(row["allowed"]), tuple(row["denied"])) for kind, row in known.items()]
+        why = "".join(f": {text}" for text in self._request.list_errors[:1])
+        unread = [
+            f"srm-control did not show the list {kind} of {look.name}{why}"
+            for kind in names
+            if kind not in known and names[kind]
+        ]
+        return found, unread
+
+    def _expiring(self, source: str, lacking: Sequence[Uncopied]) -> list[Expiring]:
+        """How long the first unreplicated record has waited, and how long it is still kept."""
+        topics = self._pair.topics
+        settings = describe(self._pair.kafka[source], topics, dict.fromkeys(topics, SETTINGS))
+        now, limit = time.time(), self._request.limits.lag
+        found = []
+        for one in lacking:
+            waited = None if one.since is None else round(max(0.0, now - one.since), 3)
+            # Unless a record is known to be unreplicated, an old one proves nothing; a young one is within the limit.
+            waited = None if waited is not None and waited > limit and not one.least else waited
+            kept_for = _kept_seconds(settings[one.topic])
+            left = None if kept_for is None or one.since is None else one.since + kept_for - now
+            found.append(Expiring(one.topic, one.partition, waited, left))
+        return found
+
+    def _groups(self, looks: Mapping[str, GroupLook]) -> dict[str, Any]:
+        return {
+            "rows": [row for name, look in looks.items() for row in group_rows(self.x, name, look)],
+            "unlisted": [
+                {"group": name, "alias": self.x, "topics": list(look.unlisted)}
+                for name, look in looks.items()
+                if look.unlisted
+            ],
+            "out_of_scope": [row for look in looks.values() for row in look.out_of_scope],
+        }
+
+    def _undeclared_groups(self) -> dict[str, list[str]]:
+        """Groups outside the inventory with committed offsets on the pair's topics, where the applications live."""
+        kafka = self._pair.kafka[self.x]
+        known = {*self._pair.groups, *self._request.local_groups}
+        others = [name for name in kafka_groups.names(kafka) if name not in known]
+        found = kafka_groups.positions(kafka, others) if others else {}
+        ours = set(self._pair.topics)
+        return {self.x: sorted(name for name in others if ours & {topic for topic, _index in found[name]})}
+
+    def _offsets(
+        self, sight: Sight, looks: Sequence[FlowLook | DrError], groups: Mapping[str, GroupLook]
+    ) -> tuple[list[dict[str, Any]], list[str]]:
+        """Translated offsets as of now, and why a barrier would refuse some of them whatever is stopped."""
+        forward, *back = [given(look) for look in looks]
+        evidence = of_sight(self._pair, sight, (forward, back[0] if back else None), groups)
+        rows, _read = find_positions(evidence, self._journal)
+        return rows, lasting(evidence, rows, "refuse")
+
+
+def _kept_seconds(state: TopicState | None) -> float | None:
+    """How long the source keeps a record by its age, infinite where age does not matter; None: unknown."""
+    values = {} if state is None else {name: state.config.get(name) for name in ("retention.ms", "cleanup.policy")}
+    policy, retention = (
+        None if (one := values.get(name)) is None else one.value for name in ("cleanup.policy", "retention.ms")
+    )
+    if policy is not None and "delete" not in str(policy):
+        return math.inf
+    if policy is None or retention is None:
+        return None
+    return math.inf if int(retention) < 0 else int(retention) / 1000.0
+
+
+def _left_open(pair: Pair, look: FlowLook) -> list[OpenTransaction] | None:
+    """Open transactions, and since when they are open; None: an end of a log is unknown."""
+    if any(facts.high is None or facts.end is None for facts in look.facts.values()):
+        return None
+    spans = {key: (facts.end or 0, facts.high or 0) for key, facts in look.facts.items() if open_transaction(facts)}
+    firsts = first_data_records(pair.kafka[look.source], spans, "read_uncommitted") if spans else {}
+    found = []
+    for key in sorted(spans):
+        first = firsts.get(key)
+        age = None if first is None or first.timestamp is None else time.time() - first.timestamp / 1000.0
+        found.append(OpenTransaction(*key, offset=spans[key][0], age=age))
+    return found

@@ -1,0 +1,119 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Observe everything that a move would rest on, judge it, and keep the result beside the earlier ones. Changes nothing.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+from ..._core.checks.cost import (
+    cost_lines,
+    duration_lines,
+    lag_seconds,
+    records_lost,
+    rereads,
+    survey_rows,
+    unreplicated,
+)
+from ..._core.checks.facts import WAYS, Facts, judge_readiness, readiness_lines
+from ..._core.checks.history import drill_line, trend_lines
+from ..._core.checks.readiness import CHECKS
+from ..._core.checks.residence import missing_epochs
+from ..._core.errors import DrError
+from ..._core.journal.durations import durations
+from ..._core.journal.events import Event
+from ..._core.journal.facts import JournalFacts
+from ..._core.journal.state import JournalState
+from ..._module import Result
+from ..journal.readiness_history import keep_look
+from .clusters import Clusters
+from .flows import Move, predicted_disaster
+from .parts import Parts
+from .request import ReadinessRequest
+
+__all__ = ["readiness"]
+
+
+def readiness(request: ReadinessRequest, check: bool) -> Result:
+    """Observe, judge, say what a move would cost now, and keep the result (not in check mode)."""
+    pair = request.pair
+    if request.to not in ("", *pair.clusters):
+        known = ", ".join(pair.clusters)
+        raise DrError("bad_option", f'to is "{request.to}", wanted one of the clusters {known}.', "Correct it.")
+    clusters, parts = Clusters(request), Parts()
+    journal, events, missing = parts.one("journal", clusters.journal) or (None, [], [])
+    facts = _facts(request, clusters, parts, journal, events, missing)
+    found = judge_readiness(facts, CHECKS, request.accept)
+    took, lacking = durations(events), unreplicated(facts, time.time())
+    found["cost"] = [*cost_lines(facts, lacking), *duration_lines(took)]
+    found["uncopied"] = lacking
+    found["loss"] = None if facts.survey is None else {**facts.survey["loss"], **records_lost(lacking)}
+    found["rereads"] = {"controlled": rereads(facts.rows), "disaster": rereads(survey_rows(facts))}
+    found["lag_s"] = lag_seconds(facts)
+    found["durations"] = took
+    there = facts.x in clusters.kafka
+    found["not_carried"] = parts.one("not_carried", partial(clusters.not_carried, facts.x)) if there else None
+    history = keep_look(clusters.kafka, pair, found, request.keep and not check)
+    found.update(at=history.at, looks=history.looks, trend=trend_lines(history.looks), drill=history.drill)
+    if facts.journal and facts.journal["held"]:
+        found["cost"].append("retention is held: the topics keep everything until enable is told otherwise")
+    found["cost"] += [*drill_line(history.drill), *(f"not carried: {text}" for text in found["not_carried"] or ())]
+    verdicts = {way: found[way] for way in WAYS}
+    extra = {**verdicts, "readiness": found, "lines": readiness_lines(found)}
+    return Result(extra=extra, requests=clusters.opened.requests, warnings=history.warnings)
+
+
+def _facts(
+    request: ReadinessRequest,
+    clusters: Clusters,
+    parts: Parts,
+    journal: JournalState | None,
+    events: list[Event],
+    missing: list[str],
+) -> Facts:
+    """Everything that can be observed; what needs both clusters only if both answer."""
+    pair, kafka = request.pair, clusters.kafka
+    y = request.to or clusters.other((None if journal is None else journal.active) or pair.home)
+    x = clusters.other(y)
+    workers, versions = clusters.workers((x, y))
+    there = y in kafka
+    rights = parts.one("rights", partial(clusters.rights, y)) if there else None
+    seen: dict[str, Any] = {}
+    if journal is not None and not any(clusters.unreachable.values()):
+        seen = Move(request, (x, y), journal, clusters.opened).observe(parts, workers)
+    elif journal is not None and there:
+        known = JournalFacts.toward(journal, y)
+        found = parts.one("survey", lambda: predicted_disaster(request, (x, y), known, clusters.opened, None))
+        seen = {"survey": found}
+    return Facts(
+        x=x,
+        y=y,
+        naming=pair.naming,
+        originals=list(pair.topics),
+        names=list(pair.groups),
+        away=clusters.unreachable,
+        workers=workers,
+        versions=versions,
+        versions_kept_by=clusters.opened.engine.capabilities.versions_kept_by,
+        journal=None if journal is None else journal.as_dict(),
+        journal_missing=missing,
+        journal_gaps=missing_epochs(events),
+        journal_topic=pair.journal_topic,
+        topics={
+            alias: parts.one("topics", partial(clusters.topics, alias, clusters.replicated(alias))) for alias in kafka
+        },
+        own={alias: parts.one("own", partial(clusters.topics, alias, clusters.internal(alias))) for alias in kafka},
+        brokers={alias: one.brokers for alias, one in kafka.items()},
+        rights=None if rights is None else rights[0],
+        undeclared=() if rights is None else rights[1],
+        clients=request.unreachable,
+        unknown=parts.unknown,
+        limits=request.limits,
+        **seen,
+    )
