@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from jinja2 import Environment
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.cutover_types import as_variables
 from yamls import load_yaml
 
 TASKS = Path(__file__).parents[2] / "roles/cutover/tasks/start_clients.yml"
@@ -28,7 +29,7 @@ def opens(kind: str, alias: str, **facts: Any) -> bool:
     """Whether the side is opened where clients are started on ``alias``."""
     (task,) = (task for task in load_yaml(TASKS) if task.get("vars", {}).get("fence_state") == "open")
     when = task["when"] if isinstance(task["when"], list) else [task["when"]]
-    known = {**MOVE, "cutover_type": kind, "cutover_at": alias, **facts}
+    known = {**MOVE, "cutover_kind": as_variables()[kind], "cutover_at": alias, **facts}
     return all(Environment().compile_expression(one)(**known) for one in when)
 
 
