@@ -92,14 +92,16 @@ bans:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import connect
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
     ArgumentSpec,
     Result,
+    bounds_of,
     kafka_options,
     run,
     wait_options,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.fence import fence
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.fence import FenceRequest, fence
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
@@ -116,7 +118,16 @@ SPEC = ArgumentSpec(
 
 def work(module: AnsibleModule) -> Result:
     """Fence or open."""
-    return fence(module.params, module.check_mode)
+    params = module.params
+    request = FenceRequest(
+        topics=params["topics"],
+        principals=params["principals"],
+        logins=params["logins"],
+        required=params["required"],
+        client=params["client"],
+        bounds=bounds_of(params),
+    )
+    return fence(connect(params), request, params["state"], module.check_mode)
 
 
 def main() -> None:

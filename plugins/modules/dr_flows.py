@@ -118,8 +118,10 @@ error:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.goals import STATES
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import SiteSettings
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.flows.goals import bring_flows
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.flows.goals import FlowsRequest, bring_flows
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
@@ -140,7 +142,17 @@ SPEC = ArgumentSpec(
 
 def work(module: AnsibleModule) -> Result:
     """Apply the goals of the state."""
-    return bring_flows(module.params, module.check_mode)
+    params = module.params
+    request = FlowsRequest(
+        pair=PairSpec.of(params["pair"], params["cluster_ids"]),
+        state=params["state"],
+        at=params["at"],
+        settings=SiteSettings(params["properties"], params["reason"]),
+        wait_timeout=params["wait_timeout"],
+        restart_timeout=params["restart_timeout"],
+        request_timeout=params["request_timeout"],
+    )
+    return bring_flows(request, module.check_mode)
 
 
 def main() -> None:

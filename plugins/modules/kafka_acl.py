@@ -267,6 +267,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
     ArgumentSpec,
     Result,
+    bounds_of,
     kafka_options,
     run,
     wait_options,
@@ -304,7 +305,7 @@ def reconcile(module: AnsibleModule) -> Result:
     outcomes = apply(kafka, changes, module.check_mode)
     failure = failure_of(outcomes, kafka.bootstrap_servers)
     if not module.check_mode:
-        failure = failure or wait_for_broker(kafka, outcomes, module.params)
+        failure = failure or wait_for_broker(kafka, outcomes, bounds_of(module.params))
     kept = [outcome.change for outcome in outcomes if outcome.status != "failed"]
     extra = {"acls": [asdict(acl) for acl in after(found, kept)]}
     return Result(outcomes=outcomes, requests=kafka.requests, extra=extra, failure=failure)

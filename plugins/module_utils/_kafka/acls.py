@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
@@ -177,12 +177,11 @@ def _unsettled(kafka: Kafka, changes: Iterable[Change]) -> list[Change]:
     return [change for change, acl in pairs if (acl in found) != (change.after is not None)]
 
 
-def wait_for_broker(kafka: Kafka, outcomes: Iterable[Outcome], params: Mapping[str, Any]) -> DrError | None:
+def wait_for_broker(kafka: Kafka, outcomes: Iterable[Outcome], bounds: Bounds) -> DrError | None:
     """Watch until the broker shows all changes that were done; the error if it does not in time."""
     done = [outcome.change for outcome in outcomes if outcome.status == "done"]
     if not done:
         return None
-    bounds = Bounds(params["wait_timeout"], params["wait_sleep"], params["stall_timeout"])
     try:
         waited = wait_until(lambda: _unsettled(kafka, done), lambda left: not left, bounds, progress=len)
     except DrError as error:

@@ -8,8 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from ..._core.flows.goals import flow_goals
 from ..._core.flows.pair_spec import PairSpec
@@ -18,20 +17,34 @@ from ..._engines.base import SiteSettings
 from ..._engines.opening import open_engine
 from ..._module import Result
 
-__all__ = ["bring_flows"]
+__all__ = ["FlowsRequest", "bring_flows"]
 
 # A service of a management system restarts for minutes.
 _RESTART_SLEEP = 1.0
 
 
-def bring_flows(params: Mapping[str, Any], check: bool) -> Result:
-    """Apply the goals of ``state``. ``params``: the options of the module ``dr_flows``."""
-    pair = PairSpec.of(params["pair"], params["cluster_ids"])
-    engine = open_engine(pair.connections, pair.naming, {}, params["request_timeout"])
+@dataclass(frozen=True)
+class FlowsRequest:
+    """The options of ``dr_flows``."""
+
+    pair: PairSpec
+    #: A name of :data:`.STATES`, and the alias or flow that it is about.
+    state: str
+    at: str
+    settings: SiteSettings
+    #: Seconds within which each flow must be in its state, and those where a change restarts a service.
+    wait_timeout: float
+    restart_timeout: float
+    request_timeout: float
+
+
+def bring_flows(request: FlowsRequest, check: bool) -> Result:
+    """Apply the goals of the state."""
+    pair = request.pair
+    engine = open_engine(pair.connections, pair.naming, {}, request.request_timeout)
     restarts = engine.capabilities.changes_restart
-    seconds = engine.capabilities.bound(params["wait_timeout"], params["restart_timeout"])
+    seconds = engine.capabilities.bound(request.wait_timeout, request.restart_timeout)
     bounds = Bounds(seconds, _RESTART_SLEEP) if restarts else Bounds(seconds)
-    settings = SiteSettings(params["properties"], params["reason"])
-    result = engine.apply(pair, flow_goals(pair, params["state"], params["at"]), settings, bounds, check)
+    result = engine.apply(pair, flow_goals(pair, request.state, request.at), request.settings, bounds, check)
     result.requests = engine.requests
     return result
