@@ -67,17 +67,6 @@ class JournalRequest:
             params["request_timeout"],
         )
 
-    @classmethod
-    def of_parts(
-        cls, params: Mapping[str, Any], event: str, data: Mapping[str, Any], copies: tuple[str, ...] = ()
-    ) -> JournalRequest:
-        """For modules that take the pair in parts."""
-        keys = {"name": "pair", "journal_topic": "topic", "state_topic": "state_topic"}
-        parts = {key: params[option] for key, option in keys.items() if option in params}
-        pair = PairSpec.of({"clusters": params["clusters"], "topics": params["topics"], **parts})
-        run, generation, timeout = params.get("run"), params.get("turn"), float(params["request_timeout"])
-        return cls(pair, event, data, run, generation, copies, timeout=timeout)
-
     @property
     def clusters(self) -> dict[str, Mapping[str, Any]]:
         """What to connect with, by alias of the clusters whose copies are read and written."""
