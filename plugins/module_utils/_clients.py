@@ -20,9 +20,9 @@ from ansible.module_utils.basic import AnsibleModule
 from ._bounded import run_bounded
 from ._core.changes import Change, Outcome
 from ._core.errors import DrError
-from ._fencing import Fencing, Gate
 from ._files import is_as_wanted, write_whole
 from ._guard import require_ownership
+from ._host_tokens import Fencing, Gate
 from ._module import Result
 
 __all__ = ["control"]

@@ -19,7 +19,7 @@ from typing import Any, cast
 import pytest
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils import _fencing, _guard
+from ansible_collections.switchback.kafka_dr.plugins.module_utils import _guard, _host_tokens
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._clients import control
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
@@ -166,7 +166,7 @@ def test_a_frozen_controller_that_holds_the_lock_stops_the_newer_one_with_a_reas
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert start(tmp_path, 1, 0).failure is None
-    monkeypatch.setattr(_fencing, "_LOCKED", Bounds(0.1, 0.02))
+    monkeypatch.setattr(_host_tokens, "_LOCKED", Bounds(0.1, 0.02))
     with (tmp_path / ".app.env.kafka-dr-token").open("r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         refused = start(tmp_path, 2, 0).failure

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.cutover_types import CUTOVER_TYPES
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.cutover_types import CUTOVER_TYPES
 from docs_diagrams import ONE_TOPIC, PAIRS, TOPICS, draw, load, steps
 from docs_machinery import LANES, MESSAGES
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jinja2 import Environment
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.cutover_types import as_variables
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.cutover_types import as_variables
 from yamls import load_yaml
 
 TASKS = Path(__file__).parents[2] / "roles/cutover/tasks/start_clients.yml"

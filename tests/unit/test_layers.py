@@ -24,7 +24,7 @@ LAYERS = [
     "_engines.inventory",
     "_engines.finding",
     "_engines.connect.inventory",
-    "_engines.srm.states",
+    "_engines.srm.replication_lines",
     "_engines.srm.inventory",
     "_core.inventory",
     "_core.reports",

@@ -18,14 +18,7 @@ from .._module import Result
 from .catalogue import Catalogue
 from .misconfigurations import slips
 from .properties import Write, plan_lines, plan_value, shown, shown_lines, value_text
-from .replication_config import (
-    OLD_SEPARATOR,
-    REPLICATION_CONFIGS,
-    parse,
-    repeated,
-    separator_of,
-    wanted_lines,
-)
+from .replication_config import OLD_SEPARATOR, REPLICATION_CONFIGS, parse, repeated, separator_of, wanted_lines
 from .service import CmService
 from .shapes import Property
 

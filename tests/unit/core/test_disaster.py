@@ -24,7 +24,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     survived,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skips import NO_SKIPS, Skips
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import NO_SKIPS, Skips
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
     after_last_rewind,
     checkpoint,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.gates import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import (
     PartitionFacts,
     alive,
     drained,

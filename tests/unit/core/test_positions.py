@@ -18,7 +18,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     enter_replica,
     enter_same,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skips import NO_SKIPS, Skips
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import NO_SKIPS, Skips
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Place
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import COMPACTED, Translated
 

@@ -24,7 +24,11 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm.p
     srm_addressed,
     srm_preflight,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm.states import flow_lines, is_on, of_flow
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm.replication_lines import (
+    flow_lines,
+    is_on,
+    of_flow,
+)
 
 
 def pair(**more: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skips import Skips
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import Skips
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import (
     Bounds,
     span_forward,

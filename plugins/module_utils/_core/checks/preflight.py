@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..journal.cutover_types import CUTOVER_TYPES, needs_source
+from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..journal.runs import resume_command, unfinished_run
 from ..resources.groups import with_members
 from ..resources.scopes import scope_problems

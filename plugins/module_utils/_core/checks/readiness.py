@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..offsets.skips import skipped_in
+from ..offsets.skipped_records import skipped_in
 from ..resources.task_failures import failed_text
 from ..resources.topics import TopicState
 from ..verdict import PROVEN, REFUTED, UNKNOWN, Finding

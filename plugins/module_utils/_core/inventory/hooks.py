@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..journal.cutover_types import CUTOVER_TYPES
+from ..cutover_types import CUTOVER_TYPES
 from ..schema import Key, nearest
 
 __all__ = ["HOOK_KEYS", "MOMENTS", "check_hook", "hook_lines", "hooks_at", "hooks_by_moment"]

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ..._engines.finding import engine_inventory
-from ..journal.cutover_types import as_variables
+from ..cutover_types import as_variables
 from ..names import HEARTBEATS, Naming, salvage_topic
 from ..resources.acl import bans, client_acls
 from ..security import librdkafka_properties

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..cutover_types import CUTOVER_TYPES
 from ..errors import DrError
-from .cutover_types import CUTOVER_TYPES
 from .state import JournalState, Run
 
 __all__ = ["begin", "is_same", "require_holder", "require_turn"]

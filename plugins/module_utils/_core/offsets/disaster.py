@@ -24,7 +24,7 @@ from typing import Any
 
 from ..verdict import UNKNOWN
 from .positions import Position
-from .skips import NO_SKIPS, Skips
+from .skipped_records import NO_SKIPS, Skips
 
 __all__ = [
     "Checkpointed",

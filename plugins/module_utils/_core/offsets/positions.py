@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .skips import NO_SKIPS, Skips
+from .skipped_records import NO_SKIPS, Skips
 from .tenures import Place
 from .translation import COMPACTED, Anchor, Translated
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from .skips import NO_SKIPS, Skips
+from .skipped_records import NO_SKIPS, Skips
 from .tenures import Partition, Tenure
 from .translation import Translated
 

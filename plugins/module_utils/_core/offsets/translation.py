@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .internal_records import OffsetSync
-from .skips import NO_SKIPS, Skips, skipped_forward, skipped_reverse
+from .skipped_records import NO_SKIPS, Skips, skipped_forward, skipped_reverse
 
 __all__ = [
     "COMPACTED",

@@ -13,8 +13,8 @@ from typing import Any
 
 from ..checks.at_rest import judge_at_rest
 from ..checks.preflight import judge_cutover, judge_disaster
+from ..cutover_types import needs_source
 from ..errors import one_text, with_alias
-from ..journal.cutover_types import needs_source
 from ..journal.runs import unfinished_run
 
 __all__ = ["KINDS", "cutover_advice", "failure_reason", "judge", "stopped_text"]

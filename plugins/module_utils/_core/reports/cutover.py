@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ..journal.cutover_types import needs_source
+from ..cutover_types import needs_source
 from ..journal.runs import passed, resume_command, take_back_command
-from ..offsets.skips import skip_rows, skip_text, total
+from ..offsets.skipped_records import skip_rows, skip_text, total
 from ..verdict import PROVEN, REFUTED, UNKNOWN, combine
 from .plan import plan_lines
 

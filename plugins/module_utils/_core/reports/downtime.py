@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ..journal.cutover_types import CUTOVER_TYPES, needs_source
+from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..verdict import PROVEN
 from .markup import duration, figure, instant, rows
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..journal.cutover_types import needs_source
+from ..cutover_types import needs_source
 from ..journal.runs import resume_command
-from ..offsets.skips import skip_text
+from ..offsets.skipped_records import skip_text
 from ..verdict import REFUTED, UNKNOWN
 from .downtime import Span, phase_spans, stood_still
 from .markup import (

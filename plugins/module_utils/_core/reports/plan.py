@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..._engines.finding import engine_inventory
+from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..flows.goals import flow_goals
 from ..flows.pair_spec import PairSpec
 from ..inventory.layout import client_batches
-from ..journal.cutover_types import CUTOVER_TYPES, needs_source
 from ..names import connector_name
 
 __all__ = ["cutover_plan", "plan_lines"]

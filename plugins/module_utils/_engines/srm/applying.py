@@ -21,7 +21,7 @@ from ..._core.flows.pair_spec import PairSpec
 from ..._core.waiting import Bounds
 from ..._module import Result
 from ..base import SiteSettings, attempt, joined
-from .states import flow_lines
+from .replication_lines import flow_lines
 
 __all__ = ["apply_goals", "service_state"]
 

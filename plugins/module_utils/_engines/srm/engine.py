@@ -39,7 +39,7 @@ from ..base import FlowState, PartState, SiteSettings, StoredOffsets, no_offsets
 from .applying import apply_goals
 from .inventory import CAPABILITIES
 from .preflight import REVERSE
-from .states import foreign_policy, is_on, of_flow, sync_key
+from .replication_lines import foreign_policy, is_on, of_flow, sync_key
 
 __all__ = ["SrmEngine", "open_engine"]
 

@@ -16,7 +16,7 @@ from ..._core.resources.connector_settings import FLOW_SETTINGS, OPTIONS
 from ..._core.resources.topic_filters import excluded_by_default
 from ..._core.schema import Key, check_url, nearest
 from ..inventory import Capabilities, Check, EngineInventory, Refusals
-from .states import ISOLATION
+from .replication_lines import ISOLATION
 
 __all__ = ["CAPABILITIES", "INVENTORY"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..._cm.replication_config import REPLICATION_CONFIGS
 from ..._core.resources.connector_settings import as_text
-from .states import foreign_policy
+from .replication_lines import foreign_policy
 
 __all__ = [
     "DRIVER_TARGET",

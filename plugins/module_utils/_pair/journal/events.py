@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._core.changes import Change, Outcome
+from ..._core.cutover_types import CUTOVER_TYPES
 from ..._core.errors import DrError
-from ..._core.journal.cutover_types import CUTOVER_TYPES
 from ..._core.journal.durations import durations
 from ..._core.journal.events import OF_THE_PAIR, Event
 from ..._core.journal.holders import Holder, require_over

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping, Sequence
 
-from ..._core.offsets.gates import drained
+from ..._core.offsets.replication_gates import drained
 from ..._core.verdict import PROVEN
 from ..._kafka.records import Reading, Record, read_ranges
 from ..._kafka.topics import log_ranges, offsets_at

@@ -20,8 +20,8 @@ from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS, connector_name, flow_name
 from ..._core.offsets.fingerprints import may_be_copy
-from ..._core.offsets.gates import PartitionFacts
 from ..._core.offsets.internal_records import decode_heartbeat
+from ..._core.offsets.replication_gates import PartitionFacts
 from ..._core.resources.groups import GroupState, members_named
 from ..._core.resources.scopes import out_of_scope
 from ..._core.verdict import UNKNOWN

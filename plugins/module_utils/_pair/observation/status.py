@@ -18,7 +18,7 @@ from ..._core.checks.preflight import first_positions, unfit, written_behind
 from ..._core.errors import DrError, Transient
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS
-from ..._core.offsets.gates import PartitionFacts, alive, drained, healthy, lag, open_transaction
+from ..._core.offsets.replication_gates import PartitionFacts, alive, drained, healthy, lag, open_transaction
 from ..._core.resources.task_failures import failed_text
 from ..._core.verdict import PROVEN, REFUTED, UNKNOWN, Finding, combine
 from ..._core.waiting import Bounds, Patience, Waited, wait_until

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..._core.offsets.fingerprints import fingerprints, has_time
-from ..._core.offsets.gates import PartitionFacts, lag
+from ..._core.offsets.replication_gates import PartitionFacts, lag
 from ..._core.offsets.unreplicated import (
     Log,
     Place,

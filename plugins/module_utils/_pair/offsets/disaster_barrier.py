@@ -20,7 +20,7 @@ from ..._core.journal.ownership import Claim
 from ..._core.journal.state import JournalState
 from ..._core.offsets.disaster import Prepared, Tail, compacted, guarded, loss_lines, predicted_loss, survived
 from ..._core.offsets.positions import Position
-from ..._core.offsets.skips import skip_lines, skip_rows, total
+from ..._core.offsets.skipped_records import skip_lines, skip_rows, total
 from ..._core.offsets.tenures import nested
 from ..._core.resources.groups import GroupState, members_named, with_members
 from ..._core.resources.scopes import out_of_scope

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._core.errors import DrError
-from ..._core.offsets.gates import drained
 from ..._core.offsets.positions import Position, Side
-from ..._core.offsets.skips import skipped_in, total
+from ..._core.offsets.replication_gates import drained
+from ..._core.offsets.skipped_records import skipped_in, total
 from ..._core.offsets.translation import Translated
 from ..._core.verdict import PROVEN
 from ..connections.clusters import both

@@ -16,7 +16,7 @@ from typing import Any
 from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
 from ..._core.offsets.lasting_gaps import Standing, lasting_problems
-from ..._core.offsets.skips import skipped_in, total
+from ..._core.offsets.skipped_records import skipped_in, total
 from ..._core.waiting import wait_until
 from ..._kafka.groups import positions
 from ..._kafka.topics import log_ranges

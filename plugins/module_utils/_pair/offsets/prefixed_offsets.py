@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._core.journal.facts import JournalFacts
-from ..._core.offsets.gates import drained
 from ..._core.offsets.positions import Position, Side, enter_original, enter_replica
+from ..._core.offsets.replication_gates import drained
 from ..._core.offsets.translation import Translated
 from ..._core.verdict import PROVEN
 from ..._kafka.records import has_data

@@ -18,7 +18,7 @@ from ..._core.journal.facts import JournalFacts
 from ..._core.journal.leases import Lease, Watch
 from ..._core.journal.ownership import Claim
 from ..._core.journal.state import JournalState
-from ..._core.offsets.skips import skipped_in
+from ..._core.offsets.skipped_records import skipped_in
 from ..._core.resources.groups import with_members
 from ..._core.resources.scopes import scope_problems
 from ..._core.waiting import Bounds, wait_until

@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any
 
 from ..._core.changes import Change, Outcome
+from ..._core.cutover_types import needs_source
 from ..._core.errors import DrError
-from ..._core.journal.cutover_types import needs_source
 from ..._core.journal.ownership import Claim
 from ..._core.journal.state import JournalState
 from ..._core.names import flow_name

@@ -15,8 +15,8 @@ from typing import Any
 from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
 from ..._core.journal.state import JournalState
-from ..._core.offsets.gates import drained, open_transaction
-from ..._core.offsets.skips import skip_rows, total
+from ..._core.offsets.replication_gates import drained, open_transaction
+from ..._core.offsets.skipped_records import skip_rows, total
 from ..._core.offsets.tenures import nested
 from ..._core.resources.scopes import scope_problems
 from ..._core.verdict import PROVEN

@@ -21,7 +21,7 @@ from ..._core.journal.facts import JournalFacts
 from ..._core.journal.state import JournalState
 from ..._core.names import flow_name
 from ..._core.offsets.flow_restart import misfits
-from ..._core.offsets.gates import open_transaction
+from ..._core.offsets.replication_gates import open_transaction
 from ..._core.offsets.unreplicated import Uncopied
 from ..._core.resources.topic_filters import Filter, left_out
 from ..._core.resources.topics import TopicState
