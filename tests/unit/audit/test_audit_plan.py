@@ -192,10 +192,10 @@ def written(pair: dict[str, Any] | None = None, state: dict[str, Any] | None = N
     known = {**PAIR, **(pair or {})}
     rules = audit_plan.AuditRules(**{key: known.pop(key) for key in ("guarantee", "accept", "fresh")})
     facts = dict(state or STATE)
-    ran = facts.pop("run")
-    run = ran and Run(ran["id"], 7, "cutoff", "P", "B", "default", None, 0.0, False, {})
+    ran = facts["run"]
+    facts["run"] = ran and Run(ran["id"], 7, "cutoff", "P", "B", "default", None, 0.0, False, {})
     spec = PairSpec.of({"clusters": CLUSTERS, **known})
-    document = audit_plan.audit_plan(spec, rules, JournalState(run=run, **facts), CLUSTERS, {"Payments": 1})
+    document = audit_plan.audit_plan(spec, rules, JournalState(**facts), CLUSTERS, {"Payments": 1})
     return plan.parse(json.loads(json.dumps(document)), {})
 
 
