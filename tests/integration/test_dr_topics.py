@@ -72,6 +72,8 @@ def test_topics_are_compared_with_inventory_and_journal(lab: Any) -> None:
     known = compare(state=journaled)
     assert (known["known"], known["joined"]) == (True, [])
     assert known["syncs_since"][f"{P}->{B}"] == {name: 3}
+    # Nothing observed on one cluster is no knowledge about it.
+    assert compare(state=journaled, names={P: [name], B: []})["known"] is False
 
     held = compare(state=journaled, hold=True)["retention"]
     assert held["held"][P][name] == {"retention.bytes": None, "retention.ms": "1000"}

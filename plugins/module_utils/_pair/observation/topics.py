@@ -91,7 +91,8 @@ def _against_the_journal(
 ) -> dict[str, Any]:
     pair, journaled = request.pair, request.state["topic_ids"]
     new = joined(journaled, found)
-    known = not new and all(row["topic_id"] for some in rows.values() for row in some)
+    # A cluster of which no topic was observed is not known.
+    known = not new and all(some and all(row["topic_id"] for row in some) for some in rows.values())
     # Before a flow runs: what is in its offset-syncs topic now may be about other topics of the same names.
     ends = {} if known else _ends(request, kafka)
     flows = {
