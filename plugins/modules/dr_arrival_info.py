@@ -19,7 +19,7 @@ description:
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
-  - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.attributes.info_module
 options:
   enter:
     description: Alias of the cluster that the applications enter. Only this cluster is read.
@@ -30,13 +30,6 @@ options:
     type: list
     elements: str
     default: []
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-  idempotent:
-    support: full
 author:
   - switchback.kafka_dr contributors (@switchback)
 """

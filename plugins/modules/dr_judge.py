@@ -14,7 +14,7 @@ description:
   - Asks no cluster and changes nothing. Runs on the controller.
   - Internal to the roles of this collection. Its facts and its result may change in any release.
 extends_documentation_fragment:
-  - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.attributes.info_module
 options:
   kind:
     description:
@@ -30,13 +30,6 @@ options:
     description: What the roles of this collection found, with other keys for each O(kind).
     type: dict
     required: true
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-  idempotent:
-    support: full
 author:
   - switchback.kafka_dr contributors (@switchback)
 """

@@ -20,7 +20,7 @@ extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.pair.flows
   - switchback.kafka_dr.wait
-  - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.attributes.info_module
 options:
   wait_for:
     description:
@@ -66,13 +66,6 @@ options:
     type: bool
     default: false
     version_added: 1.0.0
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-  idempotent:
-    support: full
 author:
   - switchback.kafka_dr contributors (@switchback)
 """

@@ -16,7 +16,7 @@ description:
   - With O(hold), plans which retention settings to record and to set.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
-  - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.attributes.info_module
 options:
   declared:
     description: The topics of the inventory, each with C(name), C(partitions) and C(config).
@@ -38,13 +38,6 @@ options:
   hold:
     description: Whether the topics are to keep all records (V(true)) or get back the retention that they had.
     type: bool
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-  idempotent:
-    support: full
 author:
   - switchback.kafka_dr contributors (@switchback)
 """

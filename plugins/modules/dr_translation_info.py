@@ -25,7 +25,7 @@ extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.translation
-  - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.attributes.info_module
 options:
   leave:
     description: Alias of the cluster being left. The groups' committed offsets there are the truth.
@@ -60,13 +60,6 @@ options:
       - O(barrier), O(settle) and O(member_timeout) have no effect then.
     type: bool
     default: false
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: none
-  idempotent:
-    support: full
 author:
   - switchback.kafka_dr contributors (@switchback)
 """

@@ -12,7 +12,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pa
 
 __all__ = ["as_pair", "of_journal"]
 
-# Options of modules that still take the pair in parts, by the key of the option ``pair``.
+# How tests name two keys of the option ``pair``.
 PARTS = {"name": "pair", "journal_topic": "topic"}
 
 
