@@ -4,7 +4,7 @@
 """Whether a group goes on with the right record: by the content on both sides, not by anybody's offset translation.
 
 Pure. A position is a rank, the number of visible records of the compared range below it; the record comparison says
-which ranks hold the same record. Rules: SOUNDNESS 4 and 6 to 8.
+which ranks hold the same record. Rules: R4 and R6 to R8.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def judge(place: Map, stands: int | None, goes_on: int | None, own: int = 0) -> 
 
 
 def _resent(place: Map, stands: int, begin: int) -> int:
-    """Records that the replica itself brings once more, whatever the position (SOUNDNESS 4)."""
+    """Records that the replica itself brings once more, whatever the position (R4)."""
     times = Counter(copy.source for copy in place.copies if copy.target >= begin)
     # One delivery of an unread record is the right one.
     wanted = sum(source >= stands and _copied(place, source) < begin for source in times)

@@ -118,7 +118,7 @@ def look_again(scopes: Iterable[Scope], brokers: Mapping[str, Brokers]) -> None:
 
 
 def _expired_uncopied(scope: Scope) -> None:
-    """A replica that was never written, of a log that has lost its head: nobody knows what it held (SOUNDNESS 20)."""
+    """A replica that was never written, of a log that has lost its head: nobody knows what it held (R20)."""
     for partition in scope.topic.partitions:
         source, target = (scope.spans[name, partition.number] for name in SIDES)
         if source.log_start > 0 and target.end == 0 and not scope.topic.baseline:

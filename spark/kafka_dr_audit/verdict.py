@@ -378,7 +378,7 @@ def _rank(pair: PartitionPair, name: str, offset: int) -> int:
 
 
 def _beyond(item: CommittedOffsets, pair: PartitionPair) -> tuple[str, str, str] | None:
-    """The judged position must lie within the log: else auto.offset.reset decides (SOUNDNESS 8)."""
+    """The judged position must lie within the log: else auto.offset.reset decides (R8)."""
     for name in (item.given, item.truth):
         offset, span = getattr(item, name), pair.span(name)
         if offset is None:

@@ -59,7 +59,7 @@ def flipped(data: bytes) -> bytes:
 
 
 def salvaged(one: Record, offset: int) -> Record:
-    """As the playbook salvage brings it over: what it was first stands behind its own headers (SOUNDNESS 24)."""
+    """As the playbook salvage brings it over: what it was first stands behind its own headers (R24)."""
     own = [("cluster", b"lost"), ("topic", b"T"), ("partition", b"1"), ("offset", b"%d" % offset)]
     return one[0], one[1], [*(one[2] or []), *((f"kafka_dr.salvage.{name}", value) for name, value in own)], one[3]
 
@@ -579,7 +579,7 @@ def test_a_misplaced_record_says_where_it_is(report: dict[str, Any]) -> None:
 
 
 def test_what_the_replica_holds_twice_is_counted_apart(report: dict[str, Any]) -> None:
-    """SOUNDNESS 4: the group at 320 starts behind the second copies; the one at 200 gets them whatever its position."""
+    """R4: the group at 320 starts behind the second copies; the one at 200 gets them whatever its position."""
     assert [item["resent"] for item in report["duplicates-of-the-flow"]["positions"]] == [0, 0, 50, 0]
 
 

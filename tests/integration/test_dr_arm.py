@@ -263,7 +263,7 @@ def left(pair: Pair) -> tuple[str, Nested, Nested]:
 
 
 def test_the_flow_back_copies_exactly_what_was_written_behind_the_cut(pair: Pair) -> None:
-    """SOUNDNESS 22: partition 2 has the cut 0, partition 3 was never written."""
+    """R22: partition 2 has the cut 0, partition 3 was never written."""
     topic = pair.topic(4)
     pair.send(P, topic, 0, 12)
     pair.transact(P, topic, 1, 4)  # its marker is not copied: both sides count differently from here on
@@ -289,7 +289,7 @@ def test_the_flow_back_copies_exactly_what_was_written_behind_the_cut(pair: Pair
 
 
 def test_there_and_back_and_there_again_every_record_is_on_both_sides_once(pair: Pair) -> None:
-    """SOUNDNESS 22: with the offsets of the first round, records would come back to where they came from."""
+    """R22: with the offsets of the first round, records would come back to where they came from."""
     topic = pair.topic(2)
     pair.send(P, topic, 0, 5)
     pair.copy(THERE, topic)
@@ -311,7 +311,7 @@ def test_there_and_back_and_there_again_every_record_is_on_both_sides_once(pair:
 
 
 def test_an_offset_that_an_earlier_round_left_where_the_cut_is_0_is_forgotten(pair: Pair) -> None:
-    """SOUNDNESS 22: it survives the deletion of the connector, and everything below it would be left out."""
+    """R22: it survives the deletion of the connector, and everything below it would be left out."""
     topic = pair.topic(2)
     pair.send(B, topic, 0, 8)
     rest, name = pair.connector(BACK)
@@ -494,7 +494,7 @@ def test_records_that_were_written_behind_the_barrier_are_refused_unless_they_ar
 
 @pytest.mark.parametrize(("commit", "end"), [(True, 6), (False, 4)], ids=["marker", "aborted"])
 def test_what_no_reader_receives_is_no_tail(pair: Pair, commit: bool, end: int) -> None:
-    """SOUNDNESS 5 and 19: transaction markers, and the records of aborted transactions."""
+    """R5 and R19: transaction markers, and the records of aborted transactions."""
     topic = pair.topic()
     pair.send(P, topic, 0, 4)
     pair.send(B, topic, 0, 5)
@@ -585,7 +585,7 @@ def test_an_offset_past_the_end_of_the_source_does_not_fit(pair: Pair) -> None:
 
 
 def test_a_failover_that_was_done_by_hand_is_found_by_content(pair: Pair) -> None:
-    """SOUNDNESS 22: a flow of another name copied, and its offsets are not ours."""
+    """R22: a flow of another name copied, and its offsets are not ours."""
     topic = pair.topic(5)
     pair.send(P, topic, 0, 6)
     pair.transact(P, topic, 1, 3)
@@ -677,7 +677,7 @@ def test_a_target_whose_records_have_expired_gives_no_cut(pair: Pair) -> None:
 
 @pytest.mark.parametrize("given", [True, False], ids=["cut", "no cut"])
 def test_check_mode_changes_nothing(pair: Pair, left: tuple[str, Nested, Nested], given: bool) -> None:
-    """SOUNDNESS 25."""
+    """R25."""
     topic, cut, ends = left
     rest, name = pair.connector(BACK)
     set_offsets(rest, name, B, known(topic, 0, 1, 2))

@@ -129,7 +129,7 @@ def test_the_first_write_is_waited_for(look: Look, servers: str, topic: str) -> 
 
 
 def test_a_quiet_topic_is_unknown_within_the_bound_and_no_failure(look: Look, servers: str, topic: str) -> None:
-    """SOUNDNESS 21."""
+    """R21."""
     send(servers, topic, 0, 5)  # all of it lies below the cut
     began = time.monotonic()
     result = look(wait_timeout=1.5)
@@ -139,7 +139,7 @@ def test_a_quiet_topic_is_unknown_within_the_bound_and_no_failure(look: Look, se
 
 
 def test_an_uncommitted_record_is_no_first_write(look: Look, servers: str, topic: str) -> None:
-    """SOUNDNESS 5 and 21: an acknowledgement inside an open transaction may still be taken back."""
+    """R5 and R21: an acknowledgement inside an open transaction may still be taken back."""
     producer = Producer({"bootstrap.servers": servers, "transactional.id": uuid.uuid4().hex})
     producer.init_transactions(20)
     producer.begin_transaction()
@@ -174,7 +174,7 @@ def test_a_group_with_members_at_its_position_is_proven(look: Look, servers: str
 
 
 def test_a_group_without_members_is_unknown_and_named(look: Look, servers: str, topic: str, group: str) -> None:
-    """SOUNDNESS 21."""
+    """R21."""
     send(servers, topic, 0, 6)
     commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): 5})
     result = look(**wanted(group, topic, 5), wait_timeout=1)
@@ -189,7 +189,7 @@ def test_a_group_without_members_is_unknown_and_named(look: Look, servers: str, 
 def test_a_position_that_fell_back_or_left_the_log_is_refuted(
     look: Look, servers: str, topic: str, group: str, found: int | None, said: str
 ) -> None:
-    """SOUNDNESS 8: behind the start too, S <= position <= E and not below what was committed."""
+    """R8: behind the start too, S <= position <= E and not below what was committed."""
     send(servers, topic, 0, 6)
     if found is not None:
         commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): found})
@@ -200,7 +200,7 @@ def test_a_position_that_fell_back_or_left_the_log_is_refuted(
 
 
 def test_a_position_below_the_log_start_is_refuted(look: Look, servers: str, topic: str, group: str) -> None:
-    """SOUNDNESS 8: auto.offset.reset would decide."""
+    """R8: auto.offset.reset would decide."""
     send(servers, topic, 0, 9)
     commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): 5})
     admin = AdminClient({"bootstrap.servers": servers})
@@ -221,7 +221,7 @@ def test_a_broker_that_is_down_is_told_within_the_bound(look: Look) -> None:
 
 
 def test_nothing_to_look_at_proves_nothing(look: Look) -> None:
-    """SOUNDNESS 18."""
+    """R18."""
     result = look(cut={}, groups=[])
     assert (result["rc"], result["first_write"]["verdict"], result["groups"]["verdict"]) == (0, "UNKNOWN", "UNKNOWN")
 

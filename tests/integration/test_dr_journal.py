@@ -139,7 +139,7 @@ def test_the_diff_shows_what_the_event_means(note: Note) -> None:
 
 @pytest.mark.parametrize("event", ["enabled", "started"])
 def test_check_mode_shows_the_state_that_would_be_and_writes_nothing(note: Note, copies: Any, event: str) -> None:
-    """SOUNDNESS 25."""
+    """R25."""
     result = note(event, check=True, diff=True, data={"active": "P", **THERE})
     assert (result["rc"], result["changed"], result["changes"][0]["status"]) == (0, True, "planned")
     assert result["state"]["active" if event == "enabled" else "interrupted"]
@@ -153,7 +153,7 @@ def test_check_mode_shows_the_state_that_would_be_and_writes_nothing(note: Note,
 def test_a_missing_topic_on_one_side_is_refused_with_nothing_written_on_the_other(
     clusters: dict[str, Any], copies: Any, kafkas: dict[str, Kafka], pair: str
 ) -> None:
-    """SOUNDNESS 25: half a journal is no journal."""
+    """R25: half a journal is no journal."""
     name = f"journal-{uuid.uuid4().hex[:8]}-internal"
     make(clusters["P"], name)
     params = {"clusters": clusters, "pair": pair, "topic": name}
@@ -197,7 +197,7 @@ def test_another_run_is_refused_while_one_has_not_ended(note: Note, copies: Any,
 
 @pytest.mark.parametrize("event", ["phase", "pnr", "undoing", "ended"])
 def test_a_controller_whose_run_was_taken_over_must_not_go_on(note: Note, copies: Any, event: str) -> None:
-    """SOUNDNESS 25: the run is the same, but its first controller only slept: it must not take it back either."""
+    """R25: the run is the same, but its first controller only slept: it must not take it back either."""
     enable(note)
     run = note("started", data=THERE)["run_id"]
     assert note("started", data=THERE, take_over=run)["state"]["run"]["resumed"] == 1
@@ -210,7 +210,7 @@ def test_a_controller_whose_run_was_taken_over_must_not_go_on(note: Note, copies
 
 @pytest.mark.parametrize("event", ["phase", "pnr", "ended"])
 def test_a_run_that_was_overtaken_must_not_go_on(note: Note, copies: Any, event: str) -> None:
-    """SOUNDNESS 25."""
+    """R25."""
     enable(note)
     old = note("started", data=THERE)["run_id"]
     note("ended", run=old, turn=0, data={"result": "undone"})
@@ -302,7 +302,7 @@ def test_several_pairs_share_a_topic_without_seeing_each_other(note: Note, pair:
 def test_of_two_runs_that_start_together_one_is_told_of_the_other(
     note: Note, clusters: dict[str, Any], topic: str, pair: str
 ) -> None:
-    """SOUNDNESS 25: two that both begin from the same look would fork the journal for good."""
+    """R25: two that both begin from the same look would fork the journal for good."""
     enable(note)
     place = {"journal_topic": topic, "state_topic": topic}
     spec = PairSpec.of({"clusters": clusters, "topics": ["T"], "name": pair, **place})

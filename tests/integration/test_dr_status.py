@@ -229,7 +229,7 @@ def transactional(pair: Pair, alias: str = P) -> Producer:
 
 
 def test_a_tail_of_markers_and_aborted_records_counts_as_drained_and_read(pair: Pair) -> None:
-    """SOUNDNESS 5 and 19: for ever one offset behind, and nothing waits."""
+    """R5 and R19: for ever one offset behind, and nothing waits."""
     producer = transactional(pair)
     for batch, committed in (("a", True), ("x", False)):
         producer.begin_transaction()
@@ -253,7 +253,7 @@ def test_a_tail_of_markers_and_aborted_records_counts_as_drained_and_read(pair: 
 
 
 def test_an_open_transaction_is_named_and_waited_for(pair: Pair) -> None:
-    """SOUNDNESS 5: drained to the last stable offset is not drained while a transaction hangs."""
+    """R5: drained to the last stable offset is not drained while a transaction hangs."""
     producer = transactional(pair)
     pair.send(pair.open, 2)
     producer.begin_transaction()
@@ -320,7 +320,7 @@ def test_groups_on_both_sides_are_shown_and_unknown_is_null(pair: Pair) -> None:
 
 
 def test_topics_outside_the_pair_that_a_group_commits_on_are_named(pair: Pair) -> None:
-    """SOUNDNESS 8."""
+    """R8."""
     pair.commit(pair.alone, 1)
     result = pair.status(groups=[pair.group])
     named = [row for row in result["status"]["unlisted"] if row["alias"] == P]
@@ -349,7 +349,7 @@ def test_a_declaration_hides_neither_commits_nor_members_on_another_topic_of_the
 
 
 def test_a_group_with_members_is_waited_for_within_its_own_bound_and_then_listed(pair: Pair) -> None:
-    """SOUNDNESS 13: the cutoff does not wait for a nightly group."""
+    """R13: the cutoff does not wait for a nightly group."""
     params = {"groups": [pair.group], "group_topics": {pair.group: [pair.plain]}, "groups_on": P}
     pair.commit(pair.plain, 1)
     # Without members it cannot read, so nobody waits for it.
@@ -437,7 +437,7 @@ def test_html_is_not_taken_for_an_answer(pair: Pair) -> None:
 
 
 def test_records_that_expired_before_they_were_copied_refute_the_flow(pair: Pair) -> None:
-    """SOUNDNESS 20: E == S is not drained when S - 1 > N."""
+    """R20: E == S is not drained when S - 1 > N."""
     pair.send(pair.cut, 3)
     assert pair.status(pair.cut, wait_for="copied")["rc"] == 0
     with stopped(pair):

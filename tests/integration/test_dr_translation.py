@@ -189,7 +189,7 @@ def replica(alias: str, topic: str) -> str:
 
 
 def test_a_group_that_has_read_everything_starts_at_the_end_of_all_topics_exactly(pair: Pair) -> None:
-    """SOUNDNESS 7: replica and original of the side being entered, each partition."""
+    """R7: replica and original of the side being entered, each partition."""
     group = pair.group(P, pair.ends(P, pair.main, replica(B, pair.main)))
     result = pair.translate(group)
     assert result["rc"] == 0, result["msg"]
@@ -206,7 +206,7 @@ def test_a_group_that_has_read_everything_starts_at_the_end_of_all_topics_exactl
 
 
 def test_the_way_back_is_the_mirror_image(pair: Pair) -> None:
-    """SOUNDNESS 7: the four topics of both sides, there and back."""
+    """R7: the four topics of both sides, there and back."""
     group = pair.group(B, pair.ends(B, pair.main, replica(P, pair.main)))
     pair.flow(BACK, "stopped")
     try:
@@ -235,7 +235,7 @@ def test_the_barrier_is_told_with_what_cannot_be_read_again_later(pair: Pair) ->
 
 
 def test_a_tail_of_markers_and_aborted_records_is_read_to_the_end(pair: Pair) -> None:
-    """SOUNDNESS 5 and 19."""
+    """R5 and R19."""
     last = max(record.offset for record in data_records(pair.kafka[P], (pair.tx, 0), 0, 40))
     group = pair.group(P, {(pair.tx, 0): last + 1})
     result = pair.translate(group, topics=[pair.tx])
@@ -298,7 +298,7 @@ def test_a_topic_that_was_created_again_is_refused_by_name(pair: Pair, alias: st
 
 
 def test_a_commit_on_the_side_being_entered_is_told_and_not_believed(pair: Pair) -> None:
-    """SOUNDNESS 6: the position on the side being left is the truth."""
+    """R6: the position on the side being left is the truth."""
     group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): 8})
     before = by_place(pair.translate(group, group_lag="reread"))[replica(P, pair.main), 0]
     pair.group(B, {(replica(P, pair.main), 0): 33}, group)
@@ -314,7 +314,7 @@ def test_a_commit_on_the_side_being_entered_is_told_and_not_believed(pair: Pair)
 def test_on_the_original_the_higher_of_reverse_and_the_trusted_position_counts(
     pair: Pair, trusted: int | None, offset: int, method: str
 ) -> None:
-    """SOUNDNESS 7: everything below either was read."""
+    """R7: everything below either was read."""
     group = pair.group(P, {**pair.ends(P, pair.main), (replica(B, pair.main), 0): 2, (replica(B, pair.main), 1): 6})
     # A commit that nobody vouches for may come from a drill.
     pair.group(B, {(pair.main, 0): 5}, group)
@@ -326,7 +326,7 @@ def test_on_the_original_the_higher_of_reverse_and_the_trusted_position_counts(
 
 
 def test_a_trusted_position_past_the_end_is_refused(pair: Pair) -> None:
-    """SOUNDNESS 8: the original was made again meanwhile."""
+    """R8: the original was made again meanwhile."""
     group = pair.group(P, {**pair.ends(P, pair.main), (replica(B, pair.main), 0): 2})
     result = pair.translate(group, group_lag="reread", trusted_offsets={group: {pair.main: {"0": 99}}})
     assert result["error"]["code"] == "no_position"
@@ -344,7 +344,7 @@ def test_only_the_topics_that_a_group_reads_are_translated(pair: Pair) -> None:
 
 
 def test_a_topic_that_a_group_is_declared_to_read_needs_its_position(pair: Pair) -> None:
-    """SOUNDNESS 8."""
+    """R8."""
     group = pair.group(P, {(pair.tx, 0): 40})
     result = pair.translate(group, topics=[pair.main, pair.tx], group_topics={group: [pair.main, pair.tx]})
     assert result["error"]["code"] == "no_position"
@@ -352,7 +352,7 @@ def test_a_topic_that_a_group_is_declared_to_read_needs_its_position(pair: Pair)
 
 
 def test_a_missing_position_on_one_partition_is_refused_even_where_re_reads_are_accepted(pair: Pair) -> None:
-    """SOUNDNESS 8: auto.offset.reset must never decide."""
+    """R8: auto.offset.reset must never decide."""
     commits = pair.ends(P, pair.main, replica(B, pair.main))
     del commits[pair.main, 1]
     group = pair.group(P, commits)
@@ -363,7 +363,7 @@ def test_a_missing_position_on_one_partition_is_refused_even_where_re_reads_are_
 
 
 def test_a_position_past_the_end_is_refused_and_not_taken_for_the_end(pair: Pair) -> None:
-    """SOUNDNESS 8: brokers accept such a commit."""
+    """R8: brokers accept such a commit."""
     group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): COUNT + 60})
     result = pair.translate(group, group_lag="reread")
     assert result["error"]["code"] == "no_position"
@@ -391,7 +391,7 @@ def polling(pair: Pair, alias: str, group: str, topic: str, **more: Any) -> Iter
 
 @pytest.mark.parametrize("alias", [P, B])
 def test_a_group_with_members_on_either_side_is_refused(pair: Pair, alias: str) -> None:
-    """SOUNDNESS 9."""
+    """R9."""
     group = pair.group(P, pair.ends(P, pair.main, replica(B, pair.main)))
     if alias == B:
         pair.group(B, {(pair.main, 0): 0, (pair.main, 1): 0}, group)
@@ -412,7 +412,7 @@ def group_state(pair: Pair, alias: str, group: str) -> GroupState:
 
 @pytest.mark.parametrize("alias", [P, B])
 def test_a_static_member_that_is_gone_is_waited_for(pair: Pair, alias: str) -> None:
-    """SOUNDNESS 9: the bound follows its session time-out."""
+    """R9: the bound follows its session time-out."""
     group = pair.group(P, pair.ends(P, pair.main, replica(B, pair.main)))
     if alias == B:
         pair.group(B, {(pair.main, 0): 0, (pair.main, 1): 0}, group)
@@ -438,7 +438,7 @@ def test_a_member_that_lives_is_refused_within_the_bound_and_named(pair: Pair) -
 
 
 def test_a_reader_with_assign_looks_empty_and_is_found_by_its_moving_position(pair: Pair) -> None:
-    """SOUNDNESS 9."""
+    """R9."""
     commits = {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): 1}
     group = pair.group(P, commits)
     consumer = Consumer({"bootstrap.servers": pair.servers(P), "group.id": group, "enable.auto.commit": False})
@@ -468,7 +468,7 @@ def test_a_reader_with_assign_looks_empty_and_is_found_by_its_moving_position(pa
 
 
 def test_a_flow_that_still_runs_is_no_barrier(pair: Pair) -> None:
-    """SOUNDNESS 20: N is final only behind a stop that left no tasks."""
+    """R20: N is final only behind a stop that left no tasks."""
     group = pair.group(B, pair.ends(B, pair.main, replica(P, pair.main)))
     result = pair.translate(group, leave=B, enter=P)
     assert result["error"]["code"] == "no_barrier"
@@ -477,7 +477,7 @@ def test_a_flow_that_still_runs_is_no_barrier(pair: Pair) -> None:
 
 
 def test_without_a_barrier_a_copied_group_gets_the_end_that_was_read_before_the_sources(pair: Pair) -> None:
-    """SOUNDNESS 14 and 20."""
+    """R14 and R20."""
     group = pair.group(B, pair.ends(B, pair.main, replica(P, pair.main)))
     result = pair.translate(group, leave=B, enter=P, barrier=False, group_lag="reread", wait_timeout=60)
     assert result["rc"] == 0, result["msg"]
@@ -487,7 +487,7 @@ def test_without_a_barrier_a_copied_group_gets_the_end_that_was_read_before_the_
 
 
 def test_uncopied_records_behind_the_barrier_are_refused_by_name(pair: Pair) -> None:
-    """SOUNDNESS 20."""
+    """R20."""
     pair.send(P, pair.late, 0, 2)
     group = pair.group(P, {(pair.late, 0): 3})
     result = pair.translate(group, topics=[pair.late], group_lag="reread")
@@ -496,7 +496,7 @@ def test_uncopied_records_behind_the_barrier_are_refused_by_name(pair: Pair) -> 
 
 
 def test_without_a_barrier_a_position_that_is_not_copied_is_waited_for_within_the_bound(pair: Pair) -> None:
-    """SOUNDNESS 14: N >= commit - 1."""
+    """R14: N >= commit - 1."""
     pair.send(P, pair.late, 0, 1)
     group = pair.group(P, {(pair.late, 0): pair.end(P, pair.late)})
     result = pair.translate(group, topics=[pair.late], barrier=False, group_lag="reread", wait_timeout=2)
@@ -509,7 +509,7 @@ def test_without_a_barrier_a_position_that_is_not_copied_is_waited_for_within_th
 
 
 def test_an_open_transaction_is_no_drained_flow(pair: Pair) -> None:
-    """SOUNDNESS 5: its records would arrive behind positions that say that everything was read."""
+    """R5: its records would arrive behind positions that say that everything was read."""
     producer = Producer({"bootstrap.servers": pair.servers(P), "transactional.id": uuid.uuid4().hex})
     producer.init_transactions(30)
     producer.begin_transaction()

@@ -409,7 +409,7 @@ def test_a_circle_of_flows_with_other_aliases_is_found_by_what_it_does(
 
 
 def test_no_barrier_while_the_other_direction_runs(same: Pair) -> None:
-    """SOUNDNESS 22: records would come back behind the cut."""
+    """R22: records would come back behind the cut."""
     pair, topic = same, same.topic()
     journal = Journal(pair)
     with pair.running(pair.there, topic):

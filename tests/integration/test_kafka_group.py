@@ -343,7 +343,7 @@ def test_an_empty_group_is_idle_and_an_active_one_is_not(
 
 
 def test_commits_without_members_are_not_idle(look: Run, topic: str, group: str, servers: str) -> None:
-    """A reader with assign() leaves no other trace than its commits (SOUNDNESS: idle is EMPTY and unchanged)."""
+    """A reader with assign() leaves no other trace than its commits (R9)."""
     reader = Consumer({"bootstrap.servers": servers, "group.id": group, "enable.auto.commit": False})
     reader.assign([TopicPartition(topic, 0, 0)])
     stop = threading.Event()

@@ -81,7 +81,7 @@ def test_enabling_again_changes_nothing(pair: Scenario) -> None:
 def test_one_moves_and_the_other_stays(pair: Scenario) -> None:
     others = {name: state for name, state in connectors(pair).items() if ".orders." in name}
     assert others["P->B.orders.MirrorSourceConnector"] == "RUNNING"
-    # A group of both sides (mode: local) has positions on both, and keeps them (SOUNDNESS 8).
+    # A group of both sides (mode: local) has positions on both, and keeps them (R8).
     local = {"P": ("Payments", 0), "B": ("P.Payments", 0)}
     clients = {alias: admin(Lab(pair.folder), alias) for alias in local}
     for alias, key in local.items():

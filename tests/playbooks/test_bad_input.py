@@ -153,7 +153,7 @@ def test_topics_that_a_cluster_cannot_have_are_refused_before_any_is_created(
 
 
 def test_a_group_that_is_active_where_positions_are_to_be_written(enabled: Scenario) -> None:
-    """SOUNDNESS 9: positions are written for idle groups only; here one has a member on the side to be entered."""
+    """R9: positions are written for idle groups only; here one has a member on the side to be entered."""
     from confluent_kafka import Consumer
 
     inventory = read_inventory(enabled.inventory)
@@ -184,7 +184,7 @@ def test_a_broker_that_is_down(enabled: Scenario, closed_port: int) -> None:
 
 
 def test_a_move_to_where_the_applications_are_is_contradicted_by_a_group_elsewhere(enabled: Scenario) -> None:
-    """SOUNDNESS 18: the journal alone is not believed."""
+    """R18: the journal alone is not believed."""
     from confluent_kafka import Consumer
 
     inventory = read_inventory(enabled.inventory)

@@ -4,7 +4,7 @@
 """Groups stopped in the middle of their work go on with the very next record, there and back.
 
 Transactions with aborted records, groups that lag, and a Connect worker killed while it copies. What MirrorMaker 2
-then left twice in a replica is counted apart from what a position caused (SOUNDNESS 2, 4 and 7).
+then left twice in a replica is counted apart from what a position caused (R2, R4 and R7).
 """
 
 from __future__ import annotations
@@ -180,14 +180,14 @@ def test_groups_stopped_in_the_middle_go_on_with_the_next_record(pair: Scenario,
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_second_and_third_failovers_start_every_group_where_it_left_off(pair: Scenario) -> None:
-    """SOUNDNESS 7: on all four topics, groups lagging all the time."""
+    """R7: on all four topics, groups lagging all the time."""
     exact(run(pair, SEED, trips=3))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("pair", [{"exactly_once": True}], indirect=True, ids=["exactly-once"])
 def test_with_exactly_once_on_the_worker_nothing_lies_twice_in_a_replica(pair: Scenario) -> None:
-    """SOUNDNESS 4: killed workers leave nothing behind then, and no group processes anything twice."""
+    """R4: killed workers leave nothing behind then, and no group processes anything twice."""
     found = run(pair, SEED)
     exact(found)
     assert {place: again for place, again in found["resent"].items() if again} == {}

@@ -158,7 +158,7 @@ def test_a_killed_run_arms_the_flow_back_once(pair: Scenario, name: str, phase: 
 
 
 def test_a_topic_joins_a_running_pair_where_its_copy_ends(pair: Scenario) -> None:
-    """SOUNDNESS 22: compared before it is copied, also by a run that repeats one that ended before the journal."""
+    """R22: compared before it is copied, also by a run that repeats one that ended before the journal."""
     declared = read_inventory(pair.inventory)["kafka_dr_topics"]
     confirm = {"kafka_dr_confirm": "P"}
     written = int(time.time() * 1000)
@@ -202,7 +202,7 @@ def test_ten_round_trips_in_a_row(pair: Scenario) -> None:
 
 
 def test_records_behind_the_cut_keep_the_flow_back_stopped_until_they_are_accepted(pair: Scenario) -> None:
-    """SOUNDNESS 22: a tail that was not copied must not be covered up."""
+    """R22: a tail that was not copied must not be covered up."""
     pair.traffic(1000)
     kill_in_phase(pair, "arrival", "B")
     rogue = Producer({"bootstrap.servers": servers(pair)["P"]})

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A client that reads and writes moves with the others; the side that is left is closed to it, too (SOUNDNESS 17)."""
+"""A client that reads and writes moves with the others; the side that is left is closed to it, too (R17)."""
 
 from __future__ import annotations
 

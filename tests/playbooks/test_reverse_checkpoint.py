@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Positions kept ready on the other side by a schedule, in both states of the pair (SOUNDNESS 11 and 12)."""
+"""Positions kept ready on the other side by a schedule, in both states of the pair (R11 and R12)."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_enable_checks_then_applies_then_changes_nothing(scenario: Scenario) -> 
     again = scenario.playbook("enable", {"kafka_dr_confirm": "P"})
     assert again["changed"] == 0
     assert seen(scenario) == after
-    # SOUNDNESS 10: the group sync of MirrorMaker 2 must not write where the applications live.
+    # R10: the group sync of MirrorMaker 2 must not write where the applications live.
     assert after["P"]["connectors"].get("B->P.MirrorCheckpointConnector", ("STOPPED",))[0] == "STOPPED"
     assert after["B"]["connectors"]["P->B.MirrorCheckpointConnector"][0] == "RUNNING"
 
@@ -160,7 +160,7 @@ def test_check_mode_of_every_playbook_changes_nothing(enabled: Scenario) -> None
 def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_goes_back(
     enabled: Scenario, bound: dict[str, int]
 ) -> None:
-    """SOUNDNESS 16: before the point of no return a failed run undoes itself. SOUNDNESS 5: the transaction is named."""
+    """R16: before the point of no return a failed run undoes itself. R5: the transaction is named."""
     servers = read_inventory(enabled.inventory)["kafka_dr_clusters"]["P"]["bootstrap_servers"]
     # Open for longer than the playbook takes on a busy machine: the broker would end it meanwhile.
     long = {"transactional.id": uuid.uuid4().hex, "transaction.timeout.ms": 600_000}
@@ -205,7 +205,7 @@ def test_a_killed_run_goes_on_where_it_was(enabled: Scenario, phase: str) -> Non
 
 
 def test_a_run_that_is_at_work_is_neither_joined_nor_taken_back(enabled: Scenario) -> None:
-    """SOUNDNESS 25."""
+    """R25."""
     enabled.traffic(1000)
     others: list[dict[str, Any]] = []
 

@@ -4,7 +4,7 @@
 """What every group must have processed, and how often, from the logs and the positions of its stays.
 
 The truth beside the ledgers: record identities are read from all four topics, so that re-reads caused by a position
-and copies that MirrorMaker 2 left twice in a replica can be told apart (SOUNDNESS 4).
+and copies that MirrorMaker 2 left twice in a replica can be told apart (R4).
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def test_the_side_being_entered_is_opened_by_whatever_run_has_fenced_it(kind: st
 
 
 def test_consumers_open_nothing() -> None:
-    """SOUNDNESS 23: continuous starts them while producers still write on the other side, which is not closed yet."""
+    """R23: continuous starts them while producers still write on the other side, which is not closed yet."""
     assert not opens("continuous", "B", cutover_clients=CLIENTS[1:])
     assert opens("continuous", "B", cutover_clients=[{"name": "join", "role": "processor"}])
 

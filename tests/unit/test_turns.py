@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""SOUNDNESS 25: whatever a cutover writes into the journal of its run says whose turn it is."""
+"""R25: whatever a cutover writes into the journal of its run says whose turn it is."""
 
 from __future__ import annotations
 

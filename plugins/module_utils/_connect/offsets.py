@@ -72,7 +72,7 @@ def parse_offsets(answer: Any, source_alias: str | None = None) -> dict[tuple[st
 def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: Mapping[tuple[str, int], int]) -> None:
     """Make ``wanted`` (last copied offset by partition) all that a STOPPED connector knows, and read it back.
 
-    Offsets survive the deletion of a connector, so what an earlier round left must go first (SOUNDNESS 22). Kafka
+    Offsets survive the deletion of a connector, so what an earlier round left must go first (R22). Kafka
     Connect checks neither alias nor offset: a partition that is not there, or an offset past the end, is accepted.
     """
     if copied_offsets(rest, connector):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fence: bans that keep an application's principals from writing where it no longer lives (SOUNDNESS 23).
+"""The fence: bans that keep an application's principals from writing where it no longer lives (R23).
 
 A ban outranks every right of its principal, however that was given, but for super users, and brokers tell nobody who
 those are. So bans that are up are no proof: the broker is asked, as that principal, what it may do. The bans are told

@@ -42,7 +42,7 @@ def facts(start: int | None, end: int | None, copied: int | None, data: bool | N
     ],
 )
 def test_lag_is_an_upper_bound_and_null_when_unknown(seen: PartitionFacts, expected: int | None) -> None:
-    """SOUNDNESS 19."""
+    """R19."""
     assert lag(seen) == expected
 
 
@@ -54,10 +54,10 @@ def test_lag_is_an_upper_bound_and_null_when_unknown(seen: PartitionFacts, expec
         (facts(0, 10, 4, True), REFUTED, "copied up to 4, source end 10"),
         (facts(0, 10, 4), UNKNOWN, "could not be read"),
         (facts(0, 10, None, True), UNKNOWN, "no copied offset"),
-        # SOUNDNESS 19: a transactional tail ends in a marker, for ever one offset behind.
+        # R19: a transactional tail ends in a marker, for ever one offset behind.
         (facts(0, 10, 8, False), PROVEN, "only transaction markers"),
         (facts(0, 3, None, False), PROVEN, "only transaction markers"),  # all of it aborted
-        # SOUNDNESS 20: E == S counts only if S - 1 <= N, or nothing was ever written.
+        # R20: E == S counts only if S - 1 <= N, or nothing was ever written.
         (facts(10, 10, 9), PROVEN, "copied up to 9"),
         (facts(10, 10, 4, False), REFUTED, "5 offsets expired"),
         (facts(10, 10, None, False), UNKNOWN, "no copied offset"),
@@ -71,7 +71,7 @@ def test_lag_is_an_upper_bound_and_null_when_unknown(seen: PartitionFacts, expec
     ],
 )
 def test_drained(seen: PartitionFacts, verdict: str, said: str) -> None:
-    """SOUNDNESS 19 and 20."""
+    """R19 and R20."""
     finding = drained(seen)
     assert finding.verdict == verdict
     assert said in finding.reason
@@ -103,7 +103,7 @@ def test_a_position_outside_the_source_log_is_no_healthy_flow(seen: PartitionFac
 def test_an_open_transaction_is_what_lies_between_the_stable_and_the_true_end(
     end: int | None, high: int | None, expected: int
 ) -> None:
-    """SOUNDNESS 5."""
+    """R5."""
     assert open_transaction(PartitionFacts(0, end, None, high=high)) == expected
 
 
@@ -165,7 +165,7 @@ def worlds(draw: st.DrawFn) -> tuple[PartitionFacts, bool]:
 
 @given(worlds())
 def test_drained_is_never_proven_while_a_record_is_uncopied(world: tuple[PartitionFacts, bool]) -> None:
-    """SOUNDNESS 19, 20: also where everything expired."""
+    """R19, R20: also where everything expired."""
     seen, uncopied = world
     if uncopied:
         assert drained(seen).verdict != PROVEN

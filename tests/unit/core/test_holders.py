@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""SOUNDNESS 25: two runs of one pair never interleave, and a dead one never blocks."""
+"""R25: two runs of one pair never interleave, and a dead one never blocks."""
 
 from __future__ import annotations
 

@@ -413,7 +413,7 @@ def test_an_answer_that_was_left_empty_names_nothing() -> None:
 
 
 def test_with_streams_replication_manager_the_workers_need_no_address_and_offset_syncs_lie_on_the_source() -> None:
-    """SOUNDNESS 27."""
+    """R27."""
     given = changed(**sites())
     given["clusters"] = {alias: {**one, "connect_url": None} for alias, one in given["clusters"].items()}
     pair = derive_pair(given)
@@ -469,7 +469,7 @@ def places(value: Any, name: str, at: tuple[str, ...] = ()) -> set[tuple[str, ..
 
 @pytest.mark.parametrize("more", [{}, {"policy": "identity"}, sites()], ids=["connect", "identity", "srm"])
 def test_a_group_that_lives_on_both_sides_is_told_to_nobody(more: dict[str, Any]) -> None:
-    """SOUNDNESS 8: neither MirrorMaker 2, nor SRM's lists, nor what translates or commits hears of it."""
+    """R8: neither MirrorMaker 2, nor SRM's lists, nor what translates or commits hears of it."""
     pair = laid_out(derive_pair(changed(**more)))
     denied = {("lists", alias, "always", "denied") for alias in pair["clusters"] if more.get("engine") == "srm"}
     assert places(pair, "probe") == {("local_groups",)} | denied
@@ -504,7 +504,7 @@ def test_a_group_and_its_clients_may_declare_the_same_topics_and_a_client_withou
 
 
 def test_the_journal_never_expires_and_is_as_safe_as_the_safest_topic() -> None:
-    """SOUNDNESS 25."""
+    """R25."""
     journal = derive_pair(GOOD)["journal"]
     assert (journal["partitions"], journal["replication_factor"]) == (1, 3)
     assert (journal["config"]["cleanup.policy"], journal["config"]["retention.ms"]) == ("delete", -1)
@@ -542,13 +542,13 @@ def ordered(**after: list[str]) -> list[str] | None:
     ],
 )
 def test_clients_start_behind_those_that_they_wait_for(after: dict[str, list[str]], order: list[str] | None) -> None:
-    """SOUNDNESS 17."""
+    """R17."""
     assert ordered(**after) == order
 
 
 @given(st.permutations(range(7)), st.data())
 def test_any_acyclic_order_is_kept(numbers: list[int], data: st.DataObject) -> None:
-    """SOUNDNESS 17: topological."""
+    """R17: topological."""
     edges = {number: data.draw(st.lists(st.sampled_from(range(7)), max_size=3)) for number in numbers}
     after = {f"c{number}": [f"c{other}" for other in edges[number] if other < number] for number in numbers}
     order = ordered(**after)

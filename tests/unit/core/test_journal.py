@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The journal folds into one state, whichever copy missed what (SOUNDNESS 25)."""
+"""The journal folds into one state, whichever copy missed what (R25)."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_the_life_of_a_run() -> None:
 
 
 def test_the_barrier_is_kept_by_the_side_that_was_left() -> None:
-    """SOUNDNESS 7 and 22: positions and the cut are needed on the way back, long after the run."""
+    """R7 and R22: positions and the cut are needed on the way back, long after the run."""
     state = fold([*LIFE, event(3, 0, "started", "r3", **BACK)])
     assert state.left == {"P": {"time": 2001.0, **CUT}}
     assert state.as_dict()["left"]["P"]["positions"] == CUT["positions"]
@@ -197,7 +197,7 @@ TAKEN = event(2, 2, "resumed", "r2", holder=None)
 
 @pytest.mark.parametrize("kind", TURNS)
 def test_who_was_overtaken_notes_nothing_more(kind: str) -> None:
-    """SOUNDNESS 25: the run keeps its id when another controller takes it over; the first one may wake up."""
+    """R25: the run keeps its id when another controller takes it over; the first one may wake up."""
     state = fold([ENABLED, STARTED, BARRIER, TAKEN])
     assert require_turn(state, "r2", kind, TURNS[kind], 1).id == "r2"
     with pytest.raises(DrError) as refused:
@@ -297,7 +297,7 @@ ROUND_TRIP = [ENABLED, *OVER, *HOME]
 
 
 def test_the_cut_is_known_from_the_point_of_no_return_on_and_not_before() -> None:
-    """SOUNDNESS 22."""
+    """R22."""
     seen = [fold([ENABLED, *OVER][:length]).cuts for length in range(1, 7)]
     before, after = seam("P", "B", 10, 8), seam("P", "B", 10, 8, 12)
     assert seen == [[], [], [], [before], [after], [after]]

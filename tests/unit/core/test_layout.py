@@ -137,7 +137,7 @@ def counts(**aliases: int | None) -> dict[str, list[dict[str, Any]]]:
 def test_partition_counts_that_do_not_fit_are_named(
     found: dict[str, list[dict[str, Any]]], problem: str | None
 ) -> None:
-    """SOUNDNESS 8: equal partition counts on both sides."""
+    """R8: equal partition counts on both sides."""
     wanted = [{"name": "T", "partitions": 3}]
     assert layout.unequal_partitions(found, wanted) == ([problem] if problem else [])
 
@@ -234,7 +234,7 @@ def shape(clients: list[dict[str, Any]], groups: dict[str, list[str]] | None = N
         ([client("a"), client("b")], [("h1", ["a", "b"])]),
         ([client("a"), client("b", "h2"), client("c")], [("h1", ["a"]), ("h2", ["b"]), ("h1", ["c"])]),
         ([client("a"), client("b", control="systemd")], [("h1", ["a"]), ("h1", ["b"])]),
-        # SOUNDNESS 17: one that waits for another is never handled at the same time, whichever way the list runs.
+        # R17: one that waits for another is never handled at the same time, whichever way the list runs.
         ([client("a"), client("b", after=("a",))], [("h1", ["a"]), ("h1", ["b"])]),
         ([client("b", after=("a",)), client("a")], [("h1", ["b"]), ("h1", ["a"])]),
         ([client("a"), client("b"), client("c", after=("a",))], [("h1", ["a", "b"]), ("h1", ["c"])]),

@@ -63,5 +63,5 @@ def test_internal_topics_are_known(topic: str, internal: bool) -> None:
 
 
 def test_the_journal_is_left_out_of_every_flow_by_mirror_maker_s_own_default() -> None:
-    """SOUNDNESS 25: a journal that is copied over the other side's journal would be no journal."""
+    """R25: a journal that is copied over the other side's journal would be no journal."""
     assert re.fullmatch(r".*[\-\.]internal", JOURNAL_TOPIC)

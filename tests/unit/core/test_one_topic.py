@@ -271,7 +271,7 @@ def test_offsets_that_hold_no_record_do_not_hide_those_below_them(monkeypatch: p
 
 
 def test_a_topic_that_was_created_again_is_refused() -> None:
-    """SOUNDNESS 18: the cuts in the journal are about another topic of the same name."""
+    """R18: the cuts in the journal are about another topic of the same name."""
     made = world(0)
     journal = JournalFacts(topic_ids={**IDS, "P": {"T": "another"}}, cuts=made.seams)
     with pytest.raises(DrError) as refused:

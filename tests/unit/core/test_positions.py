@@ -34,7 +34,7 @@ LAGGING = Side(30, 0, 50, False)
     [
         # Read to the end behind the barrier: the end, whatever was translated.
         (Side(50, 0, 50, True), LOG, True, Translated(9, "content", 0), ("end", "exact", 40, 0)),
-        # A marker behind the last record does not matter (SOUNDNESS 19).
+        # A marker behind the last record does not matter (R19).
         (Side(49, 0, 50, True), LOG, True, None, ("end", "exact", 40, 0)),
         # Without a barrier the end of the replica proves nothing.
         (Side(50, 0, 50, True), LOG, False, Translated(36, "sync", 4), ("sync", "safe", 36, 4)),
@@ -49,7 +49,7 @@ LAGGING = Side(30, 0, 50, False)
 def test_enter_replica(
     left: Side, replica: Side, final: bool, translated: Translated | None, expected: tuple[str, str, int, int]
 ) -> None:
-    """SOUNDNESS 7: the position on the replica comes from the position on the original."""
+    """R7: the position on the replica comes from the position on the original."""
     found = enter_replica(left, replica, final, translated)
     assert (found.method, found.quality, found.offset, found.rereads) == expected
 
@@ -66,14 +66,14 @@ def test_enter_replica(
     ],
 )
 def test_where_nothing_is_known_there_is_no_position_on_the_replica(left: Side, replica: Side, said: str) -> None:
-    """SOUNDNESS 8: auto.offset.reset must never decide, and a guess is no position."""
+    """R8: auto.offset.reset must never decide, and a guess is no position."""
     found = enter_replica(left, replica, True, None)
     assert (found.offset, found.quality, found.rereads) == (None, "none", None)
     assert said in found.reason
 
 
 def test_a_commit_on_the_target_does_not_raise_the_start_on_the_replica() -> None:
-    """SOUNDNESS 6: the position on the side being left is the truth."""
+    """R6: the position on the side being left is the truth."""
     left, found = Side(30, 0, 50, False), Translated(24, "content", 0)
     plain = enter_replica(left, Side(None, 0, 40), True, found)
     assert enter_replica(left, Side(38, 0, 40), True, found) == plain
@@ -157,7 +157,7 @@ def test_the_reason_of_an_inexact_position_names_compaction() -> None:
 def test_enter_original(
     left: Side, original: Side, drained: bool, translated: Translated | None, expected: tuple[str, str, int, int]
 ) -> None:
-    """SOUNDNESS 7: the higher of reverse and the group's own vouched commit, log start only if neither exists."""
+    """R7: the higher of reverse and the group's own vouched commit, log start only if neither exists."""
     found = enter_original(left, original, drained, translated)
     assert (found.method, found.quality, found.offset, found.rereads) == expected
 
@@ -171,7 +171,7 @@ def test_enter_original(
     ],
 )
 def test_where_nothing_is_known_there_is_no_position_on_the_original(left: Side, original: Side, said: str) -> None:
-    """SOUNDNESS 8."""
+    """R8."""
     found = enter_original(left, original, True, None)
     assert (found.offset, found.quality, found.rereads) == (None, "none", None)
     assert said in found.reason
@@ -226,7 +226,7 @@ def test_enter_same(
     translated: Translated | None,
     expected: tuple[str, str, int, int],
 ) -> None:
-    """SOUNDNESS 22: a position at a cut is the cut, one inside a stay is translated in it."""
+    """R22: a position at a cut is the cut, one inside a stay is translated in it."""
     found = enter_same(left, entered, final, place, translated)
     assert (found.method, found.quality, found.offset, found.rereads) == expected
 
@@ -248,7 +248,7 @@ def test_enter_same(
 def test_where_nothing_is_known_there_is_no_position_on_the_same_topic(
     left: Side, entered: Side, place: Place, said: str
 ) -> None:
-    """SOUNDNESS 8."""
+    """R8."""
     found = enter_same(left, entered, True, place, None)
     assert (found.offset, found.quality, found.rereads) == (None, "none", None)
     assert said in found.reason
@@ -277,7 +277,7 @@ def _sound(found: Position, log: Side) -> bool:
 def test_any_position_on_a_replica_lies_inside_its_log(
     left: Side, replica: Side, final: bool, translated: Translated | None
 ) -> None:
-    """SOUNDNESS 8: S <= position <= E, whatever was seen."""
+    """R8: S <= position <= E, whatever was seen."""
     assert _sound(enter_replica(left, replica, final, translated), replica)
 
 
@@ -285,7 +285,7 @@ def test_any_position_on_a_replica_lies_inside_its_log(
 def test_any_position_on_an_original_lies_inside_its_log(
     left: Side, original: Side, drained: bool, translated: Translated | None
 ) -> None:
-    """SOUNDNESS 8."""
+    """R8."""
     assert _sound(enter_original(left, original, drained, translated), original)
 
 
@@ -293,7 +293,7 @@ def test_any_position_on_an_original_lies_inside_its_log(
 def test_without_the_barrier_no_position_rests_on_the_end_of_the_replica(
     left: Side, replica: Side, translated: Translated | None
 ) -> None:
-    """SOUNDNESS 20: the replica's end is final only behind a stop that left no tasks."""
+    """R20: the replica's end is final only behind a stop that left no tasks."""
     assert enter_replica(left, replica, False, translated).method != "end"
 
 
@@ -306,6 +306,6 @@ PLACES = st.one_of(
 def test_any_position_on_the_same_topic_lies_inside_its_log(
     left: Side, entered: Side, final: bool, place: Place, translated: Translated | None
 ) -> None:
-    """SOUNDNESS 8."""
+    """R8."""
     assert _sound(enter_same(left, entered, final, place, translated), entered)
     assert enter_same(left, entered, False, place, translated).method != "end"

@@ -97,7 +97,7 @@ def test_a_sound_pair_may_move() -> None:
     ],
 )
 def test_what_cannot_go_well_is_named_before_anything_moves(seen: dict[str, Any], said: str) -> None:
-    """SOUNDNESS 8."""
+    """R8."""
     judged = judge_cutover(seen, journal(), "cutoff", "B")
     text = " ".join(judged["problems"])
     assert said in text
@@ -135,7 +135,7 @@ def test_at_most_eight_problems_are_shown() -> None:
     ],
 )
 def test_under_identity_a_continuous_cutover_is_refused(active: str, run: dict[str, Any] | None) -> None:
-    """SOUNDNESS 22: flow and producers would write into the same partitions, and no cut tells their records apart."""
+    """R22: flow and producers would write into the same partitions, and no cut tells their records apart."""
     judged = judge_cutover(status(), journal(active, run), "continuous", "B", "identity")
     assert (judged["already"], judged["verdict"]) == (False, "UNKNOWN")
     assert 'The type "continuous" cannot be used with the policy "identity"' in judged["problems"][0]
@@ -158,7 +158,7 @@ def test_under_identity_everything_else_is_judged_alike() -> None:
 
 @pytest.mark.parametrize("groups", [(group("B", "STABLE"),), (group("P"), group("B", "STABLE"))])
 def test_already_there_and_a_group_at_work_is_proven(groups: tuple[dict[str, Any], ...]) -> None:
-    """SOUNDNESS 18."""
+    """R18."""
     judged = judge_cutover(status(*groups), journal("B"), "cutoff", "B")
     assert (judged["already"], judged["problems"], judged["verdict"]) == (True, [], "PROVEN")
     assert "nothing is to be done" in judged["text"]
@@ -166,14 +166,14 @@ def test_already_there_and_a_group_at_work_is_proven(groups: tuple[dict[str, Any
 
 @pytest.mark.parametrize("groups", [(), (group("B"),), (group("P"), group("B", "DEAD"))])
 def test_already_there_by_the_journal_alone_is_unknown(groups: tuple[dict[str, Any], ...]) -> None:
-    """SOUNDNESS 18: a journal is no evidence from the clusters."""
+    """R18: a journal is no evidence from the clusters."""
     judged = judge_cutover(status(*groups), journal("B"), "cutoff", "B")
     assert (judged["already"], judged["problems"], judged["verdict"]) == (True, [], "UNKNOWN")
     assert "no group has members" in judged["text"]
 
 
 def test_already_there_but_with_members_on_the_other_side_is_an_error() -> None:
-    """SOUNDNESS 18: the journal is not believed against what the clusters show."""
+    """R18: the journal is not believed against what the clusters show."""
     judged = judge_cutover(status(group("P", "STABLE")), journal("B"), "cutoff", "B")
     assert "live on B, but these groups have members on P: g (app-1 on 10.0.0.7)." in judged["problems"][0]
 
@@ -215,7 +215,7 @@ def test_an_interrupted_run_that_has_passed_its_point_of_no_return_is_not_taken_
     ],
 )
 def test_a_first_position_is_given_only_where_nothing_was_ever_written(row: dict[str, Any], given: bool) -> None:
-    """SOUNDNESS 8."""
+    """R8."""
     positions = [{"topic": "T", "partition": 0, "offset": 0}]
     assert first_positions(status(row), "P") == ([{"group": "g", "positions": positions}] if given else [])
 
@@ -240,7 +240,7 @@ PHASES = {
     ],
 )
 def test_behind_the_point_of_no_return_no_earlier_phase_is_done_again(kind: str, pnr: float | None, first: str) -> None:
-    """SOUNDNESS 16: nothing is undone or repeated behind it."""
+    """R16: nothing is undone or repeated behind it."""
     left = phases_left(PHASES[kind], {**RUN, "pnr": pnr})
     assert left == PHASES[kind][PHASES[kind].index(first) :]
 
@@ -392,7 +392,7 @@ def begun(kind: str, *phases: str, ahead: list[str] | None = None) -> dict[str, 
 def test_a_higher_position_is_kept_only_where_this_run_s_own_consumers_may_have_read(
     run: dict[str, Any], asked: str, done: str
 ) -> None:
-    """SOUNDNESS 6: else it is somebody else's, and would skip."""
+    """R6: else it is somebody else's, and would skip."""
     assert on_higher(run, asked) == done
     assert run_outlook({**RUN, **run}, asked, "localhost")["on_higher"] == done
 

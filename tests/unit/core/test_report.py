@@ -127,7 +127,7 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
     ],
 )
 def test_each_check_says_what_was_seen(parts: dict[str, Any], name: str, verdict: str) -> None:
-    """SOUNDNESS 21: a quiet topic is UNKNOWN."""
+    """R21: a quiet topic is UNKNOWN."""
     assert checks(cutover_report(facts(**parts)))[name] == verdict
 
 
@@ -330,7 +330,7 @@ def test_positions_that_were_there_already_are_compared_with_the_translated_ones
 
 @pytest.mark.parametrize("kind", ["cutoff", "continuous", "disaster"])
 def test_positions_that_were_kept_are_listed_with_what_they_may_skip(kind: str) -> None:
-    """SOUNDNESS 6: nobody has shown that their group has read what lies below."""
+    """R6: nobody has shown that their group has read what lies below."""
     kept = [{"group": f"g{n}", "topic": "T", "partition": n, "before": 9 + n, "wanted": 5} for n in range(7)]
     more = {"survey": SURVEY, "details": [ROW]} if kind == "disaster" else {}
     found = cutover_report(facts(type=kind, kept=kept, **more))

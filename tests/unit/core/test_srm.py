@@ -113,7 +113,7 @@ def test_the_lists_make_the_four_topics_each_kept_beside_the_flows_target() -> N
 
 
 def test_a_group_that_works_on_both_sides_is_denied_whatever_else_is_on_the_list() -> None:
-    """SOUNDNESS 8: SRM would give it positions of the other side when it is empty for a moment."""
+    """R8: SRM would give it positions of the other side when it is empty for a moment."""
     groups = ["settlement", {"name": "probe", "mode": "local"}]
     lists = layout.laid_out(pair(groups=groups))["lists"]
     assert [lists[alias]["always"][1]["denied"] for alias in ("P", "B")] == [["probe"], ["probe"]]
@@ -121,7 +121,7 @@ def test_a_group_that_works_on_both_sides_is_denied_whatever_else_is_on_the_list
 
 @pytest.mark.parametrize("key", ["sync.group.offsets.enabled", "enabled", "source.consumer.isolation.level"])
 def test_no_setting_overrides_what_the_proof_rests_on(key: str) -> None:
-    """SOUNDNESS 5 and 10."""
+    """R5 and R10."""
     with pytest.raises(DrError, match=f'kafka_dr_flow sets "{key}"'):
         pair(flow={"checkpoint_settings": {key: "true"}})
     given = PairSpec.of({**layout.pair_option(pair()), "flow": {"settings": {key: "x"}}})

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Positions over several tenures of a pair with the policy identity: nothing is skipped, and a cut is a cut.
 
-SOUNDNESS 1 to 4 and 22. The worlds count only because the rules that are known to be wrong do skip in them.
+R1 to R4 and R22. The worlds count only because the rules that are known to be wrong do skip in them.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _other_side(made: StayWorld, seams: list[dict[str, Any]], commit: int) -> in
 
 
 def test_a_position_at_a_cut_is_the_cut() -> None:
-    """SOUNDNESS 22: whatever lies around it, and wherever retention has put the log start since."""
+    """R22: whatever lies around it, and wherever retention has put the log start since."""
     wrong, seen = [], 0
     for seed in range(FIRST, FIRST + COUNT):
         made = world(seed)

@@ -119,7 +119,7 @@ def test_of_a_stay_that_was_found_by_content_only_the_end_is_known() -> None:
     ],
 )
 def test_a_position_lies_at_a_cut_in_a_stay_or_in_a_tail(alias: str, commit: int, expected: Place) -> None:
-    """SOUNDNESS 22."""
+    """R22."""
     assert locate(tenures([THERE, BACK], "P", "B"), alias, T, commit) == expected
 
 

@@ -22,14 +22,14 @@ def test_ids_by_alias() -> None:
 
 
 def test_a_topic_that_was_created_again_is_named_and_one_that_is_gone_or_new_is_not() -> None:
-    """SOUNDNESS 11 and 22 rest on topic ids."""
+    """R11 and R22 rest on topic ids."""
     journaled = {"P": {"T": "1", "U": "2", "gone": "3"}}
     found = {"P": {"T": "1", "U": "9", "new": "4"}, "B": {"T": "7"}}
     assert topic_ids.recreated(journaled, found) == ['"U" on P (id 9, journaled 2)']
 
 
 def test_a_topic_without_its_journaled_id_on_any_side_is_new_to_the_pair() -> None:
-    """SOUNDNESS 22: what it holds was not watched, so its cut is not known."""
+    """R22: what it holds was not watched, so its cut is not known."""
     journaled = {"P": {"T": "1", "U": "2", "gone": "3"}, "B": {"T": "5"}}
     found = {"P": {"T": "1", "U": "9", "new": "4"}, "B": {"T": "5", "new": "6"}}
     assert topic_ids.joined(journaled, found) == ["U", "new"]

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Translation in many thousand worlds: nothing is ever skipped, and where records can be told apart nothing is re-read.
 
-SOUNDNESS 1 to 4. The worlds count only because the rules that are known to be wrong do skip in them.
+R1 to R4. The worlds count only because the rules that are known to be wrong do skip in them.
 """
 
 from __future__ import annotations

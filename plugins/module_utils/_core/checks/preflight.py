@@ -53,7 +53,7 @@ def judge_cutover(
     ``verdict`` is about ``already``: the journal alone, without a group at work there, proves nothing.
 
     ``status``: what ``dr_status_info`` saw; ``journal``: its state. The active side is believed only if the journal
-    and the clusters do not contradict each other (SOUNDNESS 18). ``groups``: those that have to move.
+    and the clusters do not contradict each other (R18). ``groups``: those that have to move.
     """
     active, run = journal["active"], journal["run"]
     if policy not in CUTOVER_TYPES[kind].policies:
@@ -112,7 +112,7 @@ def judge_disaster(
 ) -> dict[str, Any]:
     """As :func:`judge_cutover`, from what one side knows; ``behind``: another run has passed the point of no return.
 
-    ``look``: what ``dr_disaster`` found in check mode. ``anyway``: also while the other side answers (SOUNDNESS 15).
+    ``look``: what ``dr_disaster`` found in check mode. ``anyway``: also while the other side answers (R15).
     """
     active, run, busy = journal["active"], journal["run"], look["active_groups"]
     resumes = journal["interrupted"] and not needs_source(run["type"]) and run["to"] == to
@@ -241,7 +241,7 @@ def run_outlook(run: Mapping[str, Any] | None, lower: str, run_on: str) -> dict[
 
 
 def on_higher(run: Mapping[str, Any], asked: str = "auto") -> str:
-    """What is done about a higher position on the side being entered: ``fail``, ``lower`` or ``keep`` (SOUNDNESS 6).
+    """What is done about a higher position on the side being entered: ``fail``, ``lower`` or ``keep`` (R6).
 
     ``asked``: one of these, or ``auto``. Then it is kept only where this run's own consumers may have read there: it
     began to start them before it was interrupted, and had found nobody ahead before that. A cutoff starts nobody

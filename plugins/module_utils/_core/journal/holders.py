@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who carries out a run, and whether somebody else may take it over (SOUNDNESS 25).
+"""Who carries out a run, and whether somebody else may take it over (R25).
 
 Private to this collection: may change in any release.
 """

@@ -5,13 +5,13 @@
 
 X is the side that is lost, Y the one that survives. Three things on Y tell of a group's position on X, and none can be
 ahead of what the group has processed: MirrorMaker 2's newest checkpoint of it, the position that the scheduled job has
-prepared (SOUNDNESS 12), and the log start. The highest counts.
+prepared (R12), and the log start. The highest counts.
 
 One thing makes even such a position skip: MirrorMaker 2 was restarted shortly before, was sending records again, and
 did not get as far as it had been. What it had copied only once then lies *below* a position in the second copy.
 So where the last record of the replica has an earlier copy, positions move down to the earlier copy (``guarded``).
 
-Sources: MirrorCheckpointTask, OffsetSyncStore (Kafka 4.3.1); SOUNDNESS 3, 6 to 8, 12, 15.
+Sources: MirrorCheckpointTask, OffsetSyncStore (Kafka 4.3.1); R3, R6 to R8, R12, R15.
 
 Private to this collection: may change in any release.
 """

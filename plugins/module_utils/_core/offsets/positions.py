@@ -5,7 +5,7 @@
 
 X is the side being left, Y the side being entered. Two topics of Y are set for every topic T of the pair:
 the replica ``X.T`` from the group's position on X:T (forward through the flow X->Y), and the original T
-from its position on the replica X:``Y.T`` (reverse through the flow Y->X). SOUNDNESS rules 6 to 8.
+from its position on the replica X:``Y.T`` (reverse through the flow Y->X). R6 to R8.
 
 Private to this collection: may change in any release.
 """
@@ -178,7 +178,7 @@ def enter_original(left: Side, original: Side, flow_drained: bool, translated: T
 
     ``flow_drained``: every record of Y:T is on X (no producer writes there while the applications live on X).
     ``translated``: the group's position on X:``Y.T``, translated in reverse. Everything below either was read, so the
-    higher one counts (SOUNDNESS 7).
+    higher one counts (R7).
     """
     if original.start is None or original.end is None:
         return Position(None, "none", "none", None, "the log of the original topic could not be read")

@@ -5,7 +5,7 @@
 
 A *tenure* is the time between two cutovers: the applications lived on one side, and one flow copied from there to the
 other. At each cutover both ends are journaled while nobody writes: the *cut*. So a position that lies in one tenure on
-one side belongs into the same tenure on the other, and a position at a cut is the cut (SOUNDNESS 22).
+one side belongs into the same tenure on the other, and a position at a cut is the cut (R22).
 
 Private to this collection: may change in any release.
 """

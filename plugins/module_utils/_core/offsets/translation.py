@@ -20,7 +20,7 @@ record and of its copy are equal, whatever became of its timestamp. What somebod
 precision, unless it repeats a source record before MirrorMaker 2 has copied that one: then the topic is written
 by two, which is refused elsewhere.
 
-Sources: MirrorSourceTask, OffsetSyncWriter, OffsetSyncStore (Kafka 4.3.1); SOUNDNESS 1 to 4.
+Sources: MirrorSourceTask, OffsetSyncWriter, OffsetSyncStore (Kafka 4.3.1); R1 to R4.
 
 Private to this collection: may change in any release.
 """
@@ -176,7 +176,7 @@ class Translated:
     """A position on the other side that skips nothing that is left there, and what is no longer there (``skips``).
 
     ``rereads``: upper bound of records that were processed and will be again because of the position. Copies that lie
-    twice in the replica are not counted (SOUNDNESS 4). ``method``: end, content, sync, tail, hole or start.
+    twice in the replica are not counted (R4). ``method``: end, content, sync, tail, hole or start.
     """
 
     offset: int

@@ -103,7 +103,7 @@ def _checkpoint_rereads(details: Sequence[Mapping[str, Any]]) -> int | None:
 def _found_positions(details: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """What the flow's own sync, or somebody else, had left on the side being entered, against what was translated.
 
-    ``rereads``: offsets that the lower ones lie behind. A higher one would have skipped (SOUNDNESS 6).
+    ``rereads``: offsets that the lower ones lie behind. A higher one would have skipped (R6).
     """
     found = {"equal": 0, "lower": 0, "rereads": 0, "higher": 0, "none": 0}
     for row in details:
@@ -136,7 +136,7 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _fence(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Closed by the broker, and nothing came: only both together prove it (SOUNDNESS 23)."""
+    """Closed by the broker, and nothing came: only both together prove it (R23)."""
     rogue, fence = facts["rogue"], facts["fence"]
     closed = bool(fence and fence["fenced"])
     told = fence["reason"] if fence else "the old side was not asked to refuse writes"
@@ -188,7 +188,7 @@ def _positions(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _kept(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Higher positions that were left as they were (SOUNDNESS 6): what lies below them its group may never have read.
+    """Higher positions that were left as they were (R6): what lies below them its group may never have read.
 
     ``rows``: as ``kafka_group`` returns them.
     """
@@ -350,7 +350,7 @@ def _at_most(count: int | None) -> str:
 
 
 def lease_lines(leases: Sequence[Mapping[str, Any]], now: float) -> list[str]:
-    """How old prepared positions are, for a person (SOUNDNESS 12)."""
+    """How old prepared positions are, for a person (R12)."""
     lines = []
     for lease in leases:
         at = f"{float(now) - lease['since']:.0f} s ago"

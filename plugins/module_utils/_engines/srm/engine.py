@@ -131,7 +131,7 @@ class SrmEngine:
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
         """No group positions toward ``target`` any more; ``final``: its service stops, else it restarts without them.
 
-        There is no stop for one flow (SOUNDNESS 10 and 20): progress read after the stop is a lower bound.
+        There is no stop for one flow (R10 and R20): progress read after the stop is a lower bound.
         """
         site, lines = self._site(target), {sync_key(flow_name(source, target)): "false"}
         wanted = Declared(lines={REPLICATION_CONFIGS: lines}, aliases=sorted(self._sites))

@@ -258,7 +258,7 @@ def _summary(state: JournalState) -> dict[str, Any]:
 def _waited_for_holder(request: JournalRequest, state: JournalState) -> bool:
     """Whether an interrupted run may be taken over now: its holder and the holder's children have ended.
 
-    Raises where it may not (SOUNDNESS 25). A run of another type or direction is refused later, with its own message.
+    Raises where it may not (R25). A run of another type or direction is refused later, with its own message.
     """
     run = state.run
     if run is None or not state.interrupted:

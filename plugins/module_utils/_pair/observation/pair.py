@@ -526,7 +526,7 @@ def by_topic(keys: Iterable[Partition]) -> dict[str, list[Partition]]:
 
 
 def _waits(last: Record | None, floor: int, tail_copied: bool | None) -> bool | None:
-    """Is a data record at or behind ``floor``, judged by the last one? Markers behind it are no lag (SOUNDNESS 19).
+    """Is a data record at or behind ``floor``, judged by the last one? Markers behind it are no lag (R19).
 
     Unknown where that record seems copied: N may only not have been written down yet.
     """

@@ -24,7 +24,7 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
     """Stop, translate, journal: in this order, and nothing after a failure.
 
     The checkpoint connector toward the side being entered always stops: MirrorMaker 2's own group sync must not write
-    there any more (SOUNDNESS 10). The source connector stops too if the barrier is ``final``.
+    there any more (R10). The source connector stops too if the barrier is ``final``.
     """
     pair = Pair(request.pair, request.pair.flows.values(), request.request_timeout)
     # Read first: the settle time of the groups runs while the connectors stop.

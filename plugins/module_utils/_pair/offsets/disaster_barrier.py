@@ -53,7 +53,7 @@ def disaster(request: DisasterRequest, check: bool) -> Result:
     """Stop, find, journal: in this order. In check mode nothing is stopped or journaled, and X is asked if it lives.
 
     Needs nothing from X, and reads only Y's copy of the journal. With the policy identity the flow must not replicate
-    any more (SOUNDNESS 15). With the other policy the source connector may still be stopping, and the last replicated
+    any more (R15). With the other policy the source connector may still be stopping, and the last replicated
     offset is a lower bound then.
     """
     pair, y = request.pair, request.enter
@@ -121,7 +121,7 @@ def _stop(survivor: Survivor, request: DisasterRequest, check: bool) -> Result:
     stopped = survivor.engine.stop(survivor.x, survivor.y, final, _bounds(survivor, request), check, awaited=identity)
     if stopped.failure is None or identity or check:
         return stopped
-    # Only the copying may still be ending: MirrorMaker 2's own group sync must not write here any more (SOUNDNESS 10).
+    # Only the copying may still be ending: MirrorMaker 2's own group sync must not write here any more (R10).
     checkpoints = survivor.look().connectors["checkpoint"]
     if checkpoints.state is None or checkpoints.final:
         stopped.warnings.append(

@@ -23,7 +23,7 @@ __all__ = ["IdentityOffsets"]
 
 
 class IdentityOffsets:
-    """SOUNDNESS 22: a position at a cut is the cut; within a tenure it is translated through its flow."""
+    """R22: a position at a cut is the cut; within a tenure it is translated through its flow."""
 
     def __init__(self, evidence: Evidence, journal: JournalFacts) -> None:
         self._evidence = evidence

@@ -29,7 +29,7 @@ Found = Mapping[tuple[Partition, int], Translated]
 
 
 class PrefixedOffsets:
-    """SOUNDNESS 7: forward through X->Y and in reverse through Y->X, only what the ends of the logs do not decide."""
+    """R7: forward through X->Y and in reverse through Y->X, only what the ends of the logs do not decide."""
 
     def __init__(self, evidence: Evidence, back: FlowLook, journal: JournalFacts) -> None:
         self._evidence, self._back = evidence, back

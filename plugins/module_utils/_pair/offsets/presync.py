@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keeps the positions of live groups ready on the side where they do not live (SOUNDNESS 11 and 12).
+"""Keeps the positions of live groups ready on the side where they do not live (R11 and R12).
 
 Private to this collection: may change in any release.
 """

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Positions that the scheduled job vouches for, kept where they survive the loss of the other side (SOUNDNESS 12).
+"""Positions that the scheduled job vouches for, kept where they survive the loss of the other side (R12).
 
 A commit that is merely found on a cluster may be anybody's: a drill's, or one of an old stay. What lies here was
 translated while both sides could be read.

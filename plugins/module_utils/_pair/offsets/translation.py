@@ -155,7 +155,7 @@ class Translation:
             for (topic, partition), facts in sorted(forward.facts.items())
             if (finding := drained(facts)).verdict != PROVEN
         ]
-        # Its records would be copied later, behind positions that say that everything was read (SOUNDNESS 5).
+        # Its records would be copied later, behind positions that say that everything was read (R5).
         open_ += [
             f"{topic}-{partition}: an open transaction holds back {open_transaction(facts)} offsets"
             for (topic, partition), facts in sorted(forward.facts.items())
@@ -212,7 +212,7 @@ class Translation:
         """Groups on both sides. They must be idle: no members on either, X's commits unchanged over a settle time."""
         x_topics = [name for name, count in self.pair.partitions(self.x).items() if count is not None]
         y_topics = [name for name in self._y_topics() if self.pair.partitions(self.y).get(name) is not None]
-        # An assign() reader looks EMPTY too: only its moving commits betray it (SOUNDNESS 9).
+        # An assign() reader looks EMPTY too: only its moving commits betray it (R9).
         time.sleep(max(0.0, self._request.settle - (time.monotonic() - self._since)))
         x_groups, y_groups = both(
             lambda: self.pair.look_groups(self.x, x_topics), lambda: self.pair.look_groups(self.y, y_topics)

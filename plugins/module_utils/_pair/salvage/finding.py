@@ -114,7 +114,7 @@ class Finder:
         """Last replicated offsets of the flow, and whether it runs. Either the flow replicates the tail, or the replay.
 
         A replay that has not ended continues while the flow runs: the flow's offsets were set after that range
-        (SOUNDNESS 24).
+        (R24).
         """
         look = self._pair.engine.observe(self._source, self._target)
         source = look.connectors["source"]
