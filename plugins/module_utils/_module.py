@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,7 +59,9 @@ class ArgumentSpec:
 
     def create_module(self, supports_check_mode: bool = True) -> AnsibleModule:
         """The AnsibleModule; secrets inside free dictionaries are masked before anything can fail or is logged."""
-        return _Module(argument_spec=self.options, supports_check_mode=supports_check_mode, **self.rules)
+        # Ansible fills suboptions into the default of their option, in place.
+        options = deepcopy(self.options)
+        return _Module(argument_spec=options, supports_check_mode=supports_check_mode, **self.rules)
 
 
 class _Module(AnsibleModule):  # type: ignore[misc]  # Ansible has no types

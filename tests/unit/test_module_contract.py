@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.testing import patch_module_args
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils import _module
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Change, Outcome
@@ -261,6 +262,15 @@ def test_secrets_are_found_at_any_depth(value: Any, found: set[str]) -> None:
 
 
 # ---- argument specs
+
+
+def test_a_run_does_not_change_the_options_of_the_next_one() -> None:
+    """Ansible fills suboptions into the default of their option, in place."""
+    part = {"type": "dict", "default": {}, "options": {"names": {"type": "list", "elements": "str", "default": []}}}
+    spec = ArgumentSpec({"part": part})
+    with patch_module_args({}):
+        assert spec.create_module().params["part"] == {"names": []}
+    assert part["default"] == {}
 
 
 def test_two_specs_become_one_and_neither_is_changed() -> None:
