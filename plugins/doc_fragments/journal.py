@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """``journal.turn`` documents ``turn_options()``, ``journal.guard`` documents ``guard_options()``."""
+    """``journal.turn`` documents ``generation_options()``, ``journal.guard`` documents ``guard_options()``."""
 
     TURN = r"""
 options:

@@ -13,7 +13,7 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import layout
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import rehearsal as drill
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import rehearsal as rehearsal
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import advice
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import cutover as report
@@ -31,10 +31,10 @@ def pair(variables: Mapping[str, Any], hosts: Mapping[str, Sequence[str]] | None
         raise AnsibleFilterError(error.sentence()) from None
 
 
-def drill_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The pair of a drill; see ``_core.drill``."""
+def rehearsal_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The pair of a rehearsal; see ``_core.rehearsal``."""
     try:
-        return drill.drill_pair(pair, active, options)
+        return rehearsal.rehearsal_pair(pair, active, options)
     except DrError as error:
         raise AnsibleFilterError(error.sentence()) from None
 
@@ -63,7 +63,7 @@ class FilterModule:
         functions = (
             pair,
             advice.failure_reason,
-            drill_pair,
+            rehearsal_pair,
             layout.client_batches,
             layout.client_call,
             report.epoch_seconds,

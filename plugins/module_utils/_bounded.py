@@ -22,7 +22,7 @@ from tempfile import TemporaryFile
 __all__ = ["Ended", "last_lines", "run_bounded"]
 
 _GRACE = 3.0
-_LOOK = 0.02
+_OBSERVATION = 0.02
 _SHOWN_LINES = 6
 _SHOWN_LETTERS = 300
 # Its first line and those that are indented below it.
@@ -92,7 +92,7 @@ def _end(process: subprocess.Popen[bytes]) -> bool:
         while time.monotonic() < until:
             if process.poll() is not None and not _is_there(process.pid):
                 return True
-            time.sleep(_LOOK)
+            time.sleep(_OBSERVATION)
     return False
 
 

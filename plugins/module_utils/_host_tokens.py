@@ -71,7 +71,7 @@ class Fencing:
             return
         file.seek(0)
         file.truncate()
-        json.dump({"journal": self._journal, "epoch": self._token.epoch, "turn": self._token.turn}, file)
+        json.dump({"journal": self._journal, "epoch": self._token.epoch, "turn": self._token.holder_generation}, file)
         file.flush()
         os.fsync(file.fileno())
 

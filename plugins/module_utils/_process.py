@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ._core.journal.holders import Holder
 
-__all__ = ["is_alive", "left_behind", "myself", "own_clock"]
+__all__ = ["is_alive", "myself", "orphans", "own_clock"]
 
 _PROC = Path("/proc")
 _PROGRAM = b"ansible-playbook"
@@ -51,7 +51,7 @@ def is_alive(holder: Holder) -> bool:
     return True
 
 
-def left_behind(holder: Holder) -> list[int]:
+def orphans(holder: Holder) -> list[int]:
     """Workers of a holder that was killed: they end by themselves, with their task."""
     mine = _playbook(os.getpid())
     return sorted(

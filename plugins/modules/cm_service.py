@@ -184,7 +184,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._cm.control import Wish, reconcile_service
+from ..module_utils._cm.control import DesiredService, reconcile_service
 from ..module_utils._cm.service import open_service
 from ..module_utils._core.waiting import Bounds
 from ..module_utils._module import ArgumentSpec, Result, cm_options, run, wait_options
@@ -211,7 +211,7 @@ def options() -> ArgumentSpec:
 def work(module: AnsibleModule) -> Result:
     """Look, decide, do, wait."""
     params: dict[str, Any] = module.params
-    wish = Wish(
+    desired = DesiredService(
         state=params["state"],
         deploy=params["deploy_client_config"],
         restart=params["restart"],
@@ -219,7 +219,7 @@ def work(module: AnsibleModule) -> Result:
         rolling=params["rolling"],
     )
     bounds = Bounds(params["wait_timeout"], params["wait_sleep"], params["stall_timeout"])
-    return reconcile_service(open_service(params), wish, bounds, module.check_mode)
+    return reconcile_service(open_service(params), desired, bounds, module.check_mode)
 
 
 def main() -> None:

@@ -150,7 +150,7 @@ error:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._connect.look import Filter, look
+from ..module_utils._connect.observation import Filter, observe
 from ..module_utils._connect.rest import ConnectClient
 from ..module_utils._core.names import CONNECTORS
 from ..module_utils._core.waiting import Bounds
@@ -178,7 +178,7 @@ def work(module: AnsibleModule) -> Result:
     rest = ConnectClient(params["connect_url"], params["connect_client"] or {}, params["request_timeout"])
     bounds = Bounds(params["wait_timeout"], params["wait_sleep"], params["stall_timeout"])
     wanted = Filter(params["source_alias"], params["target_alias"], tuple(params["parts"]))
-    return look(rest, wanted, params["wait_for"], params["offsets"], bounds)
+    return observe(rest, wanted, params["wait_for"], params["offsets"], bounds)
 
 
 def main() -> None:

@@ -189,9 +189,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.events import note
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.request import JournalRequest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    generation_options,
     pair_option,
     pair_spec,
-    turn_options,
 )
 
 SPEC = ArgumentSpec(
@@ -215,7 +215,7 @@ SPEC = ArgumentSpec(
         *(("event", kind, ("run",)) for kind in ("resumed", "phase")),
         *(("event", kind, ("run", "turn")) for kind in ("pnr", "undoing", "ended")),
     ],
-).merge(pair_option(), turn_options())
+).merge(pair_option(), generation_options())
 
 
 def work(module: AnsibleModule) -> Result:

@@ -82,7 +82,7 @@ RETURN = r"""
 partitions:
   description:
     - One row for each partition with a tail. C(begin), C(end), C(records), C(first_time), C(last_time) (epoch
-      milliseconds), C(after_failover), C(already_copied), C(expired), C(truncated),
+      milliseconds), C(after_failover), C(already_replicated), C(expired), C(truncated),
       C(undecided), C(file), C(replayed).
   returned: success
   type: list

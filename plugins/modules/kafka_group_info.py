@@ -161,7 +161,7 @@ waited:
   description: How the waiting went, null without O(wait_for).
   returned: when the groups were looked at
   type: dict
-  sample: {ended: done, seconds: 2.1, looks: 9}
+  sample: {ended: done, seconds: 2.1, observations: 9}
 requests:
   description: Requests that were sent, without secrets. Those of a wait are counted, not listed one by one.
   returned: when the groups were looked at
@@ -195,16 +195,16 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.group_observations import (
     Extra,
-    GroupLook,
+    GroupObservation,
     Quiet,
     counted,
-    group_look,
+    group_observation,
     wait_error,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, Waited, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import groups as kafka_groups
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka, connect
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import data_behind
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import data_after
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import describe, known_ranges
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
     ArgumentSpec,
@@ -241,7 +241,7 @@ class Watch:
         self.quiet = Quiet(params["settle_seconds"])
         self.check_data = params["check_data"] or params["wait_for"] == "read_to_end"
 
-    def look(self) -> list[GroupLook]:
+    def observe(self) -> list[GroupObservation]:
         """Every group: state and positions first, then the logs, so that an end is never older than a position."""
         states = kafka_groups.describe(self.kafka, self.groups)
         commits = kafka_groups.known_positions(self.kafka, self.groups)
@@ -249,7 +249,10 @@ class Watch:
         ranges = self._ranges(commits)
         data = self._data(commits, ranges) if self.check_data else {}
         shown = None if self.params["topics"] is None else set(ranges)
-        return [group_look(states[name], commits[name], ranges, Extra(shown, data, idle[name])) for name in self.groups]
+        return [
+            group_observation(states[name], commits[name], ranges, Extra(shown, data, idle[name]))
+            for name in self.groups
+        ]
 
     def _ranges(self, commits: dict[Any, Any]) -> dict[Any, Any]:
         topics = self.params["topics"]
@@ -263,24 +266,24 @@ class Watch:
         places = {
             (key, offset) for positions in commits.values() for key, offset in positions.items() if offset is not None
         }
-        return data_behind(self.kafka, places, ranges, self.params["isolation"])
+        return data_after(self.kafka, places, ranges, self.params["isolation"])
 
-    def until(self, goal: str | None) -> Waited[list[GroupLook]]:
+    def until(self, goal: str | None) -> Waited[list[GroupObservation]]:
         """Watch until ``goal``; without one, for as long as it takes to tell who is idle."""
         params = self.params
         if goal is None:
             bounds = Bounds((params["settle_seconds"] or 0) + params["wait_timeout"], params["wait_sleep"])
-            return wait_until(self.look, lambda looks: self.quiet.decided, bounds)
+            return wait_until(self.observe, lambda observations: self.quiet.decided, bounds)
         bounds = Bounds(params["wait_timeout"], params["wait_sleep"], params["stall_timeout"])
         return wait_until(
-            self.look,
-            lambda looks: all(look.reached(goal) for look in looks),
+            self.observe,
+            lambda observations: all(observation.reached(goal) for observation in observations),
             bounds,
-            progress=lambda looks: [look.mark(goal) for look in looks],
+            progress=lambda observations: [observation.progress(goal) for observation in observations],
         )
 
 
-def look(module: AnsibleModule) -> Result:
+def observe(module: AnsibleModule) -> Result:
     """Look once, or watch until the goal is reached or the bounds are."""
     params = module.params
     kafka = connect(params)
@@ -289,16 +292,20 @@ def look(module: AnsibleModule) -> Result:
     watch = Watch(kafka, groups, params)
     waited = watch.until(goal)
     result = Result(extra={"groups": [one.as_dict() for one in waited.state], "waited": None})
-    result.requests = kafka.requests if waited.looks == 1 else counted(kafka.requests)
+    result.requests = kafka.requests if waited.observations == 1 else counted(kafka.requests)
     if goal:
-        result.extra["waited"] = {"ended": waited.ended, "seconds": round(waited.seconds, 3), "looks": waited.looks}
+        result.extra["waited"] = {
+            "ended": waited.ended,
+            "seconds": round(waited.seconds, 3),
+            "observations": waited.observations,
+        }
         result.failure = wait_error(goal, waited, kafka.bootstrap_servers)
     return result
 
 
 def main() -> None:
     """Run the module."""
-    run(kafka_options().merge(wait_options(), OPTIONS).create_module(), look)
+    run(kafka_options().merge(wait_options(), OPTIONS).create_module(), observe)
 
 
 if __name__ == "__main__":

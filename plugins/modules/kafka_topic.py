@@ -126,12 +126,12 @@ EXAMPLES = r"""
         partitions: 12
         config: {min.insync.replicas: 2}
 
-- name: The topic of a finished drill is gone
+- name: The topic of a finished rehearsal is gone
   switchback.kafka_dr.kafka_topic:
     bootstrap_servers: p1.example.com:9092
     state: absent
     topics:
-      - name: drill-2026-11
+      - name: rehearsal-2026-11
 """
 
 RETURN = r"""
@@ -287,12 +287,12 @@ def wait_for_brokers(kafka: Kafka, outcomes: list[Outcome], params: dict[str, An
         return None
     bounds = Bounds(params["wait_timeout"], params["wait_sleep"], params["stall_timeout"])
 
-    def look() -> int:
+    def observe() -> int:
         open_changes[:] = unsettled(kafka, open_changes)
         return len(open_changes)
 
     try:
-        waited = wait_until(look, lambda left: left == 0, bounds, progress=lambda left: left)
+        waited = wait_until(observe, lambda left: left == 0, bounds, progress=lambda left: left)
     except DrError as error:
         # What was done is in the outcomes: an answer that does not come must not hide it.
         return error

@@ -196,7 +196,7 @@ OPTIONS = ArgumentSpec(
 SHOWN_ALWAYS = ("cleanup.policy", "message.timestamp.type")
 
 
-def look(module: AnsibleModule) -> Result:
+def observe(module: AnsibleModule) -> Result:
     """Describe the topics, then their settings, then their offsets: only what was asked for."""
     params = module.params
     kafka = connect(params)
@@ -222,7 +222,7 @@ def read_offsets(kafka: Kafka, states: list[TopicState], isolation: str) -> dict
 
 def main() -> None:
     """Run the module."""
-    run(kafka_options().merge(OPTIONS).create_module(), look)
+    run(kafka_options().merge(OPTIONS).create_module(), observe)
 
 
 if __name__ == "__main__":

@@ -245,7 +245,7 @@ from ..module_utils._pair.options import guard_options
 from ..module_utils._srm.control import Tool
 from ..module_utils._srm.listing import KINDS, FlowList
 from ..module_utils._srm.options import srm_options
-from ..module_utils._srm.planning import Wish
+from ..module_utils._srm.planning import DesiredLists
 from ..module_utils._srm.reconcile import reconcile
 
 _LIST = {
@@ -276,8 +276,8 @@ def options() -> ArgumentSpec:
 def work(module: AnsibleModule) -> Result:
     """List, decide, send, list again."""
     params: dict[str, Any] = module.params
-    wishes = [
-        Wish(
+    all_desired = [
+        DesiredLists(
             where=FlowList(one["kind"], one["source"], one["target"]),
             entries=_names(one["entries"]),
             denied=_names(one["denied"]),
@@ -288,7 +288,7 @@ def work(module: AnsibleModule) -> Result:
         for one in params["lists"]
     ]
     bounds = Bounds(params["wait_timeout"], params["wait_sleep"])
-    return reconcile(Tool.from_params(params), wishes, bounds, module.check_mode)
+    return reconcile(Tool.from_params(params), all_desired, bounds, module.check_mode)
 
 
 def _names(given: list[str] | None) -> tuple[str, ...] | None:

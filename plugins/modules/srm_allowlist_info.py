@@ -152,7 +152,7 @@ from ..module_utils._module import ArgumentSpec, Result, run
 from ..module_utils._pair.options import flow_options
 from ..module_utils._srm.control import SrmControl, Tool
 from ..module_utils._srm.listing import KINDS
-from ..module_utils._srm.look import look
+from ..module_utils._srm.observation import observe
 from ..module_utils._srm.options import srm_options
 
 
@@ -171,7 +171,7 @@ def work(module: AnsibleModule) -> Result:
     """Read and tell."""
     params = module.params
     flows = [(flow["source"], flow["target"]) for flow in params["flows"]]
-    return look(SrmControl(Tool.from_params(params)), flows, params["kinds"], params["offsets_of"])
+    return observe(SrmControl(Tool.from_params(params)), flows, params["kinds"], params["offsets_of"])
 
 
 def main() -> None:

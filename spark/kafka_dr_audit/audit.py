@@ -66,7 +66,7 @@ def run(plan: AuditPlan, options: Options, progress: ProgressReporter) -> dict[s
         if again:
             progress.say(f"level 2: {again:,} records read again")
         unread = _unread(pairs, plan, reader)
-        snapshot.look_again(scopes, brokers)
+        snapshot.observe_again(scopes, brokers)
     except AuditError as error:
         _partial(plan, scopes, compared, facts, options, error)
         raise
@@ -113,8 +113,8 @@ def _unread(pairs: list[PartitionPair], plan: AuditPlan, reader: FingerprintRead
     found: dict[Scope, list[int]] = {}
     for pair in pairs:
         for name in SIDES:
-            look, span = getattr(pair.scope, name), pair.span(name)
-            if pair.half(name).chunks.total or span.border == span.start or look.compacts:
+            observation, span = getattr(pair.scope, name), pair.span(name)
+            if pair.half(name).chunks.total or span.border == span.start or observation.compacts:
                 continue
             side = pair.scope.side(name)
             ranges = {(side.topic, pair.partition): (span.start, span.border)}
@@ -126,7 +126,7 @@ def _unread(pairs: list[PartitionPair], plan: AuditPlan, reader: FingerprintRead
 def _of_spark(error: Exception) -> AuditError:
     """Spark's failure in one line; the whole of it stands in spark.log."""
     text = str(error)
-    for mark, code, told in (
+    for mark, code, reported in (
         ("OffsetOutOfRange", "log_moved", "A log start moved while it was read"),
         ("Some data may have been lost", "log_moved", "Records that were there at the start could not be read"),
         ("Failed to find data source: kafka", "connector_missing", "The Kafka connector is not on Spark's class path"),
@@ -141,7 +141,7 @@ def _of_spark(error: Exception) -> AuditError:
         ("Authorization", "not_authorized", "The client may not read a topic"),
     ):
         if mark in text:
-            return AuditError(code, f"{told}: {_line(text, mark)}")
+            return AuditError(code, f"{reported}: {_line(text, mark)}")
     return AuditError("spark_failed", f"Spark failed: {_line(text, '')} (the whole of it: spark.log)")
 
 

@@ -126,10 +126,10 @@ def _glance(
             halves = []
             for name in SIDES:
                 runs = _runs(tables.get((scope, name, partition)), size, f"{scope.side(name)}-{partition}")
-                ranks, holes = _ranks(runs, _watched(scope, name, partition))
+                ranks, gaps = _ranks(runs, _watched(scope, name, partition))
                 halves.append(Half(runs, 0, ranks))
-                if holes:
-                    left[scope, name, partition] = holes
+                if gaps:
+                    left[scope, name, partition] = gaps
             pair = pairs[scope, partition] = _pair(scope, partition, *halves)
             if _shifted(pair, size):
                 for name in SIDES:

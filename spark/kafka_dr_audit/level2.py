@@ -118,7 +118,7 @@ def explain(pairs: list[PartitionPair], context: AuditContext) -> tuple[list[Com
     if not specs:
         return list(found.values()), 0
     left, again = _records("source", specs, context, found)
-    regions = _looked(specs, left, context, found)
+    regions = _observed(specs, left, context, found)
     _check_counts(regions)
     again += sum(len(region.right) for _other, region in regions)
     regions, searched = _searched(regions, context, found)
@@ -140,7 +140,7 @@ def _check_counts(regions: list[tuple[Spec, Region]]) -> None:
                 )
 
 
-def _looked(
+def _observed(
     specs: list[Spec], left: list[Records], context: AuditContext, found: Mapping[Scope, Compared]
 ) -> list[tuple[Spec, Region]]:
     """With the target's records; online, once more for those that are still on their way."""
@@ -308,14 +308,14 @@ def _spec(pair: PartitionPair, gap: Gap, counts: Mapping[str, int], whole: bool,
     borders = {"source": (gap.left, gap.left_end), "target": (gap.right, gap.right_end)}
     if min(counts.values()) > ends:
         ends = 0  # what belongs together could lie between the ends: neither side is told apart
-    pieces, holes = {}, {}
+    pieces, gaps = {}, {}
     for name, other in (("source", "target"), ("target", "source")):
         chunks = pair.half(name).chunks
         # What has a counterpart on the other side stands at an end of the longer one.
         keep = ends and ends + min(counts[other], ends)
-        parts, holes[name] = _parts(chunks, *borders[name], whole or counts[name] <= ends, keep)
+        parts, gaps[name] = _parts(chunks, *borders[name], whole or counts[name] <= ends, keep)
         pieces[name] = tuple(_piece(chunks, begin, end, pair.span(name).border) for begin, end in parts)
-    return Spec(pair, gap, pieces, head, tail, counts if whole else None), _bulks(pair, holes, head, tail)
+    return Spec(pair, gap, pieces, head, tail, counts if whole else None), _bulks(pair, gaps, head, tail)
 
 
 def _parts(
@@ -343,24 +343,24 @@ def _piece(chunks: Chunks, begin: int, end: int, border: int) -> Piece:
     return Piece(start, max(start, stop), int(chunks.records[:begin].sum()))
 
 
-def _bulks(pair: PartitionPair, holes: Mapping[str, tuple[int, int] | None], head: bool, tail: bool) -> list[Bulk]:
-    if not any(holes.values()):
+def _bulks(pair: PartitionPair, gaps: Mapping[str, tuple[int, int] | None], head: bool, tail: bool) -> list[Bulk]:
+    if not any(gaps.values()):
         return []
     facts: dict[str, Any] = {}
     stamps: list[int] = []
     for name in SIDES:
-        chunks, hole = pair.half(name).chunks, holes[name]
-        begin, end = hole or (0, 0)
+        chunks, gap = pair.half(name).chunks, gaps[name]
+        begin, end = gap or (0, 0)
         facts[f"{name}_records"] = int(chunks.records[begin:end].sum())
-        facts[name] = (int(chunks.first[begin]), int(chunks.last[end - 1])) if hole else None
-        if hole:
+        facts[name] = (int(chunks.first[begin]), int(chunks.last[end - 1])) if gap else None
+        if gap:
             stamps += [int(chunks.oldest[begin:end].min()), int(chunks.newest[begin:end].max())]
     kind = None
     starts = {name: pair.span(name).log_start for name in SIDES}
-    if holes["source"] and not holes["target"]:
+    if gaps["source"] and not gaps["target"]:
         kind = EXPIRED if head and starts["target"] >= facts["source_records"] else LOST
         kind = NOT_YET if kind == LOST and tail and pair.scope.topic.mode == "online" else kind
-    elif holes["target"] and not holes["source"] and head and starts["source"] >= facts["target_records"]:
+    elif gaps["target"] and not gaps["source"] and head and starts["source"] >= facts["target_records"]:
         kind = EXPIRED
     return [Bulk(kind, pair.partition, oldest=min(stamps), newest=max(stamps), **facts)]
 

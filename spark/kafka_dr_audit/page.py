@@ -145,13 +145,13 @@ def _coverage(topic: Document) -> str:
         share = item["chunks_equal"] / chunks if item["source"]["chunks"] or item["target"]["chunks"] else 1.0
         full = max(2.0, (width - left - 180) * item["source"]["records"] / most)
         top = row * height + 3
-        told = f"{item['source']['records']:,} records, {100 * share:.1f} % at once"
+        reported = f"{item['source']['records']:,} records, {100 * share:.1f} % at once"
         rest = "#c62828" if wrong & set(item["differences"]) else "#d4a72c"
         shapes.append(
             f'<text x="4" y="{top + 10}">partition {item["partition"]}</text>'
             f'<rect x="{left}" y="{top}" width="{full:.1f}" height="12" fill="{rest}"/>'
             f'<rect x="{left}" y="{top}" width="{full * share:.1f}" height="12" fill="#1a7f37"/>'
-            f'<text x="{left + full + 6:.1f}" y="{top + 10}">{told}</text>'
+            f'<text x="{left + full + 6:.1f}" y="{top + 10}">{reported}</text>'
         )
     return (
         '<h3>Coverage</h3><p class="faint">Length: records on the source. Green: equal in the first pass; yellow: read '

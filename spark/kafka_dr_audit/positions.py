@@ -74,7 +74,7 @@ def judge(place: Map, stands: int | None, goes_on: int | None, own: int = 0) -> 
     if skipped:
         return Judged(SKIP, skipped, resent, image)
     # What the group itself has read counts whole, whoever wrote it.
-    again = _told(place, max(goes_on, own), image) + max(0, own - goes_on)
+    again = _reported(place, max(goes_on, own), image) + max(0, own - goes_on)
     return Judged(REREAD if again else EXACT, again, resent, image)
 
 
@@ -82,7 +82,7 @@ def _resent(place: Map, stands: int, begin: int) -> int:
     """Records that the replica itself brings once more, whatever the position (R4)."""
     times = Counter(copy.source for copy in place.copies if copy.target >= begin)
     # One delivery of an unread record is the right one.
-    wanted = sum(source >= stands and _copied(place, source) < begin for source in times)
+    wanted = sum(source >= stands and _replicated(place, source) < begin for source in times)
     return sum(times.values()) - wanted
 
 
@@ -94,12 +94,12 @@ def _image(place: Map, stands: int) -> int:
     rank = stands
     while rank in seconds:
         rank += 1
-    latest = [_copied(place, rank)]
-    latest += [max(second, _copied(place, source)) for source, second in seconds.items() if source >= stands]
+    latest = [_replicated(place, rank)]
+    latest += [max(second, _replicated(place, source)) for source, second in seconds.items() if source >= stands]
     return min(latest)
 
 
-def _copied(place: Map, rank: int) -> int:
+def _replicated(place: Map, rank: int) -> int:
     """The rank of the copy of the first record at or behind ``rank`` that has one; the end, if none has."""
     index = bisect_right([part.left for part in place.same], rank) - 1
     if index >= 0:
@@ -112,7 +112,7 @@ def _copied(place: Map, rank: int) -> int:
     return max([last, *(copy.target + 1 for copy in place.copies if copy.source < rank)])
 
 
-def _told(place: Map, begin: int, end: int) -> int:
+def _reported(place: Map, begin: int, end: int) -> int:
     """Records in [begin, end) that were read before: copies of something, so not those that somebody else wrote."""
     inside = sum(begin <= copy.target < end for copy in place.copies)
     return inside + sum(high - low for low, high in _first_copies(place, begin, end))

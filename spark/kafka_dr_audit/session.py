@@ -231,10 +231,12 @@ def _download(folder: Path) -> None:
         )
         fetched = {path.name: path for path in Path(work, "lib").glob("*.jar")}
         if run.returncode or set(CONNECTOR) - set(fetched):
-            told = [line.strip() for line in run.stdout.splitlines() if "UNRESOLVED" in line or "ERROR" in line.upper()]
+            reported = [
+                line.strip() for line in run.stdout.splitlines() if "UNRESOLVED" in line or "ERROR" in line.upper()
+            ]
             raise AuditError(
                 "connector_missing",
-                f"The Kafka connector could not be fetched ({(told or ['Ivy failed'])[0]}). Maven Central must be "
+                f"The Kafka connector could not be fetched ({(reported or ['Ivy failed'])[0]}). Maven Central must be "
                 "reachable once over https, or a folder be given (--jars, kafka_dr_spark_jars) that holds "
                 f"{', '.join(CONNECTOR)}.",
             )
@@ -264,16 +266,16 @@ def _java() -> str:
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else "java"
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+        reported = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
     except (OSError, subprocess.SubprocessError):
         raise AuditError(
             "java_missing", f"Spark needs Java {JAVA} or newer; {java} cannot be run. Install a JRE or set JAVA_HOME."
         ) from None
-    found = re.search(r'version "(\d+)', told)
+    found = re.search(r'version "(\d+)', reported)
     if not found or int(found[1]) < JAVA:
-        first = (told.splitlines() or ["no version"])[0]
+        first = (reported.splitlines() or ["no version"])[0]
         raise AuditError("java_missing", f"Spark needs Java {JAVA} or newer; {java} says {first}. Set JAVA_HOME.")
-    return f"java-{found[1]}-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
+    return f"java-{found[1]}-{hashlib.sha256(reported.encode()).hexdigest()[:12]}"
 
 
 def check_python() -> None:

@@ -89,11 +89,11 @@ def take(plan: AuditPlan, brokers: Mapping[str, Brokers]) -> list[Scope]:
     for name in SIDES:
         _measure(sound, name, brokers)
     for scope in sound:
-        _expired_uncopied(scope)
+        _expired_unreplicated(scope)
     return scopes
 
 
-def look_again(scopes: Iterable[Scope], brokers: Mapping[str, Brokers]) -> None:
+def observe_again(scopes: Iterable[Scope], brokers: Mapping[str, Brokers]) -> None:
     """Ids must be those of the first look; a log start that moved meanwhile is a note, for the records were read."""
     for scope in scopes:
         for name in SIDES:
@@ -117,7 +117,7 @@ def look_again(scopes: Iterable[Scope], brokers: Mapping[str, Brokers]) -> None:
                 scope.notes.append(f"the log start of {moved} partitions of {side} moved meanwhile")
 
 
-def _expired_uncopied(scope: Scope) -> None:
+def _expired_unreplicated(scope: Scope) -> None:
     """A replica that was never written, of a log that has lost its head: nobody knows what it held (R20)."""
     for partition in scope.topic.partitions:
         source, target = (scope.spans[name, partition.number] for name in SIDES)
@@ -130,15 +130,17 @@ def _expired_uncopied(scope: Scope) -> None:
 def _check(scope: Scope) -> None:
     topic = scope.topic
     for name in SIDES:
-        side, look = scope.side(name), getattr(scope, name)
-        if look is None:
+        side, observation = scope.side(name), getattr(scope, name)
+        if observation is None:
             scope.reasons.append(f"{side} does not exist")
-        elif side.topic_id is not None and look.topic_id != side.topic_id:
+        elif side.topic_id is not None and observation.topic_id != side.topic_id:
             scope.reasons.append(
-                f"{side} was created again: its id is {look.topic_id}, the plan was made for {side.topic_id}"
+                f"{side} was created again: its id is {observation.topic_id}, the plan was made for {side.topic_id}"
             )
-        elif look.partitions != len(topic.partitions):
-            scope.reasons.append(f"{side} has {look.partitions} partitions, the plan has {len(topic.partitions)}")
+        elif observation.partitions != len(topic.partitions):
+            scope.reasons.append(
+                f"{side} has {observation.partitions} partitions, the plan has {len(topic.partitions)}"
+            )
     if topic.transformed:
         scope.reasons.append("the flow transforms records: equal bytes cannot be expected")
 

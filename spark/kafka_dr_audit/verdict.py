@@ -123,8 +123,8 @@ def _unsettled(compared: Compared) -> list[str]:
 
 
 def _side(scope: Scope, name: str) -> dict[str, Any]:
-    side, look = scope.side(name), getattr(scope, name)
-    return {"cluster": side.cluster, "topic": side.topic, "topic_id": look.topic_id if look else None}
+    side, observation = scope.side(name), getattr(scope, name)
+    return {"cluster": side.cluster, "topic": side.topic, "topic_id": observation.topic_id if observation else None}
 
 
 def _not_checked(scope: Scope, compared: Compared | None, positions: Sequence[Mapping[str, Any]]) -> list[str]:

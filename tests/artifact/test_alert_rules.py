@@ -96,7 +96,9 @@ CASES: dict[str, Case] = {
 
 def test_every_alert_has_a_case_in_which_it_fires_and_one_in_which_it_does_not() -> None:
     seen = [
-        {name for name, _label, _value in ones} for _report, _looks, times in CASES.values() for ones in times.values()
+        {name for name, _label, _value in ones}
+        for _report, _observations, times in CASES.values()
+        for ones in times.values()
     ]
     for name in (rule["alert"] for rule in rules()):
         assert any(name in one for one in seen), f"no case in which {name} fires"
@@ -113,12 +115,12 @@ def test_the_checks_that_the_alerts_name_exist_and_each_alternative_has_a_case()
 
 @pytest.mark.parametrize(("report", "looks", "firing"), CASES.values(), ids=CASES)
 def test_each_alert_fires_when_it_should_and_no_other(
-    promtool: str, tmp_path: Path, report: dict[str, Any] | None, looks: str, firing: dict[str, list[Any]]
+    promtool: str, tmp_path: Path, report: dict[str, Any] | None, observations: str, firing: dict[str, list[Any]]
 ) -> None:
     lines = readiness_metrics(report, 0.0).splitlines() if report else []
     series = [re.fullmatch(r"(\w+)(\{.*\}) (\S+)", line) for line in lines if not line.startswith("#")]
     given = [
-        {"series": one[1] + one[2], "values": one[3] + (looks if one[1] == NAME else NEVER_AGAIN)}
+        {"series": one[1] + one[2], "values": one[3] + (observations if one[1] == NAME else NEVER_AGAIN)}
         for one in series
         if one
     ]

@@ -148,9 +148,9 @@ def test_installed_into_an_empty_path_it_moves_a_pair_without_the_checkout(
         assert "PROVEN: applications live on P" in run("ansible-playbook", "switchback.kafka_dr.status", *options)
         move = ["-e", "kafka_dr_confirm=B", "-e", "kafka_dr_audit=false"]
         run("ansible-playbook", "switchback.kafka_dr.failover_cutoff", *options, *move)
-        told = json.loads((work / "reports" / "cutoff-B.json").read_text())
-        verdicts = {check["name"]: check["verdict"] for check in told["checks"]}
-        assert told["outcome"] == "completed"
+        reported = json.loads((work / "reports" / "cutoff-B.json").read_text())
+        verdicts = {check["name"]: check["verdict"] for check in reported["checks"]}
+        assert reported["outcome"] == "completed"
         assert {verdicts[name] for name in ("drained", "positions", "first_write", "groups")} == {"PROVEN"}
         assert "PROVEN: applications live on B" in run("ansible-playbook", "switchback.kafka_dr.status", *options)
         run("ansible-playbook", "switchback.kafka_dr.verify", *options)

@@ -5,7 +5,7 @@
 
 B has taken over with all that P had and 20,000 records more. Once for 200,000 records in the topic, once for 2,000,000:
 
-failback  dr_arm, then the connector B->P runs, until P has every record; three times, with new records each time,
+failback  dr_seed, then the connector B->P runs, until P has every record; three times, with new records each time,
           by turns with the other topic
 again     the topic on P is deleted and created again; from there on: forget the connector's offsets, run it, until P
           has every record
@@ -73,7 +73,7 @@ class Copied:
 class Round:
     """A failback, and the bytes of its records as they were produced on B."""
 
-    copied: Copied
+    last_replicated_offset: Copied
     delta: int
 
 
@@ -84,12 +84,14 @@ def measure(lab: Mapping[str, Any], say: Callable[[str], None] = lambda text: No
     # By turns, because other work on the machine would else slow down one size only, and look like growth.
     found = [[bench.failback(topic, number) for topic in topics] for number in range(1, ROUNDS + 1)]
     copies = [bench.again(topic) for topic in topics]
-    seconds = [statistics.median(one.copied.seconds for one in rounds) for rounds in zip(*found, strict=True)]
-    whole = [copied.seconds for copied in copies]
+    seconds = [
+        statistics.median(one.last_replicated_offset.seconds for one in rounds) for rounds in zip(*found, strict=True)
+    ]
+    whole = [last_replicated_offset.seconds for last_replicated_offset in copies]
     rounds, again = [line[-1] for line in found], copies[-1]
     delta = statistics.median(one.delta for one in rounds)
-    written = statistics.median(one.copied.written / one.delta for one in rounds)
-    everything = statistics.median(one.copied.everything / one.delta for one in rounds)
+    written = statistics.median(one.last_replicated_offset.written / one.delta for one in rounds)
+    everything = statistics.median(one.last_replicated_offset.everything / one.delta for one in rounds)
     return [
         _row("bytes", written, "x", again.written / delta),
         _row("bytes_all_topics", everything, "x", again.everything / delta),
@@ -142,13 +144,13 @@ class _Bench:
         spent: list[float] = []
 
         def steps() -> None:
-            spent.append(module("dr_arm", {"pair": self.pair(topic), **at})[1])
+            spent.append(module("dr_seed", {"pair": self.pair(topic), **at})[1])
             spent.append(self.flow("B", "P", topic, "running"))
 
-        copied = self.copy(topic, steps)
-        self._tell(topic, f"failback {number} of {delta} bytes", copied)
-        self._say(f"{topic}: dr_arm took {spent[0]:.2f} s, connect_mirror {spent[1]:.2f} s")
-        return Round(copied, delta)
+        last_replicated_offset = self.copy(topic, steps)
+        self._tell(topic, f"failback {number} of {delta} bytes", last_replicated_offset)
+        self._say(f"{topic}: dr_seed took {spent[0]:.2f} s, connect_mirror {spent[1]:.2f} s")
+        return Round(last_replicated_offset, delta)
 
     def again(self, topic: str) -> Copied:
         """From the start, into an empty topic."""
@@ -162,9 +164,9 @@ class _Bench:
             urllib.request.urlopen(urllib.request.Request(url, method="DELETE"), timeout=60).close()
             self.flow("B", "P", topic, "running")
 
-        copied = self.copy(topic, steps)
-        self._tell(topic, "everything again", copied)
-        return copied
+        last_replicated_offset = self.copy(topic, steps)
+        self._tell(topic, "everything again", last_replicated_offset)
+        return last_replicated_offset
 
     def copy(self, topic: str, steps: Callable[[], None]) -> Copied:
         """Do the steps and look at the log ends of P meanwhile: all may be there before the last step is over."""
@@ -218,7 +220,7 @@ class _Bench:
         where = {"connect_url": self.clusters[target]["connect_url"], "parts": ["source"], "state": state}
         return module("connect_mirror", {**ends, **shape, **where, "topics": [topic]})[1]
 
-    def produce(self, alias: str, topic: str, mark: str, count: int) -> None:
+    def produce(self, alias: str, topic: str, fingerprint: str, count: int) -> None:
         """Records of 100 bytes that differ, in all partitions by turns."""
         from confluent_kafka import Producer
 
@@ -227,7 +229,7 @@ class _Bench:
         for number in range(count):
             while True:
                 try:
-                    producer.produce(topic, f"{mark}/{number}".ljust(100, "."), partition=number % PARTITIONS)
+                    producer.produce(topic, f"{fingerprint}/{number}".ljust(100, "."), partition=number % PARTITIONS)
                     break
                 except BufferError:
                     producer.poll(0.1)
@@ -272,6 +274,8 @@ class _Bench:
         folders = [self._folder / "P" / "data" / f"{topic}-{partition}" for partition in range(PARTITIONS)]
         return sum(log.stat().st_size for folder in folders for log in folder.glob("*.log"))
 
-    def _tell(self, topic: str, what: str, copied: Copied) -> None:
-        parts = f"{copied.written} for the topic, {copied.everything} for all, {copied.read} read from B"
-        self._say(f"{topic}: {what} in {copied.seconds:.2f} s at load {os.getloadavg()[0]:.1f}; bytes: {parts}")
+    def _tell(self, topic: str, what: str, last_replicated_offset: Copied) -> None:
+        parts = f"{last_replicated_offset.written} for the topic, {last_replicated_offset.everything} for all, {last_replicated_offset.read} read from B"
+        self._say(
+            f"{topic}: {what} in {last_replicated_offset.seconds:.2f} s at load {os.getloadavg()[0]:.1f}; bytes: {parts}"
+        )

@@ -40,7 +40,7 @@ def measure(folder: Path, say: Say = lambda text: None) -> list[dict[str, Any]]:
     pair = Scenario(folder, say=say)
     try:
         wanted = prepare(pair)
-        found = [look(pair, wanted) for _run in range(RUNS)]
+        found = [observe(pair, wanted) for _run in range(RUNS)]
         requests, module_seconds = ask(pair, wanted)
     finally:
         pair.playbook("lab_down", {"lab_dir": str(pair.folder), "lab_wipe": True})
@@ -93,11 +93,11 @@ def prepare(pair: Scenario) -> dict[str, Any]:
     return wanted
 
 
-def look(pair: Scenario, wanted: Mapping[str, Any]) -> float:
+def observe(pair: Scenario, wanted: Mapping[str, Any]) -> float:
     """Seconds of one playbook."""
     done = pair.playbook("readiness", wanted)
-    told = json.loads((pair.reports / "readiness.json").read_text())
-    open_ = [row["name"] for row in told["checks"] if row["answer"] in ("NO", "UNKNOWN")]
+    reported = json.loads((pair.reports / "readiness.json").read_text())
+    open_ = [row["name"] for row in reported["checks"] if row["answer"] in ("NO", "UNKNOWN")]
     load = os.getloadavg()[0]
     pair.say(f"readiness: {done['seconds']:.1f} s at load {load:.1f}; not YES: {', '.join(open_) or 'none'}")
     if done["changed"]:

@@ -226,9 +226,9 @@ def tool_seconds(bench: Bench, prefix: str) -> float | None:
 def measure(bench: Bench, say: Callable[[str], None] = lambda text: None) -> list[dict[str, Any]]:
     """All figures, as ``{name, value, unit, baseline, ratio}``."""
     topics = Topics(bench)
-    mark = f"bench-{uuid.uuid4().hex[:6]}"
+    fingerprint = f"bench-{uuid.uuid4().hex[:6]}"
     kinds = ("raw-call", "raw-create", "module-create")
-    prefixes = [f"{mark}-{kind}-{number}" for number in range(bench.create_runs) for kind in kinds]
+    prefixes = [f"{fingerprint}-{kind}-{number}" for number in range(bench.create_runs) for kind in kinds]
     made: list[str] = []
     seconds: dict[tuple[str, str], list[float]] = {}
 
@@ -240,11 +240,11 @@ def measure(bench: Bench, say: Callable[[str], None] = lambda text: None) -> lis
     try:
         for _run in range(bench.runs):
             for who in ("raw", "module"):
-                note(who, "check", f"{mark}-missing")
+                note(who, "check", f"{fingerprint}-missing")
         for prefix in prefixes:
             topics.remove(made)
             made[:] = [prefix]
-            _mark, who, action, _number = prefix.rsplit("-", 3)
+            _fingerprint, who, action, _number = prefix.rsplit("-", 3)
             note(who, action, prefix)
             topics.digest(prefix)
         for _run in range(bench.runs):

@@ -55,7 +55,7 @@ class Fault:
 
     name: str
     kind: str
-    mark: str
+    fingerprint: str
     delay: float = 0.0
     # Of the lab, "return", "copies" or "journal"; None: ansible-playbook itself is killed.
     part: tuple[str, str] | None = None
@@ -94,10 +94,10 @@ def faults(policy: str, draw: random.Random) -> list[Fault]:
     kinds = ["cutoff"] if policy == "identity" else [kind for kind in phases if kind != "disaster"]
     found = [Fault(f"{kind}: kill at {phase}", kind, f"phase_{phase}.yml") for kind in kinds for phase in phases[kind]]
     for kind in kinds:
-        mark, delay = ": Commit the positions and read them back]", draw.uniform(0.02, 0.4)
-        found.append(Fault(f"{kind}: kill in the commit", kind, mark, delay))
-        mark, delay = ": Close the run in the journal]", draw.uniform(0.02, 0.4)
-        found.append(Fault(f"{kind}: kill at the last event", kind, mark, delay))
+        fingerprint, delay = ": Commit the positions and read them back]", draw.uniform(0.02, 0.4)
+        found.append(Fault(f"{kind}: kill in the commit", kind, fingerprint, delay))
+        fingerprint, delay = ": Close the run in the journal]", draw.uniform(0.02, 0.4)
+        found.append(Fault(f"{kind}: kill at the last event", kind, fingerprint, delay))
         for number in range(RANDOM):
             delay = draw.uniform(0.5, 16.0)
             found.append(Fault(f"{kind}: kill at a random moment {number + 1}", kind, "PLAY [", delay))
@@ -109,7 +109,9 @@ def faults(policy: str, draw: random.Random) -> list[Fault]:
     ]
     moments = (("the point of no return", ": From here the way back is a failback]"),)
     found += [
-        Fault(f"{kind}: frozen behind {what}", kind, mark, frozen=True) for kind in kinds for what, mark in moments
+        Fault(f"{kind}: frozen behind {what}", kind, fingerprint, frozen=True)
+        for kind in kinds
+        for what, fingerprint in moments
     ]
     if policy == "identity":
         delay = draw.uniform(0.02, 0.6)
@@ -192,7 +194,7 @@ class Chaos:
         variables = {"kafka_dr_confirm": entered, "kafka_dr_to": entered}
         variables |= {"kafka_dr_type": fault.kind} if entered == "P" else {}
         began = time.monotonic()
-        frozen = Frozen(pair, fault.mark, playbook, variables)
+        frozen = Frozen(pair, fault.fingerprint, playbook, variables)
         try:
             with another_controller(pair):
                 refused = pair.playbook(playbook, variables, expect=2)
@@ -230,7 +232,7 @@ class Chaos:
         variables |= {"kafka_dr_type": fault.kind} if entered == "P" else {}
         playbook = "failback" if entered == "P" else f"failover_{fault.kind}"
         with self._act(fault, {"left": left, "entered": entered}, struck) as act:
-            rc, _output = disturbed(pair, fault.mark, playbook, variables, act, fault.delay)
+            rc, _output = disturbed(pair, fault.fingerprint, playbook, variables, act, fault.delay)
         starts = 1
         while rc != 0 and starts < STARTS:
             if fault.part and fault.part[1] == "journal":

@@ -288,8 +288,8 @@ def test_what_pip_is_told_to_install_is_what_the_tests_run_with() -> None:
 
     from packaging.requirements import InvalidRequirement, Requirement
 
-    told = [word for each in COMMANDS if "pip install" in each.text for word in shlex.split(each.text)[4:]]
-    for word in (word for word in told if not word.startswith("-")):
+    reported = [word for each in COMMANDS if "pip install" in each.text for word in shlex.split(each.text)[4:]]
+    for word in (word for word in reported if not word.startswith("-")):
         try:
             wanted = Requirement(word)
         except InvalidRequirement:

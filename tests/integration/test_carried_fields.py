@@ -133,7 +133,7 @@ class Pair:
         result = run_module(connect_mirror, params)
         assert result["rc"] == 0, result["msg"]
 
-    def wait_copied(self) -> None:
+    def wait_replicated(self) -> None:
         wanted = {self.replica(name): self.end(P, topic) for name, topic in self.topics.items()}
         found = wait_until(
             lambda: {topic: self.end(B, topic) for topic in wanted if describe(self.kafka[B], [topic])[topic]},
@@ -193,7 +193,7 @@ def pair(lab: Any) -> Iterator[Pair]:
     made.note("enabled", active=P)
     made.flow("running")
     try:
-        made.wait_copied()
+        made.wait_replicated()
         made.flow("stopped")
         yield made
     finally:
@@ -283,8 +283,8 @@ def test_the_scheduled_job_and_a_disaster_put_groups_where_they_stand(pair: Pair
         at: (at, "exact") for at in POSITIONS
     }
     lost = {P: {"bootstrap_servers": "127.0.0.1:1"}, B: pair.clusters[B]}
-    look = as_pair({**about, **kept, "clusters": lost, "probe_timeout": 0.5})
-    disaster = run_module(dr_disaster, look, check=True)
+    observation = as_pair({**about, **kept, "clusters": lost, "probe_timeout": 0.5})
+    disaster = run_module(dr_disaster, observation, check=True)
     assert disaster["rc"] == 0, disaster["msg"]
     found = {row["group"]: row["offset"] for row in disaster["details"] if row["topic"] == pair.replica("untimed")}
     assert found == {group: at for at, group in pair.groups.items()}
@@ -294,8 +294,8 @@ def test_the_scheduled_job_and_a_disaster_put_groups_where_they_stand(pair: Pair
 
 
 def test_a_topic_that_ends_without_timestamps_accuses_nobody(pair: Pair) -> None:
-    look = {**pair.about("ends", "untimed", "equal", "unnamed"), "flows": [THERE]}
-    result = run_module(dr_status_info, as_pair(look))
+    observation = {**pair.about("ends", "untimed", "equal", "unnamed"), "flows": [THERE]}
+    result = run_module(dr_status_info, as_pair(observation))
     assert result["rc"] == 0, result["msg"]
     assert [text for text in result["status"]["missing"] if "does not have" in text] == []
 

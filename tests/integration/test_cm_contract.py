@@ -178,12 +178,12 @@ def test_start_and_stop_pass_through_their_states(api: SimpleNamespace, cm: Cm) 
     state = cm_client.ApiServiceState
     seen = set()
 
-    def look(command: Any) -> Any:
+    def observe(command: Any) -> Any:
         while api.commands.read_command(command.id).active:
             seen.add(api.services.read_service(CLUSTER, SERVICE).service_state)
         return api.commands.read_command(command.id)
 
-    assert look(api.services.stop_command(CLUSTER, SERVICE)).success
+    assert observe(api.services.stop_command(CLUSTER, SERVICE)).success
     assert api.services.read_service(CLUSTER, SERVICE).service_state == state.STOPPED
     roles = {role.type: role.role_state for role in api.roles.read_roles(CLUSTER, SERVICE).items}
     assert roles == {
@@ -191,11 +191,11 @@ def test_start_and_stop_pass_through_their_states(api: SimpleNamespace, cm: Cm) 
         DRIVER: cm_client.ApiRoleState.STOPPED,
         f"{SERVICE.upper()}_SERVICE": cm_client.ApiRoleState.STOPPED,
     }
-    assert look(api.services.start_command(CLUSTER, SERVICE)).success
-    assert look(api.services.restart_command(CLUSTER, SERVICE)).success
+    assert observe(api.services.start_command(CLUSTER, SERVICE)).success
+    assert observe(api.services.restart_command(CLUSTER, SERVICE)).success
     assert {state.STOPPING, state.STARTING} <= seen <= constants(state)
     cm.run("stop")
-    assert look(api.services.restart_command(CLUSTER, SERVICE)).success
+    assert observe(api.services.restart_command(CLUSTER, SERVICE)).success
     assert api.services.read_service(CLUSTER, SERVICE).service_state == state.STARTED
 
 

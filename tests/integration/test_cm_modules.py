@@ -149,14 +149,14 @@ def test_slips_in_lines_are_explained_and_the_line_that_works_is_written(
 ) -> None:
     cm.put("/config", **{CONFIGS: "p->B.enabled=true|synch.group.offsets.enabled=true|P->B.topics=P__Payments"})
     result = run_module(cm_config, cm.params(lines={CONFIGS: {"P->B": True}}, aliases=["P", "B"]))
-    told = warned(result, capfd)
+    reported = warned(result, capfd)
     for part in (
         '"P->B.enabled=true" is written as well',
         'did you mean "P"',
         '"sync.group.offsets.enabled"',
         '"P.Pay',
     ):
-        assert part in told
+        assert part in reported
     assert (text(cm) or "").endswith("|P->B=true|P->B.enabled=true")
 
 

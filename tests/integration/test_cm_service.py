@@ -282,11 +282,11 @@ def test_two_tasks_at_once_restart_once(cm: CmServer) -> None:
         CmService(CmTransport(cm.url, {"url_username": "admin", "url_password": "admin"}, 10.0), "Cluster 1")
         for _task in range(2)
     ]
-    wish = control.Wish(deploy="never")
+    desired = control.DesiredService(deploy="never")
     results: list[Any] = []
 
     def work(service: CmService) -> None:
-        results.append(control.reconcile_service(service, wish, Bounds(60.0, 0.05), False))
+        results.append(control.reconcile_service(service, desired, Bounds(60.0, 0.05), False))
 
     threads = [threading.Thread(target=work, args=(service,)) for service in services]
     for thread in threads:

@@ -16,7 +16,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import copied_offsets
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import replicated_offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.modules import connect_mirror, connect_mirror_info
@@ -222,8 +222,10 @@ def test_records_of_an_aborted_transaction_are_not_copied_and_the_stop_is_exact(
     run = str(time.time_ns())
     produce(source, (f"{run}a", True), (f"{run}x", False), (f"{run}b", True))
     assert f"{run}x9" in consume(source, TOPIC, f"{run}b9")
-    copied = [value for value in consume(target, f"{SOURCE}.{TOPIC}", f"{run}b9") if value.startswith(run)]
-    assert copied == [f"{run}{batch}{number}" for batch in "ab" for number in range(10)]
+    last_replicated_offset = [
+        value for value in consume(target, f"{SOURCE}.{TOPIC}", f"{run}b9") if value.startswith(run)
+    ]
+    assert last_replicated_offset == [f"{run}{batch}{number}" for batch in "ab" for number in range(10)]
 
     result = run_module(connect_mirror, declared(clusters, state="stopped", parts=["source"]))
     assert (actions(result), result["connectors"][0]["final"]) == ([("stop", "done")], True)
@@ -232,7 +234,7 @@ def test_records_of_an_aborted_transaction_are_not_copied_and_the_stop_is_exact(
     consumer.close()
     # The last offset is the marker of the commit, which is no record.
     rest = ConnectClient(clusters["B"]["connect_url"], {}, 10.0)
-    assert copied_offsets(rest, NAME, SOURCE)[TOPIC, 0] == end - 2
+    assert replicated_offsets(rest, NAME, SOURCE)[TOPIC, 0] == end - 2
     info = run_module(connect_mirror_info, {"connect_url": rest.url, "source_alias": SOURCE, "parts": ["source"]})
     assert {"topic": TOPIC, "partition": 0, "offset": end - 2} in info["connectors"][0]["offsets"]
     assert info["connectors"][0]["final"] is True
@@ -250,12 +252,12 @@ def test_an_update_of_a_stopped_connector_leaves_it_stopped(clusters: dict[str, 
     result = run_module(connect_mirror, wanted)
     # A worker may be handing its connectors out anew, and says UNASSIGNED until it has.
     asked = {"connect_url": clusters["B"]["connect_url"], "source_alias": SOURCE, "parts": ["source"]}
-    told = wait_until(
+    reported = wait_until(
         lambda: states(run_module(connect_mirror_info, asked)),
         lambda found: found != {"source": "UNASSIGNED"},
         Bounds(30.0, 0.2),
     )
-    assert (actions(result), told.state) == ([("update", "done")], {"source": "STOPPED"})
+    assert (actions(result), reported.state) == ([("update", "done")], {"source": "STOPPED"})
 
 
 def test_waiting_for_running_sees_it_come(clusters: dict[str, Any]) -> None:
@@ -356,6 +358,6 @@ def test_absent_stops_and_deletes_and_says_that_offsets_survive(clusters: dict[s
 
 def test_offsets_really_survive_a_deletion(clusters: dict[str, Any]) -> None:
     rest = ConnectClient(clusters["B"]["connect_url"], {}, 10.0)
-    assert copied_offsets(rest, NAME, SOURCE) == {}
+    assert replicated_offsets(rest, NAME, SOURCE) == {}
     run_module(connect_mirror, declared(clusters, state="present", parts=["source"]))
-    assert (TOPIC, 0) in copied_offsets(rest, NAME, SOURCE)
+    assert (TOPIC, 0) in replicated_offsets(rest, NAME, SOURCE)

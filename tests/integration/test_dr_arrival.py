@@ -47,7 +47,7 @@ def group() -> str:
 
 
 @pytest.fixture
-def look(servers: str, topic: str) -> Look:
+def observe(servers: str, topic: str) -> Look:
     def run(
         cut: Any = None, positions: Any = (), bootstrap_servers: str = "", expected_cluster_id: str = "", **params: Any
     ) -> dict[str, Any]:
@@ -111,34 +111,36 @@ def member(servers: str, group: str, topic: str) -> Iterator[None]:
 # ---- first writes
 
 
-def test_a_record_behind_the_cut_is_read_back_and_proves_the_first_write(look: Look, servers: str, topic: str) -> None:
+def test_a_record_behind_the_cut_is_read_back_and_proves_the_first_write(
+    observation: Look, servers: str, topic: str
+) -> None:
     send(servers, topic, 0, 6)
-    result = look()
+    result = observe()
     assert (result["rc"], result["changed"], result["first_write"]["verdict"]) == (0, False, "PROVEN")
     first = result["first_records"][topic]
     assert (first["partition"], first["offset"]) == (0, 5)
 
 
-def test_the_first_write_is_waited_for(look: Look, servers: str, topic: str) -> None:
+def test_the_first_write_is_waited_for(observation: Look, servers: str, topic: str) -> None:
     writing = threading.Timer(1.0, send, (servers, topic, 1, 1))
     writing.start()
-    result = look()
+    result = observe()
     writing.join()
     assert result["first_write"]["verdict"] == "PROVEN"
     assert result["first_records"][topic] == {**result["first_records"][topic], "partition": 1, "offset": 0}
 
 
-def test_a_quiet_topic_is_unknown_within_the_bound_and_no_failure(look: Look, servers: str, topic: str) -> None:
+def test_a_quiet_topic_is_unknown_within_the_bound_and_no_failure(observation: Look, servers: str, topic: str) -> None:
     """R21."""
     send(servers, topic, 0, 5)  # all of it lies below the cut
     began = time.monotonic()
-    result = look(wait_timeout=1.5)
+    result = observe(wait_timeout=1.5)
     assert (result["rc"], result["first_write"]["verdict"], result["first_records"]) == (0, "UNKNOWN", {})
     assert topic in result["first_write"]["reason"]
     assert time.monotonic() - began < 15
 
 
-def test_an_uncommitted_record_is_no_first_write(look: Look, servers: str, topic: str) -> None:
+def test_an_uncommitted_record_is_no_first_write(observation: Look, servers: str, topic: str) -> None:
     """R5 and R21: an acknowledgement inside an open transaction may still be taken back."""
     producer = Producer({"bootstrap.servers": servers, "transactional.id": uuid.uuid4().hex})
     producer.init_transactions(20)
@@ -146,38 +148,40 @@ def test_an_uncommitted_record_is_no_first_write(look: Look, servers: str, topic
     producer.produce(topic, "open", partition=1)
     producer.flush(20)
     try:
-        assert look(wait_timeout=1)["first_write"]["verdict"] == "UNKNOWN"
+        assert observe(wait_timeout=1)["first_write"]["verdict"] == "UNKNOWN"
     finally:
         producer.abort_transaction(20)
     # The aborted record and its marker lie behind the cut and are no record of anybody.
-    assert look(wait_timeout=1)["first_write"]["verdict"] == "UNKNOWN"
+    assert observe(wait_timeout=1)["first_write"]["verdict"] == "UNKNOWN"
 
 
-def test_a_cut_below_the_log_start_is_read_from_the_log_start(look: Look, servers: str, topic: str) -> None:
+def test_a_cut_below_the_log_start_is_read_from_the_log_start(observation: Look, servers: str, topic: str) -> None:
     send(servers, topic, 0, 9)
     admin = AdminClient({"bootstrap.servers": servers})
     for future in admin.delete_records([TopicPartition(topic, 0, 7)]).values():
         future.result()
-    result = look()
+    result = observe()
     assert (result["rc"], result["first_records"][topic]["offset"]) == (0, 7)
 
 
 # ---- groups
 
 
-def test_a_group_with_members_at_its_position_is_proven(look: Look, servers: str, topic: str, group: str) -> None:
+def test_a_group_with_members_at_its_position_is_proven(
+    observation: Look, servers: str, topic: str, group: str
+) -> None:
     send(servers, topic, 0, 6)
     commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): 5})
     with member(servers, group, topic):
-        result = look(**wanted(group, topic, 5))
+        result = observe(**wanted(group, topic, 5))
     assert (result["rc"], result["groups"]["verdict"]) == (0, "PROVEN")
 
 
-def test_a_group_without_members_is_unknown_and_named(look: Look, servers: str, topic: str, group: str) -> None:
+def test_a_group_without_members_is_unknown_and_named(observation: Look, servers: str, topic: str, group: str) -> None:
     """R21."""
     send(servers, topic, 0, 6)
     commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): 5})
-    result = look(**wanted(group, topic, 5), wait_timeout=1)
+    result = observe(**wanted(group, topic, 5), wait_timeout=1)
     assert (result["rc"], result["groups"]["verdict"]) == (0, "UNKNOWN")
     assert group in result["groups"]["reason"]
     assert result["first_write"]["verdict"] == "PROVEN"  # one does not spoil the other
@@ -187,42 +191,42 @@ def test_a_group_without_members_is_unknown_and_named(look: Look, servers: str, 
     ("found", "said"), [(3, "has position 3, wanted 5 or more"), (60, "position 60"), (None, "has position none")]
 )
 def test_a_position_that_fell_back_or_left_the_log_is_refuted(
-    look: Look, servers: str, topic: str, group: str, found: int | None, said: str
+    observation: Look, servers: str, topic: str, group: str, found: int | None, said: str
 ) -> None:
     """R8: behind the start too, S <= position <= E and not below what was committed."""
     send(servers, topic, 0, 6)
     if found is not None:
         commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): found})
-    result = look(**wanted(group, topic, 5), wait_timeout=1)
+    result = observe(**wanted(group, topic, 5), wait_timeout=1)
     assert (result["rc"], result["groups"]["verdict"], result["error"]["code"]) == (1, "REFUTED", "position_wrong")
     assert said in result["msg"]
     assert f"{topic}-0" in result["msg"]
 
 
-def test_a_position_below_the_log_start_is_refuted(look: Look, servers: str, topic: str, group: str) -> None:
+def test_a_position_below_the_log_start_is_refuted(observation: Look, servers: str, topic: str, group: str) -> None:
     """R8: auto.offset.reset would decide."""
     send(servers, topic, 0, 9)
     commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): 5})
     admin = AdminClient({"bootstrap.servers": servers})
     for future in admin.delete_records([TopicPartition(topic, 0, 7)]).values():
         future.result()
-    result = look(**wanted(group, topic, 5), wait_timeout=1)
+    result = observe(**wanted(group, topic, 5), wait_timeout=1)
     assert result["error"]["code"] == "position_wrong"
     assert "inside the log [7, 9]" in result["msg"]
 
 
-def test_another_cluster_than_expected_is_refused(look: Look) -> None:
-    assert look(expected_cluster_id="somewhere-else")["error"]["code"] == "wrong_cluster"
+def test_another_cluster_than_expected_is_refused(observation: Look) -> None:
+    assert observe(expected_cluster_id="somewhere-else")["error"]["code"] == "wrong_cluster"
 
 
-def test_a_broker_that_is_down_is_told_within_the_bound(look: Look) -> None:
-    result = look(bootstrap_servers="127.0.0.1:1", request_timeout=2)
+def test_a_broker_that_is_down_is_told_within_the_bound(observation: Look) -> None:
+    result = observe(bootstrap_servers="127.0.0.1:1", request_timeout=2)
     assert (result["error"]["code"], result["error"]["endpoint"]) == ("kafka_unreachable", "127.0.0.1:1")
 
 
-def test_nothing_to_look_at_proves_nothing(look: Look) -> None:
+def test_nothing_to_look_at_proves_nothing(observation: Look) -> None:
     """R18."""
-    result = look(cut={}, groups=[])
+    result = observe(cut={}, groups=[])
     assert (result["rc"], result["first_write"]["verdict"], result["groups"]["verdict"]) == (0, "UNKNOWN", "UNKNOWN")
 
 

@@ -99,7 +99,7 @@ class Side:
     def commit(self, topic: str, offset: int) -> None:
         commit(AdminClient({"bootstrap.servers": self.servers}), self.group, {(topic, 0): offset})
 
-    def look(self, known: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    def observe(self, known: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
         """``known``: what the journal of the surviving side says."""
         survivor = {self.b: {"bootstrap_servers": self.servers, "connect_url": self.url}}
         own = {"name": "pair", "topic": f"disaster-{uuid.uuid4().hex[:8]}-internal"}
@@ -119,7 +119,7 @@ class Side:
 
     def found(self, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The row of the replica."""
-        result = self.look(known)
+        result = self.observe(known)
         assert result["rc"] == 0, result["msg"]
         return next(row for row in result["details"] if row["topic"] == self.replica)
 
@@ -131,7 +131,7 @@ def side(lab: Any) -> Side:
 
 def test_nothing_known_begins_at_the_log_start_and_says_what_is_not_known(side: Side) -> None:
     side.copy(*range(5))
-    result = side.look()
+    result = side.observe()
     rows = {row["topic"]: row for row in result["details"]}
     assert (rows[side.replica]["offset"], rows[side.replica]["method"], rows[side.replica]["rereads"]) == (
         0,
@@ -177,14 +177,14 @@ def test_checkpoints_and_commits_on_topics_that_a_declaration_leaves_out_are_nam
     side.make(other, f"{side.p}.{other}")
     declared = {"topics": [side.topic, other], "group_topics": {side.group: [other]}}
     side.copy(*range(10))
-    assert side.look(**declared)["out_of_scope"] == []
+    assert side.observe(**declared)["out_of_scope"] == []
     side.checkpoint(5, 4)
     row = {"group": side.group, "alias": side.b, "topic": side.replica}
     evidence = f"checkpoint of {side.p}'s committed offset 5 on partition 0"
-    assert side.look(**declared)["out_of_scope"] == [{**row, "evidence": evidence}]
+    assert side.observe(**declared)["out_of_scope"] == [{**row, "evidence": evidence}]
     side.commit(side.replica, 4)
-    assert side.look(**declared)["out_of_scope"] == [{**row, "evidence": "committed offset 4 on partition 0"}]
-    assert side.look(topics=[side.topic, other])["out_of_scope"] == []
+    assert side.observe(**declared)["out_of_scope"] == [{**row, "evidence": "committed offset 4 on partition 0"}]
+    assert side.observe(topics=[side.topic, other])["out_of_scope"] == []
 
 
 def test_set_back_is_told_by_where_the_checkpoint_lies_and_not_by_a_clock(side: Side) -> None:
@@ -213,14 +213,14 @@ def test_a_restart_shortly_before_moves_the_position_to_the_first_copy(side: Sid
     assert (found["offset"], found["method"]) == (6, "first_copy")
     assert "sending records again" in found["reason"]
     # A task that outlives its connector would raise it to that checkpoint.
-    assert side.look()["settle"] > 0
+    assert side.observe()["settle"] > 0
 
 
 def test_a_restart_that_had_caught_up_moves_nothing(side: Side) -> None:
     side.copy(*range(10), *range(5, 12))
     side.checkpoint(6, 11)
     assert (side.found()["offset"], side.found()["method"]) == (11, "checkpoint")
-    assert side.look()["settle"] == 0
+    assert side.observe()["settle"] == 0
 
 
 def test_a_restart_is_seen_although_copies_of_records_without_a_timestamp_differ_in_it(side: Side) -> None:
@@ -282,18 +282,18 @@ def test_checkpoints_of_an_earlier_topic_of_that_name_count_for_nothing(side: Si
 def test_the_groups_own_position_of_an_earlier_stay_counts_on_the_original(side: Side) -> None:
     side.copy(*range(10), topic=side.topic)
     trusted = {side.group: {side.topic: {"0": 7}, side.replica: {"0": 3}}}
-    rows = {row["topic"]: row for row in side.look({"trusted_offsets": trusted})["details"]}
+    rows = {row["topic"]: row for row in side.observe({"trusted_offsets": trusted})["details"]}
     assert (rows[side.topic]["offset"], rows[side.topic]["method"]) == (7, "prepared")
     assert rows[side.replica]["offset"] == 0
 
 
 def test_what_cannot_be_right_is_refused(side: Side) -> None:
-    missing = side.look(topics=[f"{side.topic}-none"])
+    missing = side.observe(topics=[f"{side.topic}-none"])
     assert missing["error"]["code"] == "topic_missing"
-    again = side.look({"topic_ids": {side.b: {side.replica: "another"}}})
+    again = side.observe({"topic_ids": {side.b: {side.replica: "another"}}})
     assert again["error"]["code"] == "topic_recreated"
     side.send(side.checkpoints, (b"rubbish", b"rubbish", int(time.time() * 1000)))
-    assert side.look()["error"]["code"] == "checkpoints_unreadable"
+    assert side.observe()["error"]["code"] == "checkpoints_unreadable"
 
 
 def test_members_on_the_surviving_side_are_named(side: Side) -> None:
@@ -303,7 +303,7 @@ def test_members_on_the_surviving_side_are_named(side: Side) -> None:
     consumer.subscribe([side.topic])
     try:
         assert consumer.poll(30) is not None
-        assert side.look()["active_groups"] == [side.group]
+        assert side.observe()["active_groups"] == [side.group]
     finally:
         consumer.close()
 

@@ -13,7 +13,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import copied_offsets, set_offsets
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import (
+    replicated_offsets,
+    set_offsets,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import connector_name
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
@@ -63,7 +66,7 @@ class Pair:
         )
         assert stopped.done
         # It replicates heartbeats too, wherever another test of the same lab has left some.
-        return {key: at for key, at in copied_offsets(self.rest, self.legacy, P).items() if key[0] == self.topic}
+        return {key: at for key, at in replicated_offsets(self.rest, self.legacy, P).items() if key[0] == self.topic}
 
     def config(self) -> dict[str, str]:
         """Of the other connector."""
@@ -195,7 +198,7 @@ def adoption(one: Pair, **spec: Any) -> dict[str, Any]:
 
 def own_offsets(one: Pair) -> dict[tuple[str, int], int]:
     """Our connector's, of this topic: it serves every test."""
-    return {key: at for key, at in copied_offsets(one.rest, SOURCE, P).items() if key[0] == one.topic}
+    return {key: at for key, at in replicated_offsets(one.rest, SOURCE, P).items() if key[0] == one.topic}
 
 
 def adopted(one: Pair, check: bool = False, apply: bool = True, **spec: Any) -> dict[str, Any]:
@@ -223,8 +226,8 @@ def fresh(lab: Any) -> Iterator[tuple[Pair, dict[tuple[str, int], int]]]:
 
 def test_offsets_are_taken_over_once(fresh: tuple[Pair, dict[tuple[str, int], int]]) -> None:
     one, stored = fresh
-    looked = adopted(one, apply=False)
-    assert (looked["pending"], looked["changed"]) == ([f"{P}->{B}"], False)
+    observed = adopted(one, apply=False)
+    assert (observed["pending"], observed["changed"]) == ([f"{P}->{B}"], False)
     planned = adopted(one, check=True, apply=False)
     assert planned["changed"]
     assert [change["action"] for change in planned["changes"]] == ["stop", "update"]

@@ -80,11 +80,11 @@ def note(clusters: dict[str, Any], topic: str, pair: str) -> Note:
 def copies(kafkas: dict[str, Kafka], topic: str, pair: str) -> Callable[[], dict[str, list[str] | None]]:
     """Kinds of the events that lie on each cluster."""
 
-    def look() -> dict[str, list[str] | None]:
+    def observe() -> dict[str, list[str] | None]:
         found = {alias: read_copy(kafka, topic, pair) for alias, kafka in kafkas.items()}
         return {alias: None if one is None else [event.kind for event in one] for alias, one in found.items()}
 
-    return look
+    return observe
 
 
 def enable(note: Note) -> dict[str, Any]:
@@ -118,10 +118,10 @@ def test_a_run_from_its_start_to_its_end(note: Note, copies: Any) -> None:
     facts = {"cut": {"T": {"0": 7}}, "positions": {"g": {"T": {"0": 5}}}}
     phase = note("phase", run=run, data={"phase": "barrier", "facts": facts})
     assert (phase["state"]["active"], phase["run_id"]) == ("P", run)
-    passed = note("pnr", run=run, turn=0)
+    passed = note("pnr", run=run, holder_generation=0)
     assert passed["state"]["active"] == "B"
     assert passed["state"]["left"]["P"]["cut"] == facts["cut"]
-    ended = note("ended", run=run, turn=0, data={"result": "completed"})
+    ended = note("ended", run=run, holder_generation=0, data={"result": "completed"})
     assert (ended["state"]["interrupted"], ended["state"]["run"]["result"]) == (False, "completed")
     assert ended["events"] == 5
     assert copies() == {alias: ["enabled", "started", "phase", "pnr", "ended"] for alias in "PB"}
@@ -179,7 +179,7 @@ def test_the_same_run_goes_on_where_it_stopped(note: Note, copies: Any) -> None:
     again = note("started", data=THERE, take_over=first["run_id"])
     assert (again["changed"], again["resumed"], again["run_id"]) == (True, True, first["run_id"])
     assert list(again["state"]["run"]["phases"]) == ["drain"]
-    note("ended", run=first["run_id"], turn=1, data={"result": "completed"})
+    note("ended", run=first["run_id"], holder_generation=1, data={"result": "completed"})
     # What has ended is not taken over, by whatever word.
     assert note("resumed", run=first["run_id"], take_over=first["run_id"])["error"]["code"] == "run_ended"
     assert copies() == {alias: ["enabled", "started", "phase", "resumed", "ended"] for alias in "PB"}
@@ -202,10 +202,10 @@ def test_a_controller_whose_run_was_taken_over_must_not_go_on(note: Note, copies
     run = note("started", data=THERE)["run_id"]
     assert note("started", data=THERE, take_over=run)["state"]["run"]["resumed"] == 1
     data = {"phase": "positions", "result": "undone"}
-    refused = note(event, run=run, turn=0, data=data)
+    refused = note(event, run=run, holder_generation=0, data=data)
     assert refused["error"]["code"] == "run_superseded"
     assert copies() == {alias: ["enabled", "started", "resumed"] for alias in "PB"}
-    assert note(event, run=run, turn=1, data=data)["rc"] == 0
+    assert note(event, run=run, holder_generation=1, data=data)["rc"] == 0
 
 
 @pytest.mark.parametrize("event", ["phase", "pnr", "ended"])
@@ -213,9 +213,9 @@ def test_a_run_that_was_overtaken_must_not_go_on(note: Note, copies: Any, event:
     """R25."""
     enable(note)
     old = note("started", data=THERE)["run_id"]
-    note("ended", run=old, turn=0, data={"result": "undone"})
+    note("ended", run=old, holder_generation=0, data={"result": "undone"})
     new = note("started", data=THERE)["run_id"]
-    refused = note(event, run=old, turn=0, data={"phase": "positions"})
+    refused = note(event, run=old, holder_generation=0, data={"phase": "positions"})
     assert refused["error"]["code"] == "run_superseded"
     assert old in refused["msg"]
     assert new in refused["msg"]
@@ -322,7 +322,7 @@ def test_of_two_runs_that_start_together_one_is_told_of_the_other(
         assert answers[1] == "run_interrupted"
         now = note()["state"]
         assert (now["interrupted"], now["run"]["id"]) == (True, answers[0])
-        note("ended", run=answers[0], turn=0, data={"result": "undone"})
+        note("ended", run=answers[0], holder_generation=0, data={"result": "undone"})
 
 
 def lease(clusters: dict[str, Any], state: str, pair: str, holder: dict[str, Any]) -> None:
@@ -408,9 +408,9 @@ def test_a_point_of_no_return_that_only_one_copy_holds_is_void_once_the_run_is_t
     lay(kafkas["B"], topic, pair, [Event(2, 1, run, "pnr", 9.0, {})])
     # B, which holds it, is gone when the run is taken back.
     gone = {**clusters, "B": {"bootstrap_servers": "127.0.0.1:1"}}
-    undoing = note("undoing", run=run, turn=0, clusters=gone, request_timeout=2)
+    undoing = note("undoing", run=run, holder_generation=0, clusters=gone, request_timeout=2)
     assert (undoing["rc"], undoing["state"]["active"]) == (0, "P")
-    ended = note("ended", run=run, turn=0, clusters=gone, request_timeout=2, data={"result": "undone"})
+    ended = note("ended", run=run, holder_generation=0, clusters=gone, request_timeout=2, data={"result": "undone"})
     assert (ended["rc"], ended["state"]["interrupted"]) == (0, False)
     # It comes back: the two copies tell one story, and the next event mends it.
     assert (note()["state"]["active"], note()["state"]["run"]["pnr"]) == ("P", None)
@@ -423,7 +423,7 @@ def test_a_run_is_not_taken_back_where_no_copy_answers(note: Note, clusters: dic
     enable(note)
     run = note("started", data=THERE)["run_id"]
     gone = {alias: {"bootstrap_servers": f"127.0.0.1:{port}"} for port, alias in enumerate(clusters, 1)}
-    refused = note("undoing", run=run, turn=0, clusters=gone, request_timeout=2)
+    refused = note("undoing", run=run, holder_generation=0, clusters=gone, request_timeout=2)
     assert refused["error"]["code"] == "kafka_unreachable"
     assert note()["state"]["run"]["ended"] is None
 

@@ -18,7 +18,7 @@ from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import (
     change_offsets,
-    copied_offsets,
+    replicated_offsets,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import Event, encode
@@ -51,7 +51,7 @@ class Lost:
         self._rest = ConnectClient(self.clusters[self.b]["connect_url"], {}, 30.0)
         self.send(*range(10))
         self.flow("running")
-        self._wait_copied(10)
+        self._wait_replicated(10)
         self.flow("stopped")
 
     def _make(self, alias: str, name: str) -> dict[str, str]:
@@ -97,7 +97,7 @@ class Lost:
         result = run_module(connect_mirror, params)
         assert result["rc"] == 0, result["msg"]
 
-    def _wait_copied(self, count: int) -> None:
+    def _wait_replicated(self, count: int) -> None:
         until = time.monotonic() + 60
         while len(self.read(f"{self.p}.{self.topic}")) < count:
             assert time.monotonic() < until, "the flow did not copy"
@@ -107,8 +107,8 @@ class Lost:
         return f"{self.p}->{self.b}.MirrorSourceConnector"
 
     @property
-    def copied(self) -> int | None:
-        return copied_offsets(self._rest, self.connector, self.p).get((self.topic, 0))
+    def last_replicated_offset(self) -> int | None:
+        return replicated_offsets(self._rest, self.connector, self.p).get((self.topic, 0))
 
     def note(self, offset: int) -> None:
         """What Kafka Connect has written down."""
@@ -201,7 +201,7 @@ def test_the_tail_is_listed_exported_and_brought_over_once(lost: Lost, tmp_path:
     assert (record.key(), record.timestamp()[1]) == (b"k", lost.began + 10)
     assert dict(record.headers())["kafka_dr.salvage.offset"] == b"10"
     # The flow must not bring it over as well.
-    assert lost.copied == 14
+    assert lost.last_replicated_offset == 14
     again = lost.run("replay")
     assert (again["changed"], again["records"]) == (False, 0)
     assert len(lost.brought()) == 5
@@ -226,17 +226,17 @@ def test_what_a_killed_worker_had_copied_and_not_noted_is_no_tail(lost: Lost) ->
     lost.send(10)
     lost.note(6)
     row = lost.run()["partitions"][0]
-    assert (row["already_copied"], row["begin"], row["records"]) == (3, 10, 1)
+    assert (row["already_replicated"], row["begin"], row["records"]) == (3, 10, 1)
     # It may have died before it noted anything at all.
     lost.note(-1)
     row = lost.run()["partitions"][0]
-    assert (row["already_copied"], row["begin"], row["records"]) == (10, 10, 1)
+    assert (row["already_replicated"], row["begin"], row["records"]) == (10, 10, 1)
     # Where retention has taken the beginning of the copy, that proves nothing any more: a record too many.
     replica = TopicPartition(f"{lost.p}.{lost.topic}", 0, 1)
     admin = AdminClient({"bootstrap.servers": lost.servers(lost.b)})  # it must outlive what it is asked
     admin.delete_records([replica])[replica].result()
     row = lost.run()["partitions"][0]
-    assert (row["already_copied"], row["begin"], row["records"]) == (0, 0, 11)
+    assert (row["already_replicated"], row["begin"], row["records"]) == (0, 0, 11)
 
 
 def test_a_flow_that_runs_a_topic_of_another_life_and_a_tail_with_a_hole_are_refused(lost: Lost) -> None:
@@ -269,7 +269,7 @@ def test_a_side_that_came_back_shorter_is_named_and_the_flow_goes_on_from_there(
     lost.plan(begin=20, end=30, through=30)
     assert lost.run()["partitions"][0]["truncated"] == [10, 30]
     assert lost.run("replay", accept_expired=[lost.topic])["rc"] == 0
-    assert lost.copied == 9
+    assert lost.last_replicated_offset == 9
     lost.send(10)
     row = lost.run()["partitions"][0]
     assert (row["begin"], row["end"], row["truncated"]) == (10, 11, None)

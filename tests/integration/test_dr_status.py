@@ -42,7 +42,7 @@ class Pair:
         self.plain, self.tx, self.open, self.gone, self.cut, self.alone, self.large = (
             f"status-{name}-{run}" for name in ("plain", "tx", "open", "gone", "cut", "alone", "large")
         )
-        self.copied = [self.plain, self.tx, self.open, self.gone, self.cut]
+        self.last_replicated_offset = [self.plain, self.tx, self.open, self.gone, self.cut]
         self.group = f"status-{run}"
 
     def servers(self, alias: str) -> str:
@@ -63,7 +63,7 @@ class Pair:
         params = {
             **ends,
             "connect_url": self.clusters[flow["target"]]["connect_url"],
-            "topics": topics or self.copied,
+            "topics": topics or self.last_replicated_offset,
             "groups": [self.group],
             "replication_factor": 1,
             "tasks_max": 1,
@@ -101,7 +101,7 @@ class Pair:
 def pair(lab: Any) -> Iterator[Pair]:
     """Both flows run; they are deleted at the end, so that no heartbeat goes round between several pairs."""
     made = Pair(lab)
-    made.make_topics(*made.copied, made.alone, made.large)
+    made.make_topics(*made.last_replicated_offset, made.alone, made.large)
     for flow in (THERE, BACK):
         made.flow(flow, "running")
     yield made
@@ -130,7 +130,7 @@ def only(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_flows_are_waited_for_until_records_or_heartbeats_prove_them(pair: Pair) -> None:
-    result = pair.status(*pair.copied, flows=[THERE, BACK], wait_for="flowing", wait_timeout=120)
+    result = pair.status(*pair.last_replicated_offset, flows=[THERE, BACK], wait_for="flowing", wait_timeout=120)
     assert (result["rc"], result["changed"], result["verdict"]) == (0, False, "PROVEN")
     assert [flow["name"] for flow in result["status"]["flows"]] == [f"{P}->{B}", f"{B}->{P}"]
     assert result["status"]["missing"] == []
@@ -142,9 +142,9 @@ def test_everything_copied_has_no_lag_and_the_same_ends(pair: Pair) -> None:
     pair.send(pair.plain, 20)
     result = pair.status(wait_for="copied")
     assert result["rc"] == 0, result["msg"]
-    look = pair.status()
-    row = only(look)
-    assert look["verdict"] == "PROVEN"
+    observation = pair.status()
+    row = only(observation)
+    assert observation["verdict"] == "PROVEN"
     assert row["end"] == row["replica_end"]
 
 
@@ -163,11 +163,11 @@ def test_a_wait_for_a_stopped_flow_ends_at_its_bound_and_names_the_partition(pai
     with stopped(pair):
         pair.send(pair.plain, 2)
         result = pair.status(wait_for="copied", wait_timeout=3)
-        assert (result["error"]["code"], result["status"]["flows"][0]["lag"]) == ("not_copied", 2)
+        assert (result["error"]["code"], result["status"]["flows"][0]["lag"]) == ("not_replicated", 2)
         assert "did not get there" in result["msg"]
         assert f"{pair.plain}-0: copied up to" in result["msg"]
         stalled = pair.status(wait_for="copied", wait_timeout=90, stall_timeout=1)
-        assert stalled["error"]["code"] == "not_copied"
+        assert stalled["error"]["code"] == "not_replicated"
         assert "stopped moving for 1 s" in stalled["msg"]
         assert stalled["waited_s"] < 60
     assert pair.status(wait_for="copied")["rc"] == 0
@@ -175,7 +175,7 @@ def test_a_wait_for_a_stopped_flow_ends_at_its_bound_and_names_the_partition(pai
 
 def test_running_is_not_believed_when_nothing_moves(pair: Pair) -> None:
     """Its topic list lost the topic: the connector and its task are RUNNING, and copy nothing of it."""
-    others = [name for name in pair.copied if name != pair.plain]
+    others = [name for name in pair.last_replicated_offset if name != pair.plain]
     assert pair.status(wait_for="copied")["rc"] == 0
     pair.flow(THERE, "running", others, parts=["source"])
     try:
@@ -261,7 +261,7 @@ def test_an_open_transaction_is_named_and_waited_for(pair: Pair) -> None:
     producer.flush(30)
     try:
         result = pair.status(pair.open, wait_for="copied", wait_timeout=4)
-        assert result["error"]["code"] == "not_copied"
+        assert result["error"]["code"] == "not_replicated"
         assert f"{pair.open}-0: an open transaction holds back 1 offsets" in result["msg"]
     finally:
         producer.abort_transaction(30)
@@ -502,7 +502,7 @@ def test_a_record_that_is_too_large_for_the_flow_is_named_with_the_setting_that_
     assert "producer.override.compression.type" in raised["msg"]
     both = {"producer.override.max.request.size": "4000000", "producer.override.compression.type": "zstd"}
     assert settle(**quick, **both)["rc"] == 0
-    copied = pair.status(pair.large, wait_for="copied")
-    assert copied["rc"] == 0, copied["msg"]
-    (row,) = copied["status"]["flows"][0]["partitions"]
+    last_replicated_offset = pair.status(pair.large, wait_for="copied")
+    assert last_replicated_offset["rc"] == 0, last_replicated_offset["msg"]
+    (row,) = last_replicated_offset["status"]["flows"][0]["partitions"]
     assert (row["end"], row["replica_end"]) == (1, 1)

@@ -96,7 +96,7 @@ class Pair:
         result = run_module(connect_mirror, params)
         assert result["rc"] == 0, result["msg"]
 
-    def wait_copied(self, *flows: dict[str, str]) -> None:
+    def wait_replicated(self, *flows: dict[str, str]) -> None:
         params = {"clusters": self.clusters, "topics": self.topics, "flows": list(flows), "wait_for": "copied"}
         result = run_module(dr_status_info, as_pair({**params, "wait_timeout": 120}))
         assert result["rc"] == 0, result["msg"]
@@ -156,7 +156,7 @@ def pair(lab: Any) -> Iterator[Pair]:
     made.send(P, made.late, 0, 3)
     made.send(P, made.hanging, 0, 3)
     transactions(made)
-    made.wait_copied(THERE, BACK)
+    made.wait_replicated(THERE, BACK)
     made.flow(THERE, "stopped")
     yield made
     for flow in (THERE, BACK):
@@ -173,8 +173,8 @@ def transactions(pair: Pair) -> None:
             producer.produce(pair.tx, f"{number}/{record}", partition=0)
         producer.flush(30)
         producer.abort_transaction(30) if number % 3 == 0 else producer.commit_transaction(30)
-    looked = wait_until(lambda: pair.end(P, pair.tx), lambda end: end == 40, Bounds(30, 0.05))
-    assert looked.done, "the markers of ended transactions were not written"
+    observed = wait_until(lambda: pair.end(P, pair.tx), lambda end: end == 40, Bounds(30, 0.05))
+    assert observed.done, "the markers of ended transactions were not written"
 
 
 def by_place(result: dict[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
@@ -230,8 +230,8 @@ def test_the_barrier_is_told_with_what_cannot_be_read_again_later(pair: Pair) ->
     assert barrier["copied"] == {pair.main: {"0": COUNT - 1, "1": COUNT - 1}}
     assert barrier["starts"] == {pair.main: {"0": 0, "1": 0}}
     assert barrier["cut"] == {pair.main: {"0": BACKWARD, "1": BACKWARD}}
-    told = {(topic, int(n)): at for topic, parts in barrier["positions"][group].items() for n, at in parts.items()}
-    assert told == commits
+    reported = {(topic, int(n)): at for topic, parts in barrier["positions"][group].items() for n, at in parts.items()}
+    assert reported == commits
 
 
 def test_a_tail_of_markers_and_aborted_records_is_read_to_the_end(pair: Pair) -> None:
@@ -276,7 +276,7 @@ def test_without_topic_ids_only_the_log_start_is_safe_and_it_is_refused_unless_r
 ) -> None:
     group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 1): 8})
     result = pair.translate(group, topic_ids={})
-    assert (result["rc"], result["error"]["code"]) == (1, "group_behind")
+    assert (result["rc"], result["error"]["code"]) == (1, "group_lagging")
     assert f'group "{group}" on {P}.{pair.main}-1' in result["msg"]
     assert "kafka_dr_group_lag=reread" in result["error"]["hint"]
     accepted = pair.translate(group, topic_ids={}, group_lag="reread")
@@ -316,7 +316,7 @@ def test_on_the_original_the_higher_of_reverse_and_the_trusted_position_counts(
 ) -> None:
     """R7: everything below either was read."""
     group = pair.group(P, {**pair.ends(P, pair.main), (replica(B, pair.main), 0): 2, (replica(B, pair.main), 1): 6})
-    # A commit that nobody vouches for may come from a drill.
+    # A commit that nobody vouches for may come from a rehearsal.
     pair.group(B, {(pair.main, 0): 5}, group)
     own = {} if trusted is None else {group: {pair.main: {"0": trusted}}}
     result = pair.translate(group, trusted_offsets=own)
@@ -500,7 +500,7 @@ def test_without_a_barrier_a_position_that_is_not_copied_is_waited_for_within_th
     pair.send(P, pair.late, 0, 1)
     group = pair.group(P, {(pair.late, 0): pair.end(P, pair.late)})
     result = pair.translate(group, topics=[pair.late], barrier=False, group_lag="reread", wait_timeout=2)
-    assert result["error"]["code"] == "not_copied"
+    assert result["error"]["code"] == "not_replicated"
     assert f"{pair.late}-0 copied 2, position" in result["msg"]
     # What lies behind the group's own position does not matter to it.
     pair.group(P, {(pair.late, 0): 3}, group)
@@ -537,11 +537,11 @@ class Bare:
         self.pair = Pair(lab, self.p, self.b)
         self.pair.topics = [self.pair.main]
         self.pair.make_topics()
-        self.syncs, self.beats = f"mm2-offset-syncs.{self.p}.internal", f"{self.p}.heartbeats"
+        self.syncs, self.heartbeats = f"mm2-offset-syncs.{self.p}.internal", f"{self.p}.heartbeats"
         self.pair.flow(self.there, "running")
         for partition in (0, 1):
             self.pair.send(self.p, self.pair.main, partition, COUNT)
-        self.pair.wait_copied(self.there)
+        self.pair.wait_replicated(self.there)
         self.pair.flow(self.there, "stopped")
         # MirrorMaker 2's own.
         self.real = self._written()
@@ -605,7 +605,7 @@ def bare(lab: Any) -> Iterator[Bare]:
     made = Bare(lab)
     yield made
     made.pair.flow(made.there, "absent")
-    for topic in (made.syncs, made.beats):
+    for topic in (made.syncs, made.heartbeats):
         made.write(topic, None)
 
 
@@ -678,7 +678,7 @@ def expired(lab: Any) -> Iterator[Bare]:
         made.delete(made.b, made.replica, partition, gone)
     yield made
     made.pair.flow(made.there, "absent")
-    for topic in (made.syncs, made.beats):
+    for topic in (made.syncs, made.heartbeats):
         made.write(topic, None)
 
 
@@ -743,7 +743,7 @@ def test_the_reason_for_a_group_in_a_compacted_topic_says_so(bare: Bare) -> None
     try:
         (group,) = bare.groups(0, [25])
         result = bare.pair.translate(group)
-        assert result["error"]["code"] == "group_behind", result
+        assert result["error"]["code"] == "group_lagging", result
         assert "the source is compacted and the replica is compacted" in result["msg"]
         assert "may read some again" in result["msg"]
     finally:
@@ -756,18 +756,22 @@ def test_offset_syncs_before_their_start_are_ignored(bare: Bare) -> None:
     bare.write(bare.syncs, bare.real)
     name, end = f"{bare.p}->{bare.b}", len(bare.real)
 
-    def look(since: int) -> dict[str, Any]:
+    def observe(since: int) -> dict[str, Any]:
         return bare.offsets(groups, 0, offset_syncs_start={name: {bare.pair.main: since}})[25]
 
-    assert look(0)["checkpoint"] is not None
+    assert observe(0)["checkpoint"] is not None
     for since in (end, end + 100):
-        assert (look(since)["checkpoint"], look(since)["offset"], look(since)["quality"]) == (None, 25, "exact")
+        assert (observe(since)["checkpoint"], observe(since)["offset"], observe(since)["quality"]) == (
+            None,
+            25,
+            "exact",
+        )
     # Of another flow or topic that says nothing.
     for other in ({"X->Y": {bare.pair.main: end}}, {name: {"another": end}}):
-        assert bare.offsets(groups, 0, offset_syncs_start=other)[25] == look(0)
+        assert bare.offsets(groups, 0, offset_syncs_start=other)[25] == observe(0)
     # What was written since counts, what lies before does not.
     bare.write(bare.syncs, [sync(bare.pair.main, 0, 24, 24), sync(bare.pair.main, 0, 12, 12)])
-    assert [look(since)["checkpoint"] for since in (0, 1, 2)] == [13, 13, None]
+    assert [observe(since)["checkpoint"] for since in (0, 1, 2)] == [13, 13, None]
 
 
 @pytest.mark.parametrize(
@@ -816,12 +820,12 @@ def test_a_heartbeat_that_cannot_be_read_is_told(bare: Bare, value: bytes, code:
     """Written by a newer MirrorMaker 2, or by somebody else."""
     names = [name.encode() for name in (bare.p, bare.b)]
     bare.write(bare.syncs, bare.real)
-    bare.write(bare.beats, [(b"".join(struct.pack(">h", len(name)) + name for name in names), value)])
+    bare.write(bare.heartbeats, [(b"".join(struct.pack(">h", len(name)) + name for name in names), value)])
     groups = bare.groups(0, [8])
     try:
         result = bare.pair.translate(*groups)
     finally:
-        bare.write(bare.beats, None)
+        bare.write(bare.heartbeats, None)
     assert (result["rc"], result["error"]["code"]) == (1, code)
     assert text in result["msg"]
     assert "positions" not in result
@@ -862,7 +866,7 @@ def replayed(lab: Any) -> Iterator[Pair]:
         made.flow(back, "running")
         made.send(made.p, made.main, 0, 30)
         made.send(made.b, made.main, 0, BACKWARD)
-        made.wait_copied(there, back)
+        made.wait_replicated(there, back)
         made.flow(there, "stopped")
         made.send(made.p, made.main, 0, 10)
         params = {"clusters": made.clusters, "topics": made.topics, "source": made.p, "target": made.b}
@@ -871,7 +875,7 @@ def replayed(lab: Any) -> Iterator[Pair]:
         assert (replay["rc"], replay["records"]) == (0, 10), replay
         made.flow(there, "running")
         made.send(made.p, made.main, 0, 20)
-        made.wait_copied(there)
+        made.wait_replicated(there)
         made.flow(there, "stopped")
         assert made.end(made.b, replica(made.p, made.main)) == 50
         yield made

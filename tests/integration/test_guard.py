@@ -77,7 +77,7 @@ def test_a_run_is_held_until_it_is_taken_over(pair: Pair) -> None:
     assert run_module(dr_guard_info, {"guard": pair.guard()})["held"]
     pair.overtake()
     assert run_module(dr_guard_info, {"guard": pair.guard()})["error"]["code"] == "run_superseded"
-    assert run_module(dr_guard_info, {"guard": pair.guard(turn=1)})["held"]
+    assert run_module(dr_guard_info, {"guard": pair.guard(holder_generation=1)})["held"]
     assert not run_module(dr_guard_info, {"guard": {}})["held"]
 
 
@@ -105,7 +105,7 @@ def test_no_module_changes_anything_for_a_controller_that_was_overtaken(pair: Pa
     assert (there[created]["exists"], there[pair.payments]["exists"]) == (False, True)
     assert list(tmp_path.iterdir()) == []
     # The holder may.
-    mine = {**pair.guard(turn=1), "token": {"journal": 1.0, "epoch": 2, "turn": 1}}
+    mine = {**pair.guard(holder_generation=1), "token": {"journal": 1.0, "epoch": 2, "turn": 1}}
     assert run_module(client_control, {"clients": [client], "guard": mine})["rc"] == 0
     assert (tmp_path / "ran").exists()
 
@@ -113,7 +113,7 @@ def test_no_module_changes_anything_for_a_controller_that_was_overtaken(pair: Pa
 def test_a_run_that_is_overtaken_between_two_effects_of_one_module_is_refused_the_second(pair: Pair) -> None:
     held = Held.of({**pair.guard(), "any_side": False})
     assert held is not None
-    assert (held.claim.run, held.claim.turn) == (pair.run["run_id"], 0)
+    assert (held.claim.run, held.claim.holder_generation) == (pair.run["run_id"], 0)
     guard = Guard(held, 15.0)
     guard()
     pair.overtake()
@@ -134,21 +134,21 @@ def test_a_lease_is_held_until_another_process_ends_it_whatever_the_clocks_say(p
     lease = Lease(pair.name, "enable", "", "enable-1", now, now + 2.0, holder={"host": "elsewhere"})
     lease = replace(lease, holder={"host": "elsewhere", "pid": 1, "born": 1, "command": ""})
     write_lease(pair.kafkas(), pair.state, lease)
-    held = {"guard": pair.guard(run=None, turn=None, lease="enable-1")}
+    held = {"guard": pair.guard(run=None, holder_generation=None, lease="enable-1")}
     assert run_module(dr_guard_info, held)["held"]
     before = time.monotonic()
     taken = pair.note("read", lease="disable")
     # Watched here for its whole length, never compared with this machine's time of day.
     assert time.monotonic() - before > 2.0
     assert run_module(dr_guard_info, held)["error"]["code"] == "run_superseded"
-    mine = {"guard": pair.guard(run=None, turn=None, lease=taken["owner"]["lease"])}
+    mine = {"guard": pair.guard(run=None, holder_generation=None, lease=taken["owner"]["lease"])}
     assert run_module(dr_guard_info, mine)["held"]
 
 
 def test_the_first_proof_takes_tenths_of_a_second_and_each_further_one_far_less(pair: Pair) -> None:
     held = Held.of({**pair.guard(), "any_side": False})
     assert held is not None
-    assert (held.claim.run, held.claim.turn) == (pair.run["run_id"], 0)
+    assert (held.claim.run, held.claim.holder_generation) == (pair.run["run_id"], 0)
     guard = Guard(held, 15.0)
     spent = []
     for _number in range(6):

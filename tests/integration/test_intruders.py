@@ -45,7 +45,7 @@ from brokers import commit
 pytestmark = pytest.mark.integration
 
 Flow = dict[str, str]
-LOOKS, PARTITIONS = 10, 6
+OBSERVATIONS, PARTITIONS = 10, 6
 
 
 class Pair:
@@ -142,12 +142,12 @@ class Pair:
         rest = self.worker(flow["target"])
         try:
             rest.create(name, {**config, "name": name, "heartbeats.replication.enabled": "false"}, "RUNNING")
-            looked = wait_until(
+            observed = wait_until(
                 lambda: rest.connectors().get(name),
                 lambda found: found is not None and found.running and len(found.tasks) > 0,
                 Bounds(60, 0.2),
             )
-            assert looked.done, looked.state
+            assert observed.done, observed.state
             yield name
         finally:
             rest.stop(name)
@@ -170,7 +170,7 @@ class Pair:
         assert result["rc"] == 0, result["msg"]
         return [text for text in result["status"]["missing"] if "heartbeat" not in text]
 
-    def wait_copied(self, *topics: str) -> None:
+    def wait_replicated(self, *topics: str) -> None:
         result = self.status(*topics, wait_for="copied")
         assert result["rc"] == 0, result["msg"]
 
@@ -269,7 +269,7 @@ def test_a_producer_that_writes_into_the_prefixed_replica_is_named_and_stops_the
     replica = pair.replica(topic)
     with pair.running(pair.there, topic):
         pair.send(pair.p, topic, 8)
-        pair.wait_copied(topic)
+        pair.wait_replicated(topic)
         assert pair.missing(topic) == []
         pair.send(pair.b, replica, 3)
         named = pair.missing(topic)
@@ -302,7 +302,7 @@ def test_a_record_that_is_written_on_the_idle_side_of_one_topic_is_named(same: P
     with pair.running(pair.there, topic):
         for partition in (0, 1):
             pair.send(pair.p, topic, 4, partition)
-        pair.wait_copied(topic)
+        pair.wait_replicated(topic)
         assert pair.missing(topic) == []
         pair.send(pair.b, topic, 1, 1)
         assert pair.missing(topic) == [
@@ -320,7 +320,7 @@ def test_a_flow_that_was_told_to_leave_a_long_tail_out_is_not_taken_for_an_intru
     pair, topic = prefixed, prefixed.topic()
     with pair.running(pair.there, topic):
         pair.send(pair.p, topic, 8)
-        pair.wait_copied(topic)
+        pair.wait_replicated(topic)
     pair.send(pair.p, topic, 1500)
     name = f"{pair.p}->{pair.b}.MirrorSourceConnector"
     change_offsets(pair.worker(pair.b), name, pair.p, {(topic, 0): pair.end(pair.p, topic) - 1})
@@ -338,26 +338,26 @@ def test_a_fast_flow_is_not_taken_for_an_intruder(prefixed: Pair, same: Pair, po
     """Of the two topics one is written without a pause, the other one by many records at a time."""
     pair = prefixed if policy == "default" else same
     steady, bursts = topics = [pair.topic(PARTITIONS) for _number in range(2)]
-    looks = []
+    observations = []
     with pair.running(pair.there, *topics):
         for topic in topics:
             pair.send(pair.p, topic, 5)
-        pair.wait_copied(*topics)
+        pair.wait_replicated(*topics)
         with producing(pair, steady, 20, 0.01) as one, producing(pair, bursts, 2000, 0.03) as many:
-            for _look in range(LOOKS):
+            for _observation in range(OBSERVATIONS):
                 before = one(), many()
-                looks.append(pair.missing(*topics))
+                observations.append(pair.missing(*topics))
                 # Both were at work since that look began, so the next one is another one.
                 went = wait_until(lambda: (one(), many()), both_above(before), Bounds(30, 0.02))
                 assert went.done
-        pair.wait_copied(*topics)
+        pair.wait_replicated(*topics)
         assert pair.missing(*topics) == []
     for topic in topics:
         assert [pair.end(pair.b, pair.replica(topic), number) for number in range(PARTITIONS)] == [
             pair.end(pair.p, topic, number) for number in range(PARTITIONS)
         ]
-    assert [text for look in looks for text in look if steady in text] == []
-    assert [text for look in looks for text in look if bursts in text] == []
+    assert [text for observation in observations for text in observation if steady in text] == []
+    assert [text for observation in observations for text in observation if bursts in text] == []
 
 
 def both_above(before: tuple[int, int]) -> Callable[[tuple[int, int]], bool]:
@@ -414,7 +414,7 @@ def test_no_barrier_while_the_other_direction_runs(same: Pair) -> None:
     journal = Journal(pair)
     with pair.running(pair.there, topic):
         pair.send(pair.p, topic, 4)
-        pair.wait_copied(topic)
+        pair.wait_replicated(topic)
     group = pair.group(topic)
 
     def refused(other: str, **more: Any) -> None:

@@ -116,15 +116,15 @@ def test_whoever_may_not_look_is_told_so_and_not_shown_an_empty_list(apply: Run,
 
 
 def test_whoever_may_only_look_sees_and_is_refused_the_change(apply: Run, who: str) -> None:
-    look = {"principal": "User:consumer", "operation": "describe", "resource_type": "cluster"}
-    apply([look])
+    observation = {"principal": "User:consumer", "operation": "describe", "resource_type": "cluster"}
+    apply([observation])
     try:
         assert apply([], principals=[who], user="consumer")["acls"] == []
         assert apply(rights(who), check=True, user="consumer")["changed"]
         result = apply(rights(who), user="consumer")
         assert (result["rc"], result["error"]["code"]) == (1, "not_authorized")
     finally:
-        apply([look], state="absent")
+        apply([observation], state="absent")
 
 
 def test_a_list_that_makes_no_sense_is_refused_as_a_whole(apply: Run, who: str) -> None:

@@ -70,7 +70,7 @@ def commit(cluster: dict[str, Any], servers: str) -> Run:
 
 
 @pytest.fixture
-def look(servers: str) -> Run:
+def observe(servers: str) -> Run:
     def run(group: str, **params: Any) -> dict[str, Any]:
         result = run_module(kafka_group_info, {"bootstrap_servers": servers, "groups": [group], **params})
         return {**result["groups"][0], "result": result}
@@ -99,8 +99,8 @@ def member(servers: str, topic: str, group: str) -> Iterator[Consumer]:
     consumer.close()
 
 
-def committed(look: Run, group: str) -> dict[tuple[str, int], int]:
-    return {(one["topic"], one["partition"]): one["offset"] for one in look(group)["positions"]}
+def committed(observation: Run, group: str) -> dict[tuple[str, int], int]:
+    return {(one["topic"], one["partition"]): one["offset"] for one in observe(group)["positions"]}
 
 
 def statuses(result: dict[str, Any]) -> list[str]:
@@ -111,7 +111,7 @@ def statuses(result: dict[str, Any]) -> list[str]:
 
 
 def test_positions_of_a_new_group_are_written_and_the_second_run_changes_nothing(
-    commit: Run, look: Run, topic: str, group: str
+    commit: Run, observation: Run, topic: str, group: str
 ) -> None:
     wanted = {group: [(topic, 0, 4), (topic, 1, RECORDS)]}
 
@@ -128,14 +128,14 @@ def test_positions_of_a_new_group_are_written_and_the_second_run_changes_nothing
         "status": "done",
     }
     assert (again["changed"], statuses(again), again["changes"]) == (False, ["unchanged"] * 2, [])
-    assert committed(look, group) == {(topic, 0): 4, (topic, 1): RECORDS}
+    assert committed(observation, group) == {(topic, 0): 4, (topic, 1): RECORDS}
 
 
-def test_check_mode_shows_the_same_and_writes_nothing(commit: Run, look: Run, topic: str, group: str) -> None:
+def test_check_mode_shows_the_same_and_writes_nothing(commit: Run, observation: Run, topic: str, group: str) -> None:
     wanted = {group: [(topic, 0, 4)]}
 
     planned = commit(wanted, check=True)
-    assert (look(group)["state"], committed(look, group)) == ("DEAD", {})
+    assert (observe(group)["state"], committed(observation, group)) == ("DEAD", {})
     done = commit(wanted)
 
     assert (planned["changed"], statuses(planned)) == (True, ["planned"])
@@ -158,26 +158,26 @@ def test_a_consumer_goes_on_exactly_at_the_written_position(commit: Run, topic: 
     assert (message.partition(), message.offset(), message.value()) == (0, 7, b"7")
 
 
-def test_going_back_is_refused_unless_asked_for(commit: Run, look: Run, topic: str, group: str) -> None:
+def test_going_back_is_refused_unless_asked_for(commit: Run, observation: Run, topic: str, group: str) -> None:
     commit({group: [(topic, 0, 8), (topic, 1, 8)]})
     lower = {group: [(topic, 0, 5), (topic, 1, 9)]}
 
     refused = commit(lower)
     assert (refused["failed"], refused["changed"], refused["error"]["code"]) == (True, False, "position_lower")
     assert "higher position on 1 partitions" in refused["msg"]
-    assert committed(look, group) == {(topic, 0): 8, (topic, 1): 8}
+    assert committed(observation, group) == {(topic, 0): 8, (topic, 1): 8}
 
     kept = commit(lower, lower="keep")
     assert (statuses(kept), kept["lowered"]) == (["kept", "done"], 0)
-    assert committed(look, group) == {(topic, 0): 8, (topic, 1): 9}
+    assert committed(observation, group) == {(topic, 0): 8, (topic, 1): 9}
 
     lowered = commit(lower, lower="lower")
     assert (statuses(lowered), lowered["lowered"]) == (["done", "unchanged"], 1)
-    assert committed(look, group) == {(topic, 0): 5, (topic, 1): 9}
+    assert committed(observation, group) == {(topic, 0): 5, (topic, 1): 9}
 
 
 def test_what_somebody_else_moves_is_set_again_and_counted(
-    commit: Run, look: Run, topic: str, group: str, servers: str
+    commit: Run, observation: Run, topic: str, group: str, servers: str
 ) -> None:
     # As a task of MirrorMaker 2 does that hangs on a dead source: it raises the group once more, and ends.
     commit({group: [(topic, 0, 8), (topic, 1, 8)]})
@@ -197,7 +197,7 @@ def test_what_somebody_else_moves_is_set_again_and_counted(
         held = commit({group: [(topic, 0, 5), (topic, 1, 8)]}, lower="lower", settle=6)
         other.result()
     assert (held["failed"], held["moved"]) == (False, 1), held
-    assert committed(look, group) == {(topic, 0): 5, (topic, 1): 8}
+    assert committed(observation, group) == {(topic, 0): 5, (topic, 1): 8}
     assert commit({group: [(topic, 0, 5)]}, settle=0.5)["moved"] == 0
 
 
@@ -209,7 +209,7 @@ def test_what_somebody_else_moves_is_set_again_and_counted(
     ],
 )
 def test_a_position_that_cannot_be_read_from_stops_everything(
-    commit: Run, look: Run, topic: str, group: str, position: tuple[int, int], code: str
+    commit: Run, observation: Run, topic: str, group: str, position: tuple[int, int], code: str
 ) -> None:
     other = f"{group}-other"
     commit({group: [(topic, 0, 3)]})
@@ -219,17 +219,17 @@ def test_a_position_that_cannot_be_read_from_stops_everything(
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, code)
     assert set(statuses(result)) == {"refused"}
     assert "Nothing was written" in result["msg"]
-    assert committed(look, group) == {(topic, 0): 3}
-    assert committed(look, other) == {}
+    assert committed(observation, group) == {(topic, 0): 3}
+    assert committed(observation, other) == {}
 
 
-def test_a_missing_topic_is_refused_and_not_created(commit: Run, look: Run, group: str, servers: str) -> None:
+def test_a_missing_topic_is_refused_and_not_created(commit: Run, observation: Run, group: str, servers: str) -> None:
     name = f"missing-{group}"
 
     result = commit({group: [(name, 0, 0)]})
 
     assert result["error"]["code"] == "unknown_partition"
-    assert look(group)["state"] == "DEAD"
+    assert observe(group)["state"] == "DEAD"
     absent = {"bootstrap_servers": servers, "topics": [{"name": name}], "state": "absent"}
     assert run_module(kafka_topic, absent)["changed"] is False
 
@@ -246,29 +246,29 @@ def test_expired_positions_are_refused(commit: Run, topic: str, group: str, serv
 
 
 def test_an_active_group_is_refused_with_its_members(
-    commit: Run, look: Run, topic: str, group: str, member: Consumer
+    commit: Run, observation: Run, topic: str, group: str, member: Consumer
 ) -> None:
     result = commit({group: [(topic, 0, 3)], f"{group}-idle": [(topic, 0, 3)]})
 
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, "group_active")
     assert "settlement-app" in result["msg"]
-    assert committed(look, group) == committed(look, f"{group}-idle") == {}
+    assert committed(observation, group) == committed(observation, f"{group}-idle") == {}
 
 
-def test_several_groups_are_written_in_one_run(commit: Run, look: Run, topic: str, group: str) -> None:
+def test_several_groups_are_written_in_one_run(commit: Run, observation: Run, topic: str, group: str) -> None:
     groups = [f"{group}-{number}" for number in range(5)]
 
     result = commit({name: [(topic, 0, number)] for number, name in enumerate(groups)})
 
     assert statuses(result) == ["done"] * 5
-    assert [committed(look, name) for name in groups] == [{(topic, 0): number} for number in range(5)]
+    assert [committed(observation, name) for name in groups] == [{(topic, 0): number} for number in range(5)]
 
 
-def test_the_wrong_cluster_is_refused(commit: Run, look: Run, topic: str, group: str) -> None:
+def test_the_wrong_cluster_is_refused(commit: Run, observation: Run, topic: str, group: str) -> None:
     result = commit({group: [(topic, 0, 1)]}, expected_cluster_id="another")
 
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, "wrong_cluster")
-    assert look(group)["state"] == "DEAD"
+    assert observe(group)["state"] == "DEAD"
 
 
 def test_a_list_with_mistakes_is_refused_before_connecting() -> None:
@@ -284,27 +284,27 @@ def test_a_list_with_mistakes_is_refused_before_connecting() -> None:
 # ---- looking
 
 
-def test_a_group_that_does_not_exist_has_no_numbers(look: Run, topic: str, group: str) -> None:
-    found = look(group, topics=[topic], check_data=True)
+def test_a_group_that_does_not_exist_has_no_numbers(observation: Run, topic: str, group: str) -> None:
+    found = observe(group, topics=[topic], check_data=True)
 
     assert (found["state"], found["members"], found["lag"], found["read_to_end"]) == ("DEAD", [], None, None)
     assert [(one["offset"], one["lag"], one["end"]) for one in found["positions"]] == [(None, None, RECORDS)] * 2
 
 
 def test_lag_counts_offsets_and_is_unknown_where_a_position_is_missing(
-    commit: Run, look: Run, topic: str, group: str
+    commit: Run, observation: Run, topic: str, group: str
 ) -> None:
     commit({group: [(topic, 0, 4)]})
 
-    whole, known = look(group, topics=[topic]), look(group)
+    whole, known = observe(group, topics=[topic]), observe(group)
 
     assert [one["lag"] for one in whole["positions"]] == [6, None]
     assert (whole["lag"], known["lag"]) == (None, 6)
     assert known["positions"][0]["read_to_end"] is None
 
 
-def test_members_are_shown_with_their_partitions(look: Run, topic: str, group: str, member: Consumer) -> None:
-    found = look(group)
+def test_members_are_shown_with_their_partitions(observation: Run, topic: str, group: str, member: Consumer) -> None:
+    found = observe(group)
 
     assert found["state"] == "STABLE"
     assert found["members"][0]["client_id"] == "settlement-app"
@@ -312,7 +312,7 @@ def test_members_are_shown_with_their_partitions(look: Run, topic: str, group: s
 
 
 def test_a_group_before_a_transaction_marker_has_read_to_the_end_although_its_lag_is_one(
-    commit: Run, look: Run, topic: str, group: str, servers: str
+    commit: Run, observation: Run, topic: str, group: str, servers: str
 ) -> None:
     producer = Producer({"bootstrap.servers": servers, "transactional.id": f"tx-{group}"})
     producer.init_transactions(20)
@@ -321,28 +321,28 @@ def test_a_group_before_a_transaction_marker_has_read_to_the_end_although_its_la
     producer.commit_transaction(20)
     # The marker is written after the commit returns, and takes one offset more.
     wait_until(
-        lambda: look(group, topics=[topic])["positions"][0]["end"], lambda end: end == RECORDS + 2, Bounds(20, 0.05)
+        lambda: observe(group, topics=[topic])["positions"][0]["end"], lambda end: end == RECORDS + 2, Bounds(20, 0.05)
     )
     commit({group: [(topic, 0, RECORDS + 1)]})
 
-    found = look(group, check_data=True)
+    found = observe(group, check_data=True)
 
     assert (found["lag"], found["read_to_end"]) == (1, True)
     commit({group: [(topic, 0, RECORDS)]}, lower="lower")
-    assert look(group, check_data=True)["read_to_end"] is False
+    assert observe(group, check_data=True)["read_to_end"] is False
 
 
 def test_an_empty_group_is_idle_and_an_active_one_is_not(
-    commit: Run, look: Run, topic: str, group: str, member: Consumer
+    commit: Run, observation: Run, topic: str, group: str, member: Consumer
 ) -> None:
     commit({f"{group}-empty": [(topic, 0, 1)]})
 
-    assert look(f"{group}-empty", settle_seconds=0.6)["idle"] is True
-    assert look(group, settle_seconds=0.6)["idle"] is False
-    assert look(group)["idle"] is None
+    assert observe(f"{group}-empty", settle_seconds=0.6)["idle"] is True
+    assert observe(group, settle_seconds=0.6)["idle"] is False
+    assert observe(group)["idle"] is None
 
 
-def test_commits_without_members_are_not_idle(look: Run, topic: str, group: str, servers: str) -> None:
+def test_commits_without_members_are_not_idle(observation: Run, topic: str, group: str, servers: str) -> None:
     """A reader with assign() leaves no other trace than its commits (R9)."""
     reader = Consumer({"bootstrap.servers": servers, "group.id": group, "enable.auto.commit": False})
     reader.assign([TopicPartition(topic, 0, 0)])
@@ -357,7 +357,7 @@ def test_commits_without_members_are_not_idle(look: Run, topic: str, group: str,
     worker = threading.Thread(target=go_on_committing)
     worker.start()
     try:
-        found = look(group, settle_seconds=2.0)
+        found = observe(group, settle_seconds=2.0)
     finally:
         stop.set()
         worker.join()
@@ -367,9 +367,9 @@ def test_commits_without_members_are_not_idle(look: Run, topic: str, group: str,
 
 
 def test_waiting_for_an_active_group_to_be_idle_ends_with_its_last_state(
-    look: Run, group: str, member: Consumer
+    observation: Run, group: str, member: Consumer
 ) -> None:
-    found = look(group, wait_for="idle", settle_seconds=0.2, wait_timeout=1)
+    found = observe(group, wait_for="idle", settle_seconds=0.2, wait_timeout=1)
 
     assert found["result"]["error"]["code"] == "wait_timeout"
     assert "STABLE" in found["result"]["msg"]
@@ -377,19 +377,19 @@ def test_waiting_for_an_active_group_to_be_idle_ends_with_its_last_state(
     assert found["state"] == "STABLE"
 
 
-def test_a_group_that_leaves_becomes_idle(look: Run, group: str, member: Consumer) -> None:
+def test_a_group_that_leaves_becomes_idle(observation: Run, group: str, member: Consumer) -> None:
     member.close()
 
-    found = look(group, wait_for="idle", settle_seconds=0.4, wait_timeout=30)
+    found = observe(group, wait_for="idle", settle_seconds=0.4, wait_timeout=30)
 
     assert (found["result"]["failed"], found["idle"]) == (False, True)
     assert found["result"]["waited"]["ended"] == "done"
 
 
-def test_waiting_for_a_group_that_does_not_read_stalls(commit: Run, look: Run, topic: str, group: str) -> None:
+def test_waiting_for_a_group_that_does_not_read_stalls(commit: Run, observation: Run, topic: str, group: str) -> None:
     commit({group: [(topic, 0, 2)]})
 
-    found = look(group, wait_for="read_to_end", wait_timeout=60, stall_timeout=0.8)
+    found = observe(group, wait_for="read_to_end", wait_timeout=60, stall_timeout=0.8)
 
     assert found["result"]["error"]["code"] == "wait_stalled"
     assert "8 offsets from the end" in found["result"]["msg"]

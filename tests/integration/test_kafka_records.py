@@ -62,10 +62,10 @@ def transaction(producer: Producer, topic: str, values: range, commit: bool = Tr
 
 def stable_end(kafka: Kafka, topic: str, end: int) -> int:
     """The last stable offset, once the markers of ended transactions are written: brokers do that afterwards."""
-    looked = wait_until(
+    observed = wait_until(
         lambda: log_ranges(kafka, {(topic, 0)})[topic, 0][1], lambda found: found >= end, Bounds(20, 0.05)
     )
-    return looked.state
+    return observed.state
 
 
 def offsets(found: list[records.Record]) -> list[int]:
@@ -182,7 +182,7 @@ def test_what_lies_behind_several_positions_of_one_partition(kafka: Kafka, topic
     stable_end(kafka, topic, 7)
     places = {((topic, 0), offset) for offset in (0, 5, 6, 7, 9)} | {((topic, 1), 0)}
 
-    found = records.data_behind(kafka, places, log_ranges(kafka, {(topic, 0), (topic, 1)}))
+    found = records.data_after(kafka, places, log_ranges(kafka, {(topic, 0), (topic, 1)}))
 
     assert {(key[1], offset): answer for (key, offset), answer in found.items()} == {
         (0, 0): True,

@@ -40,7 +40,7 @@ def apply(cluster: dict[str, Any]) -> Run:
 
 
 @pytest.fixture
-def look(cluster: dict[str, Any]) -> Run:
+def observe(cluster: dict[str, Any]) -> Run:
     def run(name: str, **params: Any) -> dict[str, Any]:
         base = {"bootstrap_servers": cluster["bootstrap_servers"], "topics": [name]}
         found: dict[str, Any] = run_module(kafka_topic_info, {**base, **params})["topics"][0]
@@ -57,24 +57,26 @@ def actions(result: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(change["name"], change["action"], change["status"]) for change in result["changes"]]
 
 
-def test_a_topic_is_created_as_described_and_the_second_run_changes_nothing(apply: Run, look: Run, topic: str) -> None:
+def test_a_topic_is_created_as_described_and_the_second_run_changes_nothing(
+    apply: Run, observation: Run, topic: str
+) -> None:
     wanted = {"name": topic, "partitions": 3, "replication_factor": 1, "config": {"retention.ms": "7d"}}
 
     first, again = apply([wanted]), apply([wanted])
 
     assert (first["changed"], actions(first)) == (True, [(topic, "create", "done")])
     assert (again["changed"], again["changes"]) == (False, [])
-    found = look(topic, offsets=True)
+    found = observe(topic, offsets=True)
     assert (found["partitions"], found["replication_factor"], found["leaderless"]) == (3, 1, [])
     assert found["config"] == {"retention.ms": "604800000"}
     assert found["offsets"] == [{"partition": n, "start": 0, "end": 0} for n in range(3)]
 
 
-def test_check_mode_shows_the_same_changes_and_creates_nothing(apply: Run, look: Run, topic: str) -> None:
+def test_check_mode_shows_the_same_changes_and_creates_nothing(apply: Run, observation: Run, topic: str) -> None:
     wanted = [{"name": topic, "partitions": 2, "config": {"cleanup.policy": ["compact", "delete"]}}]
 
     planned = apply(wanted, check=True, diff=True)
-    assert look(topic)["exists"] is False
+    assert observe(topic)["exists"] is False
     done = apply(wanted, diff=True)
 
     assert actions(planned) == [(topic, "create", "planned")]
@@ -90,7 +92,7 @@ def test_check_mode_shows_the_same_changes_and_creates_nothing(apply: Run, look:
     )
 
 
-def test_partitions_are_added_and_settings_merged(apply: Run, look: Run, topic: str) -> None:
+def test_partitions_are_added_and_settings_merged(apply: Run, observation: Run, topic: str) -> None:
     apply([{"name": topic, "partitions": 1, "config": {"segment.ms": "1h", "retention.ms": -1}}])
 
     result = apply([{"name": topic, "partitions": 4, "config": {"retention.ms": 1000, "min.insync.replicas": 1}}])
@@ -98,12 +100,12 @@ def test_partitions_are_added_and_settings_merged(apply: Run, look: Run, topic: 
     assert actions(result) == [(topic, "add_partitions", "done"), (topic, "alter_config", "done")]
     # min.insync.replicas has the broker's default already: nothing is to be set.
     assert result["changes"][1]["before"] == {"retention.ms": "-1"}
-    found = look(topic)
+    found = observe(topic)
     assert (found["partitions"], found["leaderless"]) == (4, [])
     assert found["config"] == {"segment.ms": "3600000", "retention.ms": "1000"}
 
 
-def test_exact_takes_away_the_settings_that_are_not_named(apply: Run, look: Run, topic: str) -> None:
+def test_exact_takes_away_the_settings_that_are_not_named(apply: Run, observation: Run, topic: str) -> None:
     apply([{"name": topic, "partitions": 1, "config": {"segment.ms": "1h", "retention.ms": "1d"}}])
     wanted = [{"name": topic, "config": {"retention.ms": "1d"}}]
 
@@ -111,19 +113,19 @@ def test_exact_takes_away_the_settings_that_are_not_named(apply: Run, look: Run,
     result = apply(wanted, config_mode="exact")
 
     assert result["changes"][0]["after"] == {"segment.ms": None}
-    assert look(topic)["config"] == {"retention.ms": "86400000"}
+    assert observe(topic)["config"] == {"retention.ms": "86400000"}
     assert apply(wanted, config_mode="exact")["changed"] is False
 
 
-def test_a_setting_of_null_returns_to_its_default(apply: Run, look: Run, topic: str) -> None:
+def test_a_setting_of_null_returns_to_its_default(apply: Run, observation: Run, topic: str) -> None:
     apply([{"name": topic, "partitions": 1, "config": {"segment.ms": "1h"}}])
 
     assert apply([{"name": topic, "config": {"segment.ms": None}}])["changed"] is True
-    assert look(topic)["config"] == {}
+    assert observe(topic)["config"] == {}
     assert apply([{"name": topic, "config": {"segment.ms": None}}])["changed"] is False
 
 
-def test_fewer_partitions_are_refused_with_what_to_do(apply: Run, look: Run, topic: str) -> None:
+def test_fewer_partitions_are_refused_with_what_to_do(apply: Run, observation: Run, topic: str) -> None:
     apply([{"name": topic, "partitions": 3, "config": {}}])
 
     result = apply([{"name": topic, "partitions": 2, "config": {"retention.ms": "1d"}}])
@@ -131,7 +133,7 @@ def test_fewer_partitions_are_refused_with_what_to_do(apply: Run, look: Run, top
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, "partitions_fewer")
     assert "has 3 partitions, 2 wanted" in result["msg"]
     assert "Set partitions: 3" in result["error"]["hint"]
-    assert (look(topic)["partitions"], look(topic)["config"]) == (3, {})
+    assert (observe(topic)["partitions"], observe(topic)["config"]) == (3, {})
 
 
 def test_another_replication_factor_is_refused_with_what_to_do(apply: Run, topic: str) -> None:
@@ -173,41 +175,43 @@ def test_bad_settings_of_an_existing_topic_are_refused_in_check_mode(
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, "topic_refused")
 
 
-def test_one_refused_topic_does_not_keep_the_others_from_being_done(apply: Run, look: Run, topic: str) -> None:
+def test_one_refused_topic_does_not_keep_the_others_from_being_done(apply: Run, observation: Run, topic: str) -> None:
     good, bad = f"{topic}-good", f"{topic}-bad"
 
     result = apply([{"name": bad, "replication_factor": 3}, {"name": good, "partitions": 2}])
 
     assert (result["failed"], result["changed"]) == (True, True)
     assert sorted(actions(result)) == [(bad, "create", "failed"), (good, "create", "done")]
-    assert (look(bad)["exists"], look(good)["partitions"]) == (False, 2)
+    assert (observe(bad)["exists"], observe(good)["partitions"]) == (False, 2)
 
 
-def test_absent_deletes_the_named_topic_and_the_second_run_changes_nothing(apply: Run, look: Run, topic: str) -> None:
+def test_absent_deletes_the_named_topic_and_the_second_run_changes_nothing(
+    apply: Run, observation: Run, topic: str
+) -> None:
     apply([{"name": topic, "partitions": 1}])
 
     assert actions(apply([{"name": topic}], state="absent", check=True)) == [(topic, "delete", "planned")]
-    assert look(topic)["exists"] is True
+    assert observe(topic)["exists"] is True
     assert actions(apply([{"name": topic}], state="absent")) == [(topic, "delete", "done")]
-    assert look(topic)["exists"] is False
+    assert observe(topic)["exists"] is False
     assert apply([{"name": topic}], state="absent")["changed"] is False
 
 
-def test_a_list_with_an_internal_topic_deletes_nothing(apply: Run, look: Run, topic: str) -> None:
+def test_a_list_with_an_internal_topic_deletes_nothing(apply: Run, observation: Run, topic: str) -> None:
     apply([{"name": topic, "partitions": 1}])
 
     result = apply([{"name": topic}, {"name": "mm2-offset-syncs.B.internal"}], state="absent")
 
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, "topic_internal")
-    assert look(topic)["exists"] is True
+    assert observe(topic)["exists"] is True
 
 
-def test_the_wrong_cluster_is_refused_before_anything_else(apply: Run, look: Run, topic: str) -> None:
+def test_the_wrong_cluster_is_refused_before_anything_else(apply: Run, observation: Run, topic: str) -> None:
     result = apply([{"name": topic}], expected_cluster_id="another-cluster")
 
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, "wrong_cluster")
     assert "another-cluster" in result["msg"]
-    assert look(topic)["exists"] is False
+    assert observe(topic)["exists"] is False
 
 
 def test_a_broker_that_is_down_is_named(topic: str) -> None:
@@ -220,8 +224,8 @@ def test_a_broker_that_is_down_is_named(topic: str) -> None:
     assert "127.0.0.1:1" in result["msg"]
 
 
-def test_asking_for_a_missing_topic_does_not_create_it(cluster: dict[str, Any], look: Run, topic: str) -> None:
-    assert look(topic, offsets=True, config="all") == {
+def test_asking_for_a_missing_topic_does_not_create_it(cluster: dict[str, Any], observation: Run, topic: str) -> None:
+    assert observe(topic, offsets=True, config="all") == {
         "name": topic,
         "exists": False,
         **dict.fromkeys(

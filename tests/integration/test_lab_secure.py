@@ -144,8 +144,8 @@ def test_no_password_was_in_a_process_list_while_it_started(secure_start: Start)
 
 def test_no_password_is_in_what_the_lab_says(secure_start: Start) -> None:
     lab = secure_start.lab
-    told = [secure_start.output, json.dumps(lab.info()), json.dumps(lab.status()), lab.paths.state_file.read_text()]
-    assert leaks(lab, told) == []
+    reported = [secure_start.output, json.dumps(lab.info()), json.dumps(lab.status()), lab.paths.state_file.read_text()]
+    assert leaks(lab, reported) == []
     assert lab.info()["security"]["passwords"] == str(lab.paths.security.passwords)
 
 
@@ -259,11 +259,13 @@ def test_mirrormaker_2_copies_and_its_connectors_hold_references_only(secure_lab
     try:
         wanted = ends(secure_lab, "P", topic)
         bounds = Bounds(60.0, 0.25)
-        copied = wait_until(lambda: ends(secure_lab, "B", f"P.{topic}"), lambda found: found == wanted, bounds)
-        assert copied.done, f"wanted {wanted}, found {copied.state}"
-        told = answers(secure_lab)
-        assert any(f"{secure_lab.paths.security.passwords}:flow}}" in text for text in told)
-        assert leaks(secure_lab, [*told, json.dumps(result), *command_lines()]) == []
+        last_replicated_offset = wait_until(
+            lambda: ends(secure_lab, "B", f"P.{topic}"), lambda found: found == wanted, bounds
+        )
+        assert last_replicated_offset.done, f"wanted {wanted}, found {last_replicated_offset.state}"
+        reported = answers(secure_lab)
+        assert any(f"{secure_lab.paths.security.passwords}:flow}}" in text for text in reported)
+        assert leaks(secure_lab, [*reported, json.dumps(result), *command_lines()]) == []
         assert leaking_files(secure_lab) == [], "logs, configurations and the topics of Kafka Connect among them"
         refused = [line for path in secure_lab.paths.root.glob("logs/*.log") for line in denied(path, "User:flow")]
         assert refused == []
@@ -318,6 +320,6 @@ def test_the_passwords_file_is_all_that_a_client_of_the_ledger_needs(secure_lab:
     from ledger.definition import define
 
     options = {"role": "producer", "endpoint_file": "x", "user": "producer"}
-    told = define("api", {**options, "password_file": str(secure_lab.paths.security.passwords)}).login()
-    assert told == {key: secure_lab.client("producer")[key] for key in ("sasl.username", "sasl.password")}
+    reported = define("api", {**options, "password_file": str(secure_lab.paths.security.passwords)}).login()
+    assert reported == {key: secure_lab.client("producer")[key] for key in ("sasl.username", "sasl.password")}
     assert os.access(secure_lab.paths.security.passwords, os.R_OK)

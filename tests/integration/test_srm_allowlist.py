@@ -88,9 +88,9 @@ class Site:
                     raise
 
 
-def until(look: Callable[[], Any], done: Callable[[Any], bool], seconds: float = 90) -> Any:
+def until(observe: Callable[[], Any], done: Callable[[Any], bool], seconds: float = 90) -> Any:
     deadline = time.monotonic() + seconds
-    while not done(found := look()):
+    while not done(found := observe()):
         assert time.monotonic() < deadline, found
         time.sleep(0.2)
     return found

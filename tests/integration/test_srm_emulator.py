@@ -107,12 +107,12 @@ class World:
         found = [read_checkpoint(*item) for item in self.read("P", "B.checkpoints.internal")]
         return [(item.upstream, item.downstream) for item in found if (item.group, item.topic) == (group, topic)]
 
-    def looks(self, alias: str, more: int = 2) -> None:
+    def observations(self, alias: str, more: int = 2) -> None:
         """Wait until the Driver has looked again, and again."""
         before = self.cm[alias].engine()["looks"]
         until(lambda: self.cm[alias].engine()["looks"] >= before + more)
 
-    def reverse_looks(self, more: int = 2) -> None:
+    def reverse_observations(self, more: int = 2) -> None:
         before = self.cm["P"].engine()["reverse_engine"]["looks"]
         until(lambda: self.cm["P"].engine()["reverse_engine"]["looks"] >= before + more)
 
@@ -174,7 +174,7 @@ def test_a_line_that_is_not_quite_right_does_nothing_and_says_nothing(world: Wor
         world.produce("P", "T", 10)
         world.control("B", "topics", "--source", "P", "--target", "B", "--add", "T")
     world.apply("B", {CONFIGS: f"{BASE}|{line}"})
-    world.looks("B")
+    world.observations("B")
     engine = world.cm["B"].engine()
     assert (engine["enabled"], engine["trouble"]) == (False, "")
     assert any(line.partition("=")[0] in note for note in engine["notes"])
@@ -184,7 +184,7 @@ def test_a_line_that_is_not_quite_right_does_nothing_and_says_nothing(world: Wor
 
 def test_the_right_line_acts_only_after_the_restart(world: World) -> None:
     world.cm["B"].put_config({CONFIGS: f"{BASE}|{BOTH}|tasks.max=2"})
-    world.looks("B")
+    world.observations("B")
     assert world.cm["B"].get(S)["configStalenessStatus"] == "STALE"
     assert world.cm["B"].engine()["enabled"] is False
     assert world.cm["B"].run("restart")["success"]
@@ -207,7 +207,7 @@ def test_a_topic_is_copied_once_it_is_on_the_list_and_not_when_it_is_denied(worl
     world.control("B", "--source", "P", "--target", "B", "topics", "--add-blacklist", "Lost.y")
     world.control("B", "topics", "--source", "P", "--target", "B", "--add", r"Listed,Lost\..*")
     until(lambda: world.end("B", "P.Listed") == 5 and world.end("B", "P.Lost.x") == 5)
-    world.looks("B")
+    world.observations("B")
     there = world.admin["B"].list_topics(timeout=10).topics
     assert not {"P.Lost.y", "P.Unlisted"} & set(there)
     text = world.control(
@@ -230,7 +230,7 @@ def test_a_list_of_another_case_matches_nothing(world: World) -> None:
     world.topic("P", "Payments")
     world.produce("P", "Payments", 5)
     world.control("B", "topics", "--source", "P", "--target", "B", "--add", "payments")
-    world.looks("B", 4)
+    world.observations("B", 4)
     assert "P.Payments" not in world.admin["B"].list_topics(timeout=10).topics
 
 
@@ -294,10 +294,10 @@ def test_a_reverse_checkpoint_follows_the_rule_once_everything_is_in_effect(worl
     assert world.cm["P"].engine()["reverse"] is False
     world.apply("P", {REVERSE: True})
     assert world.cm["P"].engine()["reverse"] is True
-    world.reverse_looks()
+    world.reverse_observations()
     assert world.reverse_checkpoints("G", "R") == [], "P__R matches nothing, and G is on one list only"
     world.control("P", "reverse-checkpointed-topics", "--source", "B", "--target", "P", "--add", "P.R")
-    world.reverse_looks()
+    world.reverse_observations()
     assert world.reverse_checkpoints("G", "R") == [], "G is on the list of one way only"
     world.control("B", "groups", "--source", "P", "--target", "B", "--add", "G")
     found = until(lambda: world.reverse_checkpoints("G", "R"))[-1]
@@ -315,7 +315,7 @@ def test_progress_on_the_replica_travels_and_a_higher_commit_stays(world: World)
     world.commit("P", "G", "R", 499)
     world.commit("B", "G", "P.R", 200)
     until(lambda: world.reverse_checkpoints("G", "R")[-1][0] == 200)
-    world.reverse_looks()
+    world.reverse_observations()
     assert world.position("P", "G", "R") == 499
 
 
@@ -332,7 +332,7 @@ def test_a_group_with_members_is_left_alone(world: World) -> None:
     until(lambda: member.poll(0.2) is None and member.assignment())
     world.commit("B", "Busy", "P.M", 10)
     until(lambda: world.reverse_checkpoints("Busy", "M"))
-    world.reverse_looks()
+    world.reverse_observations()
     assert world.position("P", "Busy", "M") is None
     member.close()
     until(lambda: world.position("P", "Busy", "M") == world.reverse_checkpoints("Busy", "M")[-1][1])
@@ -342,7 +342,7 @@ def test_a_restart_begins_the_timers_anew(world: World) -> None:
     world.apply("P", {CONFIGS: f"{BASE}|{BOTH}|emit.checkpoints.interval.seconds=600"})
     before = len(world.reverse_checkpoints("G", "R"))
     world.commit("B", "G", "P.R", 480)
-    world.looks("P", 3)
+    world.observations("P", 3)
     assert world.cm["P"].engine()["reverse"] is True
     assert len(world.reverse_checkpoints("G", "R")) == before
     world.apply("P", {CONFIGS: f"{BASE}|{BOTH}"})

@@ -137,7 +137,7 @@ class Pair:
         listed = admin.list_consumer_groups(request_timeout=15).result(20)
         assert {one.group_id: one.type for one in listed.valid}.get(group) == ConsumerGroupType.CONSUMER, listed
 
-    def wait_copied(self, source: str, target: str) -> None:
+    def wait_replicated(self, source: str, target: str) -> None:
         flows = [{"source": source, "target": target}]
         params = {"clusters": self.clusters, "topics": [self.topic], "flows": flows, "separator": SEPARATOR}
         result = run_module(dr_status_info, as_pair({**params, "wait_for": "copied", "wait_timeout": 90}))
@@ -187,7 +187,7 @@ def test_every_group_starts_at_its_next_record_whatever_the_values(pair: Pair, l
     pair.flow(leave, enter, "running")
     pair.send(leave)
     pair.read(leave)
-    pair.wait_copied(leave, enter)
+    pair.wait_replicated(leave, enter)
     pair.wait_checkpointed(enter, replica)
     pair.flow(leave, enter, "stopped")
 

@@ -74,12 +74,12 @@ class Legacy:
     def states(self) -> dict[str, str | None]:
         return {name: one.state for name, one in self.rest.connectors().items()}
 
-    def send(self, producer: Producer, mark: str, count: int) -> None:
+    def send(self, producer: Producer, fingerprint: str, count: int) -> None:
         """Records with values of their own, over all partitions."""
         for number in range(count):
-            producer.produce(TOPIC, value=f"{mark}-{number}", partition=number % PARTITIONS)
+            producer.produce(TOPIC, value=f"{fingerprint}-{number}", partition=number % PARTITIONS)
             producer.poll(0)
-            self.sent[f"{mark}-{number}"] += 1
+            self.sent[f"{fingerprint}-{number}"] += 1
         assert producer.flush(30) == 0
 
     @contextmanager
@@ -153,8 +153,8 @@ def adopted_under_load(pair: Scenario, size: int) -> dict[str, float]:
     legacy = set_up(pair)
     with legacy.load(size):
         pair.wait(lambda: legacy.replicated() >= size, 300, "the old connector replicates")
-        for mark in MARKS:
-            kill_at(pair, mark, "enable", ADOPT)
+        for fingerprint in MARKS:
+            kill_at(pair, fingerprint, "enable", ADOPT)
             outwait(pair)
         done = pair.playbook("enable", ADOPT)
     waited = wait_until(legacy.replicated, lambda found: found >= legacy.sent.total(), Bounds(120, 0.3, 60))

@@ -60,7 +60,7 @@ def active(pair: Scenario, application: dict[str, str]) -> str:
 
 def connectors(pair: Scenario) -> dict[str, str]:
     seen = snapshot(pair.folder, ["settlement", "warehouse"])
-    return {name: told[0] for alias in "PB" for name, told in seen[alias]["connectors"].items()}
+    return {name: reported[0] for alias in "PB" for name, reported in seen[alias]["connectors"].items()}
 
 
 def endpoints(pair: Scenario, *names: str) -> list[str]:

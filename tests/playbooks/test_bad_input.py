@@ -101,13 +101,13 @@ def test_a_wrong_cluster_id(enabled: Scenario) -> None:
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["with ids", "without ids"])
-def test_workers_beside_the_wrong_cluster(enabled: Scenario, told: bool) -> None:
+def test_workers_beside_the_wrong_cluster(enabled: Scenario, reported: bool) -> None:
     """Exchanged: each worker group would run, and write the replicas on the side that they come from."""
     clusters = copy.deepcopy(read_inventory(enabled.inventory)["kafka_dr_clusters"])
     urls = [clusters[alias]["connect_url"] for alias in ("P", "B")]
     clusters["P"]["connect_url"], clusters["B"]["connect_url"] = urls[::-1]
     for cluster in clusters.values():
-        cluster["cluster_id"] = cluster["cluster_id"] if told else None
+        cluster["cluster_id"] = cluster["cluster_id"] if reported else None
     variables = {"kafka_dr_clusters": clusters, "kafka_dr_confirm": "P"}
 
     def connectors() -> list[list[str]]:

@@ -32,7 +32,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     with Scenario(tmp_path_factory.mktemp("again"), partitions=PARTITIONS).up() as made:
         assert enable(made)["changed"] > 0
         send(made, "first")
-        copied(made, Counter(f"first-{number}" for number in range(30)))
+        last_replicated_offset(made, Counter(f"first-{number}" for number in range(30)))
         yield made
 
 
@@ -49,10 +49,10 @@ def refused(pair: Scenario, *texts: str, **more: Any) -> None:
     assert [found[0] for name, found in connectors.items() if "MirrorSource" in name] in ([], ["STOPPED"])
 
 
-def send(pair: Scenario, mark: str) -> None:
+def send(pair: Scenario, fingerprint: str) -> None:
     producer = Producer({"bootstrap.servers": servers(pair, "P")})
     for number in range(30):
-        producer.produce(TOPIC, value=f"{mark}-{number}", partition=number % PARTITIONS)
+        producer.produce(TOPIC, value=f"{fingerprint}-{number}", partition=number % PARTITIONS)
     assert producer.flush(30) == 0
 
 
@@ -68,7 +68,7 @@ def held(pair: Scenario, alias: str, topic: str) -> Counter[str]:
     return Counter((record.value or b"").decode() for record in records)
 
 
-def copied(pair: Scenario, wanted: Counter[str]) -> None:
+def last_replicated_offset(pair: Scenario, wanted: Counter[str]) -> None:
     waited = wait_until(
         lambda: held(pair, "B", REPLICA), lambda found: found.total() >= wanted.total(), Bounds(60, 0.3, 60)
     )
@@ -99,7 +99,7 @@ def test_a_replica_that_was_created_again(pair: Scenario) -> None:
     refused(pair, f'"{REPLICA}" on B', "Nothing was copied", '"kafka_dr_copy_again": ["Payments"]')
     assert not held(pair, "B", REPLICA)
     assert enable(pair, **COPY_AGAIN)["changed"] > 0
-    copied(pair, Counter(f"first-{number}" for number in range(30)))
+    last_replicated_offset(pair, Counter(f"first-{number}" for number in range(30)))
     assert enable(pair)["changed"] == 0
 
 
@@ -114,4 +114,6 @@ def test_an_original_that_was_created_again(pair: Scenario) -> None:
     assert held(pair, "B", REPLICA) == before
     create_again(pair, "B", REPLICA)
     enable(pair, **COPY_AGAIN)
-    copied(pair, Counter(f"second-{number}" for number in range(30)) + Counter(f"second-{n}" for n in range(30)))
+    last_replicated_offset(
+        pair, Counter(f"second-{number}" for number in range(30)) + Counter(f"second-{n}" for n in range(30))
+    )

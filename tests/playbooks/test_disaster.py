@@ -36,7 +36,9 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(params=[*(pytest.param(kind, marks=pytest.mark.soak) for kind in list(KINDS)[:2]), list(KINDS)[2]])
+@pytest.fixture(
+    params=[*(pytest.param(kind, fingerprints=pytest.mark.soak) for kind in list(KINDS)[:2]), list(KINDS)[2]]
+)
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Under load on P, positions prepared on B."""
     with Scenario(tmp_path_factory.mktemp("pair"), clients=CLIENTS, **KINDS[request.param]).up() as made:
@@ -63,8 +65,8 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     assert report["outcome"] == "completed"
     ran = [(hook["name"], hook["failure"] is None) for hook in report["hooks"]]
     assert ran == [("before run", False), ("before stop_consumers", True), ("before move_producers", True)]
-    told = ["before stop_consumers ", "before move_producers ", "after run completed", ""]
-    assert said.read_text(encoding="utf-8").split("\n") == told
+    reported = ["before stop_consumers ", "before move_producers ", "after run completed", ""]
+    assert said.read_text(encoding="utf-8").split("\n") == reported
     # The others were asked nevertheless, or they would not be seen at work on B.
     (fence,) = (check["reason"] for check in report["checks"] if check["name"] == "fence")
     assert "fraud" in fence
@@ -88,7 +90,7 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
 
     again = pair.playbook("failover_disaster", {"kafka_dr_confirm": "B", **hooks})
     assert again["changed"] == 0
-    assert said.read_text(encoding="utf-8").split("\n") == told
+    assert said.read_text(encoding="utf-8").split("\n") == reported
     pair.traffic(1000)
 
     # P comes back with what it had never sent. Nothing of it moves by itself.

@@ -213,7 +213,7 @@ def test_with_the_journal_lost_enable_takes_the_side_where_the_groups_work(pair:
     assert status["journal"]["active"] == "B"
     states = snapshot(pair.folder, [])["B"]["connectors"]
     # MirrorMaker 2's own group sync must not write where the applications live (R10).
-    assert {name: told[0] for name, told in states.items() if "MirrorCheckpoint" in name} in (
+    assert {name: reported[0] for name, reported in states.items() if "MirrorCheckpoint" in name} in (
         {},
         {"P->B.MirrorCheckpointConnector": "STOPPED"},
     )

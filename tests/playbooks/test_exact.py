@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from accounts import Account, Place, Stay, account, ends, positions, read_log, resent
+from accounts import Account, Place, TenureSpan, account, ends, positions, read_log, resent
 from lab.lab import Lab
 from scenario import ROOT, Scenario, totals
 
@@ -48,7 +48,7 @@ def worker(scenario: Scenario, verb: str, alias: str) -> None:
     subprocess.run([*command, alias, "connect"], check=True, capture_output=True)
 
 
-def stay(scenario: Scenario, draw: random.Random, target: str) -> None:
+def tenure(scenario: Scenario, draw: random.Random, target: str) -> None:
     """Work for a while. The worker of the flow dies twice: what it sends again lies before and behind the positions."""
     restart(scenario, draw, target)
     passed = scenario.count("acknowledged")
@@ -101,7 +101,7 @@ def logs_of(scenario: Scenario) -> tuple[dict[Place, Any], dict[Place, Place]]:
     return logs, copies
 
 
-def stays_of(group: str, moves: list[dict[str, Any]], logs: dict[Place, Any]) -> list[Stay]:
+def tenures_of(group: str, moves: list[dict[str, Any]], logs: dict[Place, Any]) -> list[TenureSpan]:
     """On P from the beginning, then from each move's positions to the next one's barrier, on P again to the end."""
     last = {
         (topic, number): logs["P", topic, number][-1][0] + 1 if logs["P", topic, number] else 0
@@ -109,12 +109,12 @@ def stays_of(group: str, moves: list[dict[str, Any]], logs: dict[Place, Any]) ->
         for number in range(PARTITIONS)
     }
     left = [ends(move["barrier"]["positions"])[group] for move in moves]
-    stays = [Stay("P", {key: (0, at) for key, at in left[0].items()})]
+    stays = [TenureSpan("P", {key: (0, at) for key, at in left[0].items()})]
     for number, move in enumerate(moves):
         until = left[number + 1] if number + 1 < len(moves) else None
         starts = positions(move["positions"])[group].items()
         spans = {key: (at, max(at, last[key]) if until is None else until[key]) for key, at in starts}
-        stays.append(Stay(move["to"], spans))
+        stays.append(TenureSpan(move["to"], spans))
     return stays
 
 
@@ -123,13 +123,13 @@ def run(scenario: Scenario, seed: int, trips: int = 1) -> dict[str, Any]:
     scenario.start()
     moves = []
     for name, to in trips * [("failover_cutoff", "B"), ("failback", "P")]:
-        stay(scenario, draw, to)
+        tenure(scenario, draw, to)
         moves.append(scenario.move(name, to, kafka_dr_drain_groups_timeout=0))
     unlimited(scenario)
     scenario.stop(seconds=240)
     check = scenario.check()
     logs, copies = logs_of(scenario)
-    groups = {group: account(stays_of(group, moves, logs), logs, copies) for group in ("settlement", "fraud")}
+    groups = {group: account(tenures_of(group, moves, logs), logs, copies) for group in ("settlement", "fraud")}
     twice = {place: resent(log) for place, log in logs.items() if place in copies}
     aborted = scenario.count("aborted")
     return {"moves": moves, "check": check, "groups": groups, "resent": twice, "aborted": aborted}
@@ -161,7 +161,7 @@ def counts(found: dict[str, Any]) -> dict[str, Any]:
         pytest.param(
             {"secure": n % 2 == 0},
             n,
-            marks=[] if n < SHORT else [pytest.mark.soak],
+            fingerprints=[] if n < SHORT else [pytest.mark.soak],
             id=f"{'open' if n % 2 else 'secured'}-seed-{SEED + n}",
         )
         for n in range(LONG)
@@ -213,7 +213,7 @@ def test_an_account_tells_what_a_position_caused_from_what_lies_twice_in_a_repli
     of = {("B", "P.T", 0): ("P", "T", 0)}
 
     def at(start: int) -> Account:
-        return account([Stay("P", {("T", 0): (0, 2)}), Stay("B", {("P.T", 0): (start, 8)})], logs, of)
+        return account([TenureSpan("P", {("T", 0): (0, 2)}), TenureSpan("B", {("P.T", 0): (start, 8)})], logs, of)
 
     assert at(2) == Account(repeated=2, caused=0, skipped=0)  # r2 again and r1 again: they lie there
     assert at(4) == Account(repeated=0, caused=0, skipped=0)

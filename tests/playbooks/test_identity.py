@@ -100,15 +100,17 @@ def trip(pair: Scenario) -> None:
         assert report["rereads"] == 0
 
 
-def test_a_drill_there_and_back_leaves_the_pair_as_it_was(pair: Scenario) -> None:
+def test_a_rehearsal_there_and_back_leaves_the_pair_as_it_was(pair: Scenario) -> None:
     """Replicas with the names of originals are what its clean-up must tell from everybody else's."""
     pair.traffic(500)
     before = snapshot(pair.folder, [])
-    pair.playbook("rehearse", {"kafka_dr_confirm": "B", "kafka_dr_drill_seconds": 2, "kafka_dr_drill_back": True})
-    drill = json.loads((pair.reports / "drill.json").read_text())
-    found = {check["name"]: check["verdict"] for check in drill["checks"]}
+    pair.playbook(
+        "rehearse", {"kafka_dr_confirm": "B", "kafka_dr_rehearsal_seconds": 2, "kafka_dr_rehearsal_back": True}
+    )
+    rehearsal = json.loads((pair.reports / "rehearsal.json").read_text())
+    found = {check["name"]: check["verdict"] for check in rehearsal["checks"]}
     assert found.pop("cutover") == "UNKNOWN"  # nobody is kept from writing where nobody names a principal
-    assert (drill["outcome"], set(found.values())) == ("completed", {"PROVEN"}), drill["checks"]
+    assert (rehearsal["outcome"], set(found.values())) == ("completed", {"PROVEN"}), rehearsal["checks"]
     after = snapshot(pair.folder, [])
     for alias in ("P", "B"):
         assert {**after[alias], "journal": None} == {**before[alias], "journal": None}
@@ -145,7 +147,7 @@ def lag(pair: Scenario) -> int:
 
 
 @pytest.mark.parametrize(
-    ("name", "phase"), [("failover_cutoff", "start"), pytest.param("failback", "flows", marks=pytest.mark.soak)]
+    ("name", "phase"), [("failover_cutoff", "start"), pytest.param("failback", "flows", fingerprints=pytest.mark.soak)]
 )
 def test_a_killed_run_arms_the_flow_back_once(pair: Scenario, name: str, phase: str) -> None:
     for move, to in (("failover_cutoff", "B"), ("failback", "P")):
@@ -162,9 +164,9 @@ def test_a_topic_joins_a_running_pair_where_its_copy_ends(pair: Scenario) -> Non
     declared = read_inventory(pair.inventory)["kafka_dr_topics"]
     confirm = {"kafka_dr_confirm": "P"}
     written = int(time.time() * 1000)
-    for name, foreign in (("Returns", [b"from elsewhere"]), ("Refunds", [])):
+    for name, foreign_writes in (("Returns", [b"from elsewhere"]), ("Refunds", [])):
         fill(pair, "P", name, [b"1", b"2", b"3", b"4", b"5"], written)
-        fill(pair, "B", name, [b"1", b"2", b"3", *foreign], written)
+        fill(pair, "B", name, [b"1", b"2", b"3", *foreign_writes], written)
 
     wider = {"kafka_dr_topics": [*declared, {**declared[0], "name": "Returns", "partitions": 1}]}
     done = pair.playbook("enable", {**confirm, **wider}, expect=2)
@@ -179,7 +181,7 @@ def test_a_topic_joins_a_running_pair_where_its_copy_ends(pair: Scenario) -> Non
     assert connectors(pair)["P->B.MirrorSourceConnector"] == "RUNNING"
     assert "Refunds" not in journal(pair)["topic_ids"]["P"]
     pair.playbook("enable", {**confirm, **wider})
-    cuts = [seam["cut"]["Refunds"] for seam in journal(pair)["seams"] if "Refunds" in seam["cut"]]
+    cuts = [cut_record["cut"]["Refunds"] for cut_record in journal(pair)["seams"] if "Refunds" in cut_record["cut"]]
     assert len(cuts) == 1
     pair.wait(lambda: len(read_log(servers(pair)["B"], "Refunds", 0)) >= 5, 60, "the rest of the topic is copied")
     before = connectors(pair)
@@ -205,9 +207,9 @@ def test_records_behind_the_cut_keep_the_flow_back_stopped_until_they_are_accept
     """R22: a tail that was not copied must not be covered up."""
     pair.traffic(1000)
     kill_in_phase(pair, "arrival", "B")
-    rogue = Producer({"bootstrap.servers": servers(pair)["P"]})
-    rogue.produce("Payments", b"written where nobody looks any more", partition=3)
-    assert rogue.flush(30) == 0
+    late_writes = Producer({"bootstrap.servers": servers(pair)["P"]})
+    late_writes.produce("Payments", b"written where nobody looks any more", partition=3)
+    assert late_writes.flush(30) == 0
     done = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, expect=2)
     assert "tail_left" in done["output"] or "written behind the cut" in done["output"]
     assert connectors(pair)["B->P.MirrorSourceConnector"] == "STOPPED"

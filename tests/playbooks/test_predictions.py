@@ -67,14 +67,16 @@ def test_a_disaster_costs_what_readiness_said(pair: Scenario, number: int) -> No
         lab.start("P", part)
     pair.playbook("salvage")
     lost = json.loads((pair.reports / "salvage-list.json").read_text())["records"]
-    told, rereads = said["uncopied"], said["rereads"]["disaster"]
-    print(f"disaster {number}: lost {lost}, said {told['at_least']} to {told['at_most']}; re-read {again} of {rereads}")
+    reported, rereads = said["uncopied"], said["rereads"]["disaster"]
+    print(
+        f"disaster {number}: lost {lost}, said {reported['at_least']} to {reported['at_most']}; re-read {again} of {rereads}"
+    )
     give_back(pair)
     assert pair.move("failback", "P")["outcome"] == "completed"
     pair.traffic(1000)
 
-    assert told["at_most"] - told["at_least"] <= allowed(told["at_most"])
-    assert told["at_least"] <= lost <= told["at_most"] + allowed(lost)
+    assert reported["at_most"] - reported["at_least"] <= allowed(reported["at_most"])
+    assert reported["at_least"] <= lost <= reported["at_most"] + allowed(lost)
     for group in GROUPS:
         assert again[group] <= rereads[group] + allowed(again[group]), group
 
@@ -89,10 +91,10 @@ def doubled(pair: Scenario) -> dict[str, int]:
     return {group: groups[group]["processed_twice"] for group in GROUPS}
 
 
-def lose_behind(pair: Scenario, unknown: float, uncopied: float) -> tuple[Lab, dict[str, Any]]:
+def lose_behind(pair: Scenario, unknown: float, unreplicated: float) -> tuple[Lab, dict[str, Any]]:
     """MirrorMaker 2 tells no positions for so long, then copies nothing; what readiness says of it; and P is gone."""
     lab = Lab(pair.folder, quiet=True)
-    for part, seconds in (("Checkpoint", unknown), ("Source", uncopied)):
+    for part, seconds in (("Checkpoint", unknown), ("Source", unreplicated)):
         hold_back(pair, lab, f"P->B.Mirror{part}Connector", seconds)
     params = {
         "clusters": read_inventory(pair.inventory)["kafka_dr_clusters"],

@@ -44,7 +44,7 @@ CLIENTS = [
 SOURCE, CHECKPOINT, HEARTBEAT = "MirrorSourceConnector", "MirrorCheckpointConnector", "MirrorHeartbeatConnector"
 DEAD = "127.0.0.1:1"
 READY = ("YES", "YES")
-Looked = dict[str, Any]
+Observed = dict[str, Any]
 
 
 class Pair:
@@ -58,7 +58,7 @@ class Pair:
             alias: AdminClient({"bootstrap.servers": one["bootstrap_servers"]}) for alias, one in self.clusters.items()
         }
 
-    def look(self, clusters: dict[str, Any] | None = None, **more: Any) -> Looked:
+    def observe(self, clusters: dict[str, Any] | None = None, **more: Any) -> Observed:
         params = {
             "clusters": {alias: {**one, **(clusters or {}).get(alias, {})} for alias, one in self.clusters.items()},
             "topics": ["Payments"],
@@ -117,7 +117,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         made.traffic(1000)
         made.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
         pair = Pair(made)
-        healthy = until(pair.look, lambda found: answers(found) == READY)
+        healthy = until(pair.observation, lambda found: answers(found) == READY)
         assert answers(healthy) == READY, named(healthy)
         yield pair
 
@@ -239,7 +239,7 @@ def works_there(pair: Pair) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def ahead(pair: Pair) -> Iterator[dict[str, Any]]:
+def following(pair: Pair) -> Iterator[dict[str, Any]]:
     """A group that stands still on P has a position on B behind records that it has not processed."""
     pair.scenario.ledger("stop", "archive")
     try:
@@ -316,11 +316,11 @@ def open_transaction(pair: Pair) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def foreign(pair: Pair) -> Iterator[dict[str, Any]]:
+def foreign_writes(pair: Pair) -> Iterator[dict[str, Any]]:
     """Somebody writes into the replica; records of the flow come behind that later."""
     pair.scenario.ledger("stop", "payments-api")
     try:
-        pair.scenario.wait(lambda: pair.look()["controlled"] == "YES", 60, "everything is copied")
+        pair.scenario.wait(lambda: pair.observe()["controlled"] == "YES", 60, "everything is copied")
         producer = Producer({"bootstrap.servers": pair.clusters["B"]["bootstrap_servers"]})
         producer.produce("P.Payments", b"not from P", partition=0)
         assert producer.flush(30) == 0
@@ -418,15 +418,15 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
         '"P.Payments"',
     ),
     "a group works on the other side": (works_there, "groups_there", "NO", "settlement"),
-    "a position that would skip": (ahead, "positions_there", "NO", "archive"),
+    "a position that would skip": (following, "positions_there", "NO", "archive"),
     "a group that nobody knows": (stranger, "strangers", "NO", "nightly"),
     "a group that reads something else": (other_topics, "group_topics", "NO", "Other"),
     "a transaction that was left open": (open_transaction, "transactions", "NO", "Payments-0"),
-    "records of somebody else": (foreign, "foreign", "NO", "P.Payments-0"),
+    "records of somebody else": (foreign_writes, "foreign", "NO", "P.Payments-0"),
 }
 
 
-def named(found: Looked) -> dict[str, str]:
+def named(found: Observed) -> dict[str, str]:
     """What is not as it should be, and what was found."""
     return {
         row["name"]: f"{row['answer']}: {row['found']}"
@@ -435,12 +435,12 @@ def named(found: Looked) -> dict[str, str]:
     }
 
 
-def until(look: Callable[[], Looked], done: Callable[[Looked], bool], seconds: float = 90) -> Looked:
+def until(observation: Callable[[], Observed], done: Callable[[Observed], bool], seconds: float = 90) -> Observed:
     """Connectors take a moment to stop, start and move."""
-    return wait_until(look, done, Bounds(seconds, 0.5)).state
+    return wait_until(observation, done, Bounds(seconds, 0.5)).state
 
 
-def answers(found: Looked) -> tuple[str, str]:
+def answers(found: Observed) -> tuple[str, str]:
     return found["controlled"], found["disaster"]
 
 
@@ -448,38 +448,38 @@ def answers(found: Looked) -> tuple[str, str]:
 def test_one_broken_thing_is_named_and_mended(pair: Pair, case: str) -> None:
     begin, name, answer, word = TABLE[case]
     with begin(pair) as given:
-        found = until(lambda: pair.look(**given), lambda seen: list(named(seen)) == [name], 40)
+        found = until(lambda: pair.observe(**given), lambda seen: list(named(seen)) == [name], 40)
     assert list(named(found)) == [name], named(found)
     row = next(row for row in found["readiness"]["checks"] if row["name"] == name)
     assert (row["answer"], word in row["found"]) == (answer, True), row
     assert row["remedy"]
     for way in row["counts"]:
         assert found[way] == answer
-    mended = until(pair.look, lambda seen: answers(seen) == READY)
+    mended = until(pair.observation, lambda seen: answers(seen) == READY)
     assert answers(mended) == READY, named(mended)
 
 
 def test_nothing_moves_and_no_heartbeat_comes(pair: Pair) -> None:
     with silent(pair):
-        found = until(pair.look, lambda seen: "flow_moves" in named(seen), 60)
+        found = until(pair.observation, lambda seen: "flow_moves" in named(seen), 60)
         assert named(found)["flow_moves"].startswith("UNKNOWN"), named(found)
         assert answers(found) == ("UNKNOWN", "UNKNOWN")
-    assert answers(until(pair.look, lambda seen: answers(seen) == READY)) == READY
+    assert answers(until(pair.observation, lambda seen: answers(seen) == READY)) == READY
 
 
 def test_the_playbook_tells_changes_nothing_and_fails_only_where_it_is_asked_to(pair: Pair) -> None:
     scenario = pair.scenario
-    until(pair.look, lambda seen: answers(seen) == READY)
+    until(pair.observation, lambda seen: answers(seen) == READY)
     scenario.stop()
-    until(pair.look, lambda seen: seen["controlled"] == "YES")
+    until(pair.observation, lambda seen: seen["controlled"] == "YES")
     groups = ["settlement", "archive"]
     # MirrorMaker 2's own group sync has yet to catch up with applications that stand still.
     before = at_rest(lambda: snapshot(scenario.folder, groups))
     report = scenario.reports / "readiness.json"
-    looks = kept(pair)
+    observations = kept(pair)
     scenario.playbook("readiness", options=("--check",))
     assert not report.exists()
-    assert kept(pair) == looks
+    assert kept(pair) == observations
     done = scenario.playbook("readiness", {"kafka_dr_ready_require": "both"})
     assert done["changed"] == 0
     assert "ready for a controlled cutover: YES, for a disaster: YES" in done["output"]
@@ -490,15 +490,15 @@ def test_the_playbook_tells_changes_nothing_and_fails_only_where_it_is_asked_to(
     assert found["loss"]["offsets_at_least"] == found["loss"]["records_at_most"] == 0
     assert snapshot(scenario.folder, groups) == before
     # The one thing that it writes: this look, on both sides.
-    assert {alias: end - looks[alias] for alias, end in kept(pair).items()} == {"P": 1, "B": 1}
+    assert {alias: end - observations[alias] for alias, end in kept(pair).items()} == {"P": 1, "B": 1}
     assert found["looks"][-1]["at"] == found["at"]
     assert any("controlled: YES since" in text for text in found["trend"])
     assert found["durations"] == {}
 
     with verb("B", SOURCE, "pause")(pair):
-        until(pair.look, lambda seen: "flow" in named(seen))
-        told = scenario.playbook("readiness")
-        assert "ready for a controlled cutover: NO, for a disaster: NO" in told["output"]
+        until(pair.observation, lambda seen: "flow" in named(seen))
+        reported = scenario.playbook("readiness")
+        assert "ready for a controlled cutover: NO, for a disaster: NO" in reported["output"]
         refused = scenario.playbook("readiness", {"kafka_dr_ready_require": "disaster"}, expect=2)
         assert "PAUSED" in refused["output"]
         accepted = {"kafka_dr_ready_require": "disaster", "kafka_dr_ready_accept": ["flow"]}
@@ -514,27 +514,27 @@ def kept(pair: Pair) -> dict[str, int]:
 def test_a_partition_more_is_named(pair: Pair) -> None:
     """MirrorMaker 2 follows with the replica, nobody with the original on B."""
     pair.admin["P"].create_partitions([NewPartitions("Payments", PARTITIONS + 1)])["Payments"].result(15)
-    found = until(pair.look, lambda seen: list(named(seen)) == ["partitions"])
+    found = until(pair.observation, lambda seen: list(named(seen)) == ["partitions"])
     assert list(named(found)) == ["partitions"], named(found)
     assert answers(found) == ("NO", "NO")
     pair.admin["B"].create_partitions([NewPartitions("Payments", PARTITIONS + 1)])["Payments"].result(15)
     # Groups find a new partition when they next ask for the topic's; until then, or until it has records, all is well.
-    found = until(pair.look, lambda seen: "partitions" not in named(seen))
+    found = until(pair.observation, lambda seen: "partitions" not in named(seen))
     assert set(named(found)) <= {"group_positions"}, named(found)
 
 
 def test_what_kafka_does_not_carry_is_told_and_stands_in_nobodys_way(pair: Pair) -> None:
     names = ["_schemas", "settlement-sums-changelog"]
     admin = pair.admin["P"]
-    before = pair.look()
+    before = pair.observe()
     assert before["readiness"]["not_carried"] == []
     for done in admin.create_topics([NewTopic(name, 1, 1) for name in names]).values():
         done.result(15)
     try:
-        found = until(pair.look, lambda seen: len(seen["readiness"]["not_carried"]) == len(names))
-        told = " ".join(found["lines"])
-        assert "not carried: P has the topic _schemas" in told
-        assert '"settlement" is an application of Kafka Streams' in told
+        found = until(pair.observation, lambda seen: len(seen["readiness"]["not_carried"]) == len(names))
+        reported = " ".join(found["lines"])
+        assert "not carried: P has the topic _schemas" in reported
+        assert '"settlement" is an application of Kafka Streams' in reported
         assert answers(found) == answers(before)
     finally:
         for done in admin.delete_topics(names).values():
@@ -549,7 +549,7 @@ def test_a_topic_that_was_created_again_is_named(pair: Pair) -> None:
     assert gone.done
     partitions = len(pair.admin["P"].list_topics(timeout=15).topics["Payments"].partitions)
     admin.create_topics([NewTopic("Payments", partitions, 1)])["Payments"].result(15)
-    found = until(pair.look, lambda seen: list(named(seen)) == ["topic_ids"])
+    found = until(pair.observation, lambda seen: list(named(seen)) == ["topic_ids"])
     assert list(named(found)) == ["topic_ids"], named(found)
     assert answers(found) == ("NO", "NO")
     assert "disable" in next(row["remedy"] for row in found["readiness"]["checks"] if row["name"] == "topic_ids")

@@ -33,7 +33,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(
-    params=["default", *(pytest.param(kind, marks=pytest.mark.soak) for kind in ("identity", "secure", "srm"))]
+    params=["default", *(pytest.param(kind, fingerprints=pytest.mark.soak) for kind in ("identity", "secure", "srm"))]
 )
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Under load on P."""
@@ -91,12 +91,12 @@ def test_an_empty_cluster_takes_the_place_of_a_lost_one(pair: Scenario) -> None:
     assert figures(found["settlement"]) == figures(known["settlement"])
     assert found["fraud"]["phantom"] == 0
     assert found["fraud"]["processed_twice"] <= disaster["rereads"]
-    copied = disaster["barrier"]["copied"]["Payments"]
+    last_replicated_offset = disaster["barrier"]["copied"]["Payments"]
     assert found["fraud"]["lost"] > 0 or pair.engine == "srm"
     # The ledger names the earliest ones: B has not one of them.
     for name in found:
         for one in found[name]["samples"]["lost"]:
-            assert one["sent"]["offset"] > copied[str(one["sent"]["partition"])]
+            assert one["sent"]["offset"] > last_replicated_offset[str(one["sent"]["partition"])]
 
 
 def behind_and_lost(pair: Scenario) -> tuple[Lab, dict[str, Any]]:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A drill beside the applications: it proves the whole way, and leaves nothing."""
+"""A rehearsal beside the applications: it proves the whole way, and leaves nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workers import worker
 
 GROUPS = ["settlement", "fraud"]
 CONFIRM = {"kafka_dr_confirm": "B"}
-QUICK = {**CONFIRM, "kafka_dr_drill_seconds": 2}
+QUICK = {**CONFIRM, "kafka_dr_rehearsal_seconds": 2}
 
 
 def structure(scenario: Scenario) -> dict[str, Any]:
@@ -57,12 +57,12 @@ def everything(scenario: Scenario) -> dict[str, Any]:
 
 
 def report(scenario: Scenario) -> dict[str, Any]:
-    read: dict[str, Any] = json.loads((scenario.reports / "drill.json").read_text())
+    read: dict[str, Any] = json.loads((scenario.reports / "rehearsal.json").read_text())
     return read
 
 
-def verdicts(drill: dict[str, Any]) -> dict[str, str]:
-    return {check["name"]: check["verdict"] for check in drill["checks"]}
+def verdicts(rehearsal: dict[str, Any]) -> dict[str, str]:
+    return {check["name"]: check["verdict"] for check in rehearsal["checks"]}
 
 
 def test_it_is_refused_without_the_confirmation_and_shown_in_check_mode(enabled: Scenario) -> None:
@@ -70,9 +70,9 @@ def test_it_is_refused_without_the_confirmation_and_shown_in_check_mode(enabled:
     done = enabled.playbook("rehearse", {}, expect=2)
     assert 'kafka_dr_confirm is "", wanted "B"' in " ".join(done["output"].split()).replace('\\"', '"')
     done = enabled.playbook("rehearse", CONFIRM, ("--check",))
-    assert "would move kafka-dr-drill-producer" in " ".join(done["output"].split())
+    assert "would move kafka-dr-rehearsal-producer" in " ".join(done["output"].split())
     assert structure(enabled) == before
-    plan = enabled.plan("drill")
+    plan = enabled.plan("rehearsal")
     assert [row["action"] for row in plan["application"]] == ["run"] * 3
     for kind in ("topic", "group", "connector"):
         made, gone = ([row["name"] for row in plan[kind] if row["action"] == each] for each in ("create", "delete"))
@@ -80,51 +80,51 @@ def test_it_is_refused_without_the_confirmation_and_shown_in_check_mode(enabled:
         assert made
 
 
-def test_a_drill_there_and_back_beside_the_applications(enabled: Scenario) -> None:
+def test_a_rehearsal_there_and_back_beside_the_applications(enabled: Scenario) -> None:
     enabled.start()
     enabled.traffic(1000)
     before = structure(enabled)
     # What set_stats hands on, which ends in the output.
     shown = patch.dict(os.environ, {"ANSIBLE_SHOW_CUSTOM_STATS": "true"})
     with shown:
-        done = enabled.playbook("rehearse", {**QUICK, "kafka_dr_drill_back": True, "kafka_dr_audit": True})
-    drill = report(enabled)
-    assert drill["outcome"] == "completed"
+        done = enabled.playbook("rehearse", {**QUICK, "kafka_dr_rehearsal_back": True, "kafka_dr_audit": True})
+    rehearsal = report(enabled)
+    assert rehearsal["outcome"] == "completed"
     (handed,) = re.findall(r"^CUSTOM STATS: .*\n\s*RUN: (\{.*\})", done["output"], re.MULTILINE)
-    told = json.loads(handed)
-    # The last of its two moves told its own run before; what the drill says of itself takes the place of the rest.
-    assert re.fullmatch(r"\d{8}T\d{6}Z-\w{6}", told.pop("kafka_dr_run"))
-    assert told == {"kafka_dr_verdict": drill["verdict"], "kafka_dr_outcome": "completed"}
-    assert [phase["phase"] for phase in drill["phases"]] == ["prepare", "load", "move", "back", "count", "clean"]
+    reported = json.loads(handed)
+    # The last of its two moves told its own run before; what the rehearsal says of itself takes the place of the rest.
+    assert re.fullmatch(r"\d{8}T\d{6}Z-\w{6}", reported.pop("kafka_dr_run"))
+    assert reported == {"kafka_dr_verdict": rehearsal["verdict"], "kafka_dr_outcome": "completed"}
+    assert [phase["phase"] for phase in rehearsal["phases"]] == ["prepare", "load", "move", "back", "count", "clean"]
     # Nobody names a principal that could be kept from writing.
-    found = verdicts(drill)
+    found = verdicts(rehearsal)
     assert found.pop("cutover") == "UNKNOWN"
-    assert set(found.values()) == {"PROVEN"}, drill["checks"]
-    for move in drill["moves"]:
+    assert set(found.values()) == {"PROVEN"}, rehearsal["checks"]
+    for move in rehearsal["moves"]:
         assert {name: verdict for name, verdict in verdicts(move).items() if name != "fence"} == dict.fromkeys(
             ("drained", "positions", "first_write", "groups", "records"), "PROVEN"
         )
-    counts = totals(drill["ledger"])
+    counts = totals(rehearsal["ledger"])
     assert counts["acknowledged"] > 400
     assert {counts[key] for key in ("lost", "processed_twice", "phantom")} == {0}
     assert structure(enabled) == before
     enabled.traffic(1000)
     # A second one is predicted by the first.
-    enabled.playbook("rehearse", {**QUICK, "kafka_dr_drill_back": True})
-    assert drill["predicted"]["drills"] == 0
+    enabled.playbook("rehearse", {**QUICK, "kafka_dr_rehearsal_back": True})
+    assert rehearsal["predicted"]["rehearsals"] == 0
     again = report(enabled)["predicted"]
-    assert (again["drills"], again["cutover_s"]) == (1, drill["actual"]["cutover_s"])
-    enabled.playbook("rehearse", {**QUICK, "kafka_dr_drill_back": True}, ("--check",))
-    predicted = json.loads((enabled.reports / "check-drill.json").read_text())["predicted"]
+    assert (again["rehearsals"], again["cutover_s"]) == (1, rehearsal["actual"]["cutover_s"])
+    enabled.playbook("rehearse", {**QUICK, "kafka_dr_rehearsal_back": True}, ("--check",))
+    predicted = json.loads((enabled.reports / "check-rehearsal.json").read_text())["predicted"]
     assert predicted["runs"] == 2
-    assert predicted["seconds"] > drill["actual"]["cutover_s"]
+    assert predicted["seconds"] > rehearsal["actual"]["cutover_s"]
     assert "last rehearsed: 20" in enabled.playbook("readiness")["output"]
 
 
-def test_a_drill_of_the_type_continuous(enabled: Scenario) -> None:
-    enabled.playbook("rehearse", {**QUICK, "kafka_dr_drill_type": "continuous"})
-    drill = report(enabled)
-    assert (drill["outcome"], verdicts(drill)["records"], verdicts(drill)["nothing left"]) == (
+def test_a_rehearsal_of_the_type_continuous(enabled: Scenario) -> None:
+    enabled.playbook("rehearse", {**QUICK, "kafka_dr_rehearsal_type": "continuous"})
+    rehearsal = report(enabled)
+    assert (rehearsal["outcome"], verdicts(rehearsal)["records"], verdicts(rehearsal)["nothing left"]) == (
         "completed",
         "PROVEN",
         "PROVEN",
@@ -140,7 +140,7 @@ def test_the_applications_have_noticed_nothing(enabled: Scenario) -> None:
 
 
 @pytest.mark.parametrize("at", ["step_load.yml", "phase_positions.yml", "clean.yml"])
-def test_what_an_interrupted_drill_leaves_is_taken_away(enabled: Scenario, at: str) -> None:
+def test_what_an_interrupted_rehearsal_leaves_is_taken_away(enabled: Scenario, at: str) -> None:
     # MirrorMaker 2's own group sync has yet to catch up with applications that stand still.
     before = at_rest(lambda: everything(enabled), step=2)
     kill_at(enabled, at, "rehearse", QUICK)
@@ -149,21 +149,21 @@ def test_what_an_interrupted_drill_leaves_is_taken_away(enabled: Scenario, at: s
     assert "rehearse_cleanup" in done["output"]
     enabled.playbook("rehearse_cleanup", CONFIRM)
     assert everything(enabled) == before
-    assert not (enabled.reports / "kafka-dr-drill-B-P").exists()
-    assert "Nothing of a drill was there" in enabled.playbook("rehearse_cleanup", CONFIRM)["output"]
-    assert not [name for name in command_lines() if str(enabled.folder) in name and "kafka-dr-drill" in name]
+    assert not (enabled.reports / "kafka-dr-rehearsal-B-P").exists()
+    assert "Nothing of a rehearsal was there" in enabled.playbook("rehearse_cleanup", CONFIRM)["output"]
+    assert not [name for name in command_lines() if str(enabled.folder) in name and "kafka-dr-rehearsal" in name]
 
 
 def test_a_stray_is_named_and_not_touched(enabled: Scenario) -> None:
-    """A copy that somebody else's flow has made of a drill's topic."""
+    """A copy that somebody else's flow has made of a rehearsal's topic."""
     brokers = read_inventory(enabled.inventory)["kafka_dr_clusters"]["B"]["bootstrap_servers"]
     admin = AdminClient({"bootstrap.servers": brokers})
-    stray = "X.kafka-dr-drill-B-P-canary"
+    stray = "X.kafka-dr-rehearsal-B-P-canary"
     admin.create_topics([NewTopic(stray, 1, 1)])[stray].result()
     try:
         done = enabled.playbook("rehearse", QUICK, expect=2)
         text = " ".join(done["output"].split())
-        assert f"topic {stray} on drill-B bears the name of a drill and is none of its own" in text
+        assert f"topic {stray} on rehearsal-B bears the name of a rehearsal and is none of its own" in text
         assert "rehearse_cleanup" not in text
         enabled.playbook("rehearse_cleanup", CONFIRM)
         assert stray in admin.list_topics(timeout=15).topics
@@ -171,34 +171,34 @@ def test_a_stray_is_named_and_not_touched(enabled: Scenario) -> None:
         admin.delete_topics([stray])[stray].result()
 
 
-def test_a_drill_that_fails_cleans_up(enabled: Scenario) -> None:
+def test_a_rehearsal_that_fails_cleans_up(enabled: Scenario) -> None:
     """No second is enough for its readers to come to the end."""
     before = everything(enabled)
     done = enabled.playbook("rehearse", {**QUICK, "kafka_dr_max_downtime": 1}, expect=2)
-    assert "Nothing of the drill is left" in " ".join(done["output"].split())
-    drill = report(enabled)
-    assert (drill["outcome"], verdicts(drill)["nothing left"]) == ("failed", "PROVEN")
+    assert "Nothing of the rehearsal is left" in " ".join(done["output"].split())
+    rehearsal = report(enabled)
+    assert (rehearsal["outcome"], verdicts(rehearsal)["nothing left"]) == ("failed", "PROVEN")
     assert everything(enabled) == before
 
 
-def test_a_drill_on_another_host_with_a_folder_of_its_own(enabled: Scenario, tmp_path: Path) -> None:
+def test_a_rehearsal_on_another_host_with_a_folder_of_its_own(enabled: Scenario, tmp_path: Path) -> None:
     """The host is this machine under another name; what else lies in the folder is nobody's business."""
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports" / "kept").write_text("mine")
     here = {"kafka_dr_run_on": "bastion", "ansible_connection": "local", "ansible_python_interpreter": sys.executable}
-    folder = {"kafka_dr_drill_dir": str(tmp_path / "reports")}
+    folder = {"kafka_dr_rehearsal_dir": str(tmp_path / "reports")}
     enabled.playbook("rehearse", {**QUICK, **here, **folder}, ("-i", "bastion,"))
-    drill = report(enabled)
-    assert (drill["outcome"], verdicts(drill)["records"]) == ("completed", "PROVEN")
+    rehearsal = report(enabled)
+    assert (rehearsal["outcome"], verdicts(rehearsal)["records"]) == ("completed", "PROVEN")
     assert [path.name for path in (tmp_path / "reports").iterdir()] == ["kept"]
 
 
 @pytest.mark.parametrize(
     ("variables", "text"),
     [
-        ({"kafka_dr_fence": "acl"}, "kafka_dr_drill_principal names nobody"),
+        ({"kafka_dr_fence": "acl"}, "kafka_dr_rehearsal_principal names nobody"),
         ({"kafka_dr_applications_on": "P"}, "kafka_dr_applications_on is for enable"),
-        ({"kafka_dr_drill_principal": "User:drill"}, "only one is given"),
+        ({"kafka_dr_rehearsal_principal": "User:rehearsal"}, "only one is given"),
     ],
 )
 def test_what_would_only_fail_later_is_refused_at_once(enabled: Scenario, variables: dict[str, Any], text: str) -> None:
@@ -212,11 +212,11 @@ def test_what_is_left_goes_also_when_the_pair_was_disabled_since(enabled: Scenar
     outwait(enabled)
     enabled.playbook("disable", {"kafka_dr_confirm": "P"})
     enabled.playbook("rehearse_cleanup", CONFIRM)
-    assert "Nothing of a drill was there" in enabled.playbook("rehearse_cleanup", CONFIRM)["output"]
+    assert "Nothing of a rehearsal was there" in enabled.playbook("rehearse_cleanup", CONFIRM)["output"]
     enabled.playbook("enable", {"kafka_dr_confirm": "P"})
 
 
-def test_retention_is_held_survives_a_kill_and_a_drill_and_is_given_back(enabled: Scenario) -> None:
+def test_retention_is_held_survives_a_kill_and_a_rehearsal_and_is_given_back(enabled: Scenario) -> None:
     declared = read_inventory(enabled.inventory)["kafka_dr_topics"]
     declared[0]["config"] = {"retention.ms": 3_600_000}
     confirm = {"kafka_dr_confirm": "P", "kafka_dr_topics": declared}
@@ -261,11 +261,11 @@ def kept(scenario: Scenario) -> dict[str, dict[str, dict[str, str]]]:
 
 @pytest.mark.soak
 @pytest.mark.timeout(3 * 3600)
-def test_many_drills_leave_equal_snapshots(enabled: Scenario) -> None:
-    wanted = int(os.environ.get("KAFKA_DR_DRILLS", "100"))
+def test_many_rehearsals_leave_equal_snapshots(enabled: Scenario) -> None:
+    wanted = int(os.environ.get("KAFKA_DR_REHEARSALS", "100"))
     before = at_rest(lambda: everything(enabled), step=2)
     for number in range(wanted):
         enabled.playbook("rehearse", QUICK)
-        drill = report(enabled)
-        assert (drill["outcome"], verdicts(drill)["records"]) == ("completed", "PROVEN"), number
+        rehearsal = report(enabled)
+        assert (rehearsal["outcome"], verdicts(rehearsal)["records"]) == ("completed", "PROVEN"), number
         assert everything(enabled) == before, number

@@ -68,7 +68,7 @@ def worked(pair: Scenario, records: int) -> None:
     pair.wait(lambda: pair.slowest_reader() >= read, 120, "all groups read on")
 
 
-def prepared(pair: Scenario, to: str) -> dict[str, Any]:
+def presynced(pair: Scenario, to: str) -> dict[str, Any]:
     """Readers stand still in the middle of their work: after the job every position on the other side is exact."""
     stop_readers(pair)
     # The flow may still have to copy what they have read last; the job counts that instead of waiting for it.
@@ -85,7 +85,7 @@ def prepared(pair: Scenario, to: str) -> dict[str, Any]:
 
 def test_while_applications_run_on_p_b_is_ready(pair: Scenario) -> None:
     worked(pair, 3000)
-    done = prepared(pair, "B")
+    done = presynced(pair, "B")
     # Four topics: the originals of B are prepared as well as the replicas.
     assert {row["topic"] for row in done["positions"]} == {"Payments", "P.Payments"}
     # A disaster tells by where they lie which of MirrorMaker 2's checkpoints are newer than this.
@@ -118,7 +118,7 @@ def test_check_mode_writes_nothing(pair: Scenario) -> None:
 
 def test_while_applications_run_on_b_p_is_ready_which_mirrormaker_2_never_does(pair: Scenario) -> None:
     worked(pair, 1500)
-    done = prepared(pair, "P")
+    done = presynced(pair, "P")
     mirrored = [row for row in done["positions"] if row["topic"] == "Payments"]
     assert mirrored
     assert {row["checkpoint"] for row in mirrored} == {None}

@@ -134,10 +134,15 @@ def test_the_audit_proves_both_sides(secured: Scenario, lab: Lab) -> None:
 def test_a_rehearsal_is_proven_as_a_whole(secured: Scenario, lab: Lab) -> None:
     """With a principal of its own that the fence keeps out; and nobody is told a password, or keeps a right."""
     before = {alias: _rights(lab, alias) for alias in ("P", "B")}
-    variables = {"kafka_dr_confirm": "B", "kafka_dr_drill_seconds": 2, "kafka_dr_fence": "acl", "kafka_dr_audit": True}
+    variables = {
+        "kafka_dr_confirm": "B",
+        "kafka_dr_rehearsal_seconds": 2,
+        "kafka_dr_fence": "acl",
+        "kafka_dr_audit": True,
+    }
     secured.playbook("rehearse", variables)
-    drill = json.loads((secured.reports / "drill.json").read_text())
-    assert (drill["outcome"], drill["verdict"]) == ("completed", "PROVEN"), drill["checks"]
+    rehearsal = json.loads((secured.reports / "rehearsal.json").read_text())
+    assert (rehearsal["outcome"], rehearsal["verdict"]) == ("completed", "PROVEN"), rehearsal["checks"]
     assert {alias: _rights(lab, alias) for alias in ("P", "B")} == before
 
 
@@ -154,23 +159,23 @@ def test_no_password_lies_anywhere_but_in_its_own_file(secured: Scenario, lab: L
     """
     metrics = secured.reports / "kafka_dr.prom"
     secured.playbook("readiness", {"kafka_dr_metrics_file": str(metrics)})
-    before = at_rest(lambda: snapshot(secured.folder, ["settlement"])), looks(lab)
+    before = at_rest(lambda: snapshot(secured.folder, ["settlement"])), observations(lab)
     listed = set(secured.reports.iterdir())
     secured.playbook("support_bundle", options=("--check",))
     assert set(secured.reports.iterdir()) == listed
     about = bundle(secured)
-    assert (snapshot(secured.folder, ["settlement"]), looks(lab)) == before
+    assert (snapshot(secured.folder, ["settlement"]), observations(lab)) == before
     assert about["missing"] == {}
     packed = {"P/journal.json", "B/connectors.json", "B/offsets.json", "status.json", "reports/cutoff-B.json"}
     assert packed <= set(about["files"])
     assert leaking_files(lab) == []
     names = {path.name for path in secured.folder.rglob("*") if path.is_file()}
-    written = {"cutoff-B.json", "cutoff-B.html", "audit.json", "drill.json", "readiness.html", "kafka_dr.prom"}
+    written = {"cutoff-B.json", "cutoff-B.html", "audit.json", "rehearsal.json", "readiness.html", "kafka_dr.prom"}
     assert written <= names
     for alias in ("P", "B"):
-        told = worker(lab, alias).call("GET", "/connectors", query="?expand=info&expand=status")
-        assert len(told) == 3
-        assert leaks(lab, [json.dumps(told)]) == []
+        reported = worker(lab, alias).call("GET", "/connectors", query="?expand=info&expand=status")
+        assert len(reported) == 3
+        assert leaks(lab, [json.dumps(reported)]) == []
     assert {name for name in ("enable", "failback", "readiness") if f".{name} " in " ".join(seen["playbooks"])} == {
         "enable",
         "failback",
@@ -180,7 +185,7 @@ def test_no_password_lies_anywhere_but_in_its_own_file(secured: Scenario, lab: L
     assert json.loads((secured.folder / "ledger" / "clients.json").read_text())["clients"]["settlement"]["user"]
 
 
-def looks(lab: Lab) -> dict[str, int]:
+def observations(lab: Lab) -> dict[str, int]:
     """Where the state topics end, in which readiness keeps its looks."""
     servers = {alias: cluster["bootstrap_servers"] for alias, cluster in lab.info()["clusters"].items()}
     client = lab.client()

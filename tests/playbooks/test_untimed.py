@@ -63,13 +63,13 @@ class Pair:
         assert (report["outcome"], report["left_out"], report["ahead"]) == ("done", [], []), report
         return {(row["group"], row["topic"]): row for row in report["positions"]}
 
-    def write(self, alias: str, mark: str) -> None:
+    def write(self, alias: str, fingerprint: str) -> None:
         """Thirty records to each original, ten of Untimed's with a timestamp at either end."""
         now = int(time.time() * 1000) - 60_000
         stamps = [NO_TIMESTAMP if 10 <= number < 20 else now + number for number in range(30)]
-        untimed = [Raw(b"%s-%d" % (mark.encode(), number), b"k", stamp) for number, stamp in enumerate(stamps)]
+        untimed = [Raw(b"%s-%d" % (fingerprint.encode(), number), b"k", stamp) for number, stamp in enumerate(stamps)]
         write(self.servers[alias], "Untimed", untimed)
-        write(self.servers[alias], "Equal", [Raw(mark.encode(), b"k", NO_TIMESTAMP)] * 30)
+        write(self.servers[alias], "Equal", [Raw(fingerprint.encode(), b"k", NO_TIMESTAMP)] * 30)
 
     def values(self, alias: str, topic: str) -> list[bytes | None]:
         """By offset."""
@@ -102,9 +102,9 @@ class Pair:
             topic = TOPIC_OF[group]
             there = topic if entered == original else f"{original}.{topic}"
             unread = Counter(self.values(original, topic)[at:])
-            ahead = Counter(self.values(entered, there)[self.committed(entered, group, there) :])
-            assert unread - ahead == Counter(), f"{group} skips on {entered}: {unread - ahead}"
-            found[group] = (ahead - unread).total()
+            following = Counter(self.values(entered, there)[self.committed(entered, group, there) :])
+            assert unread - following == Counter(), f"{group} skips on {entered}: {unread - following}"
+            found[group] = (following - unread).total()
         return found
 
 

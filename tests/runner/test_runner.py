@@ -72,7 +72,7 @@ def test_enable_is_checked_then_done_then_changes_nothing(awx: Awx) -> None:
     assert (checked.status, checked.changed > 0) == ("successful", True)
     done = awx.launch("enable", kafka_dr_confirm="P")
     assert (done.status, done.changed > 0) == ("successful", True), done.stdout
-    again = awx.launch("enable", kafka_dr_confirm="P", kafka_dr_accept_foreign="Payments, ")
+    again = awx.launch("enable", kafka_dr_confirm="P", kafka_dr_accept_foreign_writers="Payments, ")
     assert (again.status, again.changed) == ("successful", 0), again.stdout
 
 
@@ -100,9 +100,9 @@ def test_an_approved_failover_goes_on_with_what_readiness_handed_on(pair: Scenar
         "failover_cutoff", more=ready.artifacts, kafka_dr_confirm="B", kafka_dr_audit="false", kafka_dr_fence="acl"
     )
     assert moved.status == "successful", moved.stdout
-    told = report(pair, "cutoff-B")
-    assert told["outcome"] == "completed"
-    assert moved.artifacts == {f"kafka_dr_{key}": told[key] for key in ("outcome", "verdict", "run")}
+    reported = report(pair, "cutoff-B")
+    assert reported["outcome"] == "completed"
+    assert moved.artifacts == {f"kafka_dr_{key}": reported[key] for key in ("outcome", "verdict", "run")}
     pair.traffic(500)
 
 

@@ -21,7 +21,7 @@ Log = list[tuple[int, bytes]]  # offset and identity of each committed record
 
 
 @dataclass(frozen=True)
-class Stay:
+class TenureSpan:
     """One group on one side: for each partition, [begin, end) of what it read there."""
 
     alias: str
@@ -57,14 +57,14 @@ def read_log(servers: str, topic: str, partition: int, client: Mapping[str, str]
         consumer.close()
 
 
-def account(stays: list[Stay], logs: Mapping[Place, Log], copies: Mapping[Place, Place]) -> Account:
+def account(stays: list[TenureSpan], logs: Mapping[Place, Log], copies: Mapping[Place, Place]) -> Account:
     """``copies``: replica partition -> the original that it is a copy of."""
     read: Counter[bytes] = Counter()
     caused = 0
-    for number, stay in enumerate(stays):
+    for number, tenure in enumerate(stays):
         before = Counter(read)
-        for (topic, partition), (begin, end) in stay.spans.items():
-            place = (stay.alias, topic, partition)
+        for (topic, partition), (begin, end) in tenure.spans.items():
+            place = (tenure.alias, topic, partition)
             below = {identity for offset, identity in logs[place] if offset < begin}
             here = [identity for offset, identity in logs[place] if begin <= offset < end]
             read.update(here)

@@ -92,10 +92,10 @@ class Cm:
         return dict(self.call("GET", "/emulator/engine", raw=True).json[CLUSTER])
 
 
-def until(look: Callable[[], Any], bound: float = 60.0) -> Any:
-    """What ``look`` says as soon as it says something true."""
+def until(observe: Callable[[], Any], bound: float = 60.0) -> Any:
+    """What ``observe`` says as soon as it says something true."""
     end = time.monotonic() + bound
-    while not (found := look()):
+    while not (found := observe()):
         assert time.monotonic() < end, f"still {found!r} after {bound:.0f} s"
         time.sleep(0.05)
     return found

@@ -34,7 +34,7 @@ class State:
 
     producers: str
     consumers: str
-    copied: bool
+    last_replicated_offset: bool
     back: bool
     lost: str = ""
     positions: str = ""
@@ -55,7 +55,7 @@ class Topic:
             return "lost"
         if state.producers == self.side and (identity or self.origin == self.side):
             return "written"
-        if self.side == "B" and (identity or self.origin == "P") and state.flow and not state.copied:
+        if self.side == "B" and (identity or self.origin == "P") and state.flow and not state.last_replicated_offset:
             return "copied"
         if self.side == "P" and (identity or self.origin == "B") and state.back and state.producers == "B":
             return "copied"

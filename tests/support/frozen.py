@@ -27,7 +27,7 @@ _OTHER = "import socket\nsocket.gethostname = lambda: 'controller-2'\n"
 class Frozen:
     """A playbook that is stopped, with all its children, when ``mark`` stands in its output."""
 
-    def __init__(self, scenario: Scenario, mark: str, playbook: str, variables: Mapping[str, Any]) -> None:
+    def __init__(self, scenario: Scenario, fingerprint: str, playbook: str, variables: Mapping[str, Any]) -> None:
         program = str(Path(sys.executable).parent / "ansible-playbook")
         own = {"kafka_dr_report_dir": str(scenario.folder / "reports-frozen"), "kafka_dr_audit": False, **variables}
         command = [program, f"{COLLECTION}.{playbook}", "-i", str(scenario.inventory), "-e", json.dumps(own)]
@@ -35,10 +35,10 @@ class Frozen:
         with self.log.open("w") as output:
             self.run = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=scenario.environment())
         until = time.monotonic() + _LONGEST
-        while mark not in self.log.read_text():
+        while fingerprint not in self.log.read_text():
             if self.run.poll() is not None or time.monotonic() > until:
                 self.run.kill()
-                raise AssertionError(f"{mark} was not seen in {self.log}: {self.log.read_text()[-1500:]}")
+                raise AssertionError(f"{fingerprint} was not seen in {self.log}: {self.log.read_text()[-1500:]}")
             time.sleep(0.005)
         self._freeze()
 

@@ -26,9 +26,9 @@ def kill_in_phase(scenario: Scenario, phase: str, to: str) -> None:
     kill_at(scenario, f"phase_{phase}.yml", playbook, {"kafka_dr_confirm": to})
 
 
-def kill_at(scenario: Scenario, mark: str, playbook: str, variables: Mapping[str, Any]) -> None:
+def kill_at(scenario: Scenario, fingerprint: str, playbook: str, variables: Mapping[str, Any]) -> None:
     """Start a playbook and SIGKILL ansible-playbook when ``mark`` stands in its output; its children live on."""
-    rc, output = disturbed(scenario, mark, playbook, variables, kill)
+    rc, output = disturbed(scenario, fingerprint, playbook, variables, kill)
     assert rc == -signal.SIGKILL, output[-2000:]
 
 
@@ -44,7 +44,7 @@ def kill(run: subprocess.Popen[bytes]) -> None:
 
 def disturbed(
     scenario: Scenario,
-    mark: str,
+    fingerprint: str,
     playbook: str,
     variables: Mapping[str, Any],
     act: Callable[[subprocess.Popen[bytes]], None],
@@ -61,8 +61,8 @@ def disturbed(
     with log.open("w") as output:
         run = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=scenario.environment())
         until = time.monotonic() + _LONGEST
-        while mark not in log.read_text() and run.poll() is None:
-            assert time.monotonic() < until, f"{mark} was not seen in {log}"
+        while fingerprint not in log.read_text() and run.poll() is None:
+            assert time.monotonic() < until, f"{fingerprint} was not seen in {log}"
             time.sleep(0.05)
         due = time.monotonic() + delay
         while time.monotonic() < due and run.poll() is None:

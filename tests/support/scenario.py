@@ -253,8 +253,8 @@ def _epoch(stamp: str) -> float:
 
 
 def _changed(output: str) -> int | None:
-    marks = [word for line in output.splitlines() for word in line.split() if word.startswith("changed=")]
-    return sum(int(mark.removeprefix("changed=")) for mark in marks) if marks else None
+    fingerprints = [word for line in output.splitlines() for word in line.split() if word.startswith("changed=")]
+    return sum(int(fingerprint.removeprefix("changed=")) for fingerprint in fingerprints) if fingerprints else None
 
 
 def _tail(text: str, lines: int = 25) -> str:

@@ -21,14 +21,14 @@ JOURNAL = "kafka-dr-journal-internal"
 T = TypeVar("T")
 
 
-def at_rest(look: Callable[[], T], step: float = 1.0, seconds: float = 90.0) -> T:
-    """What ``look`` sees once it has seen the same five times in a row, ``step`` seconds apart."""
+def at_rest(observe: Callable[[], T], step: float = 1.0, seconds: float = 90.0) -> T:
+    """What ``observe`` sees once it has seen the same five times in a row, ``step`` seconds apart."""
     until = time.monotonic() + seconds
-    seen, times = look(), 1
+    seen, times = observe(), 1
     while times < 5:
         assert time.monotonic() < until, f"something still moves after {seconds:g} s"
         time.sleep(step)
-        now = look()
+        now = observe()
         times = times + 1 if now == seen else 1
         seen = now
     return seen

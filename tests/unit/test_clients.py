@@ -102,18 +102,18 @@ def test_a_command_has_no_input() -> None:
     assert run(["sh", "-c", "read answer || exit 7"])["rc"] == 7
 
 
-def start(folder: Path, epoch: int, turn: int, journal: float = 1.0) -> Result:
+def start(folder: Path, epoch: int, holder_generation: int, journal: float = 1.0) -> Result:
     """Point an application at a cluster and start it, as a controller with this token does."""
     module = cast(AnsibleModule, SimpleNamespace(check_mode=False))
     client = {
         "name": "app",
-        "argv": ["sh", "-c", f"echo {epoch}.{turn} >> {folder}/started"],
+        "argv": ["sh", "-c", f"echo {epoch}.{holder_generation} >> {folder}/started"],
         "path": str(folder / "app.env"),
-        "content": f"{epoch}.{turn}",
+        "content": f"{epoch}.{holder_generation}",
         "mode": "0640",
         "token_file": str(folder / ".app.env.kafka-dr-token"),
     }
-    token = {"journal": journal, "epoch": epoch, "turn": turn}
+    token = {"journal": journal, "epoch": epoch, "turn": holder_generation}
     return control(module, [client], 20.0, {"pair": "p", "token": token})
 
 

@@ -29,7 +29,7 @@ WORDS: dict[str, tuple[str, Any]] = {
     "kafka_dr_topics": ("needed", None),
     "kafka_dr_srm": ("", {}),
     "kafka_dr_to": ("away from home; `failback`: home", None),
-    "kafka_dr_drill_dir": ("the report folder; `/var/tmp` on another host", ""),
+    "kafka_dr_rehearsal_dir": ("the report folder; `/var/tmp` on another host", ""),
     "kafka_dr_reason": ("names this collection", "Changed by the Ansible collection switchback.kafka_dr"),
     "kafka_dr_audit_dir": ("`audit` in the report folder", ""),
     "kafka_dr_spark_python": ("the module's own", ""),
@@ -91,11 +91,11 @@ def default_column() -> dict[str, str]:
 
 @pytest.mark.parametrize("variable", sorted(inventory_options()))
 def test_the_inventory_reference_and_the_argument_specs_give_the_same_default(variable: str) -> None:
-    told, default = default_column()[variable], inventory_options()[variable].get("default")
+    reported, default = default_column()[variable], inventory_options()[variable].get("default")
     if variable in WORDS:
-        assert (told, default) == WORDS[variable]
+        assert (reported, default) == WORDS[variable]
     else:
-        assert (parse_yaml(told.strip("`")) if told else None) == (default if default != "" else None)
+        assert (parse_yaml(reported.strip("`")) if reported else None) == (default if default != "" else None)
 
 
 # ---- error codes --------------------------------------------------------------------------------------------------

@@ -67,15 +67,15 @@ def test_the_sequence_diagram_draws_an_arrow_for_each_message_and_one_point_of_n
 
 @pytest.mark.parametrize(("page", "kind"), PAGES.items())
 def test_the_table_of_a_page_has_the_phases_of_the_code_in_their_order(page: str, kind: str) -> None:
-    told = re.findall(r"^\| `([a-z_]+)` \|", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
-    assert [phase for phase in told if phase in phases_of_the_code()[kind]] == phases_of_the_code()[kind]
+    reported = re.findall(r"^\| `([a-z_]+)` \|", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    assert [phase for phase in reported if phase in phases_of_the_code()[kind]] == phases_of_the_code()[kind]
 
 
 @pytest.mark.parametrize(("name", "page"), STEPS.items())
 def test_the_steps_of_a_diagram_are_those_of_its_page_in_their_order(name: str, page: str) -> None:
     text = (ROOT / "docs" / "procedures" / f"{page}.md").read_text(encoding="utf-8")
-    told = text[text.index(f"<!-- diagram: phases {name} -->") :]
-    places = [re.search(rf"\b{step}\b", told) for step in list(load()[name])[1:]]
+    reported = text[text.index(f"<!-- diagram: phases {name} -->") :]
+    places = [re.search(rf"\b{step}\b", reported) for step in list(load()[name])[1:]]
     assert None not in places
     assert [place.start() for place in places if place] == sorted(place.start() for place in places if place)
 
@@ -132,15 +132,17 @@ def test_positions_are_drawn_on_the_side_where_they_are_committed() -> None:
     assert sides["enable"] == ["", "", "", "P", ""]
     assert sides["reverse_checkpoint"] == ["", "", "B"]
     assert sides["rehearse"] == ["", "", "", "B", "P", "", ""]
-    marks = {name: draw(f"phases {name}").count('class="positions"') for name in ("enable", "rehearse", "disable")}
-    assert marks == {"enable": 2 + 1, "rehearse": 4 + 1, "disable": 0}  # one in the legend
+    fingerprints = {
+        name: draw(f"phases {name}").count('class="positions"') for name in ("enable", "rehearse", "disable")
+    }
+    assert fingerprints == {"enable": 2 + 1, "rehearse": 4 + 1, "disable": 0}  # one in the legend
 
 
 def test_a_legend_tells_of_what_is_in_the_picture() -> None:
     for name in load():
-        told = draw(f"phases {name}")
-        assert ("nobody can ask it" in told) == (name == "disaster")
-        assert ("point of no return" in told) == (name in MOVES)
+        reported = draw(f"phases {name}")
+        assert ("nobody can ask it" in reported) == (name == "disaster")
+        assert ("point of no return" in reported) == (name in MOVES)
 
 
 def test_in_a_disaster_the_lost_side_is_lost_throughout() -> None:

@@ -45,11 +45,11 @@ def rendered(template: jinja2.Template, bootstrap: str, client: dict[str, Any]) 
         "subscribe": ["Payments", "B.Payments"],
         "client": client,
     }
-    pair = {"drill": {"logins": {"P": client}}}
+    pair = {"rehearsal": {"logins": {"P": client}}}
     return template.render(clients_item={"name": "payments"}, kafka_dr_endpoint=endpoint, kafka_dr_pair=pair)
 
 
-@pytest.mark.parametrize("path_of_template", ["clients/templates/kafka.env.j2", "drill/templates/drill.env.j2"])
+@pytest.mark.parametrize("path_of_template", ["clients/templates/kafka.env.j2", "rehearsal/templates/rehearsal.env.j2"])
 def test_every_reader_gets_every_value_unchanged(tmp_path: Path, path_of_template: str) -> None:
     template = template_of(path_of_template)
     seed = random.randrange(2**32)

@@ -42,13 +42,13 @@ READS = {
 # Tasks with modules of Ansible that change something, and need no proof: (file, task): reason.
 NO_PROOF = {
     ("roles/verify/tasks/compare.yml", "Bring the program to the host that reaches both clusters"): "our own program",
-    ("roles/drill/tasks/step_count.yml", "Compare what was acknowledged with what was processed"): "reads",
-    ("roles/drill/tasks/step_load.yml", "Let the clients work for a while"): "reads",
-    ("roles/drill/tasks/step_prepare.yml", "Describe the clients"): "the folder of this drill, proven before",
+    ("roles/rehearsal/tasks/step_count.yml", "Compare what was acknowledged with what was processed"): "reads",
+    ("roles/rehearsal/tasks/step_load.yml", "Let the clients work for a while"): "reads",
+    ("roles/rehearsal/tasks/step_prepare.yml", "Describe the clients"): "the folder of this rehearsal, proven before",
     (
-        "roles/drill/tasks/step_prepare.yml",
+        "roles/rehearsal/tasks/step_prepare.yml",
         "Bring the clients to the host that reaches both clusters",
-    ): "the folder of this drill, proven before",
+    ): "the folder of this rehearsal, proven before",
 }
 # What a task passes instead where the host of the effect cannot ask Kafka: a proof of its own stands before it.
 ELSEWHERE = {

@@ -60,11 +60,11 @@ def test_a_client_without_a_keytab_is_told_how_to_take_a_ticket() -> None:
         ),
     ],
 )
-def test_only_the_innermost_reason_is_told(gssapi: str, told: str, more: str) -> None:
+def test_only_the_innermost_reason_is_told(gssapi: str, reported: str, more: str) -> None:
     error = raised(KafkaError._TIMED_OUT, "Failed while waiting for controller: Local: Timed out")
     found = kafka_error(error, "describe the cluster", "p:9092", FAILED.format(gssapi, more))
     assert isinstance(found, Unreachable)
-    assert found.message.endswith(f"Local: Timed out ({told}).")
+    assert found.message.endswith(f"Local: Timed out ({reported}).")
     assert "klist" in found.hint
 
 

@@ -71,7 +71,7 @@ def spec(name: str) -> dict[str, Any]:
     return seen[0].options
 
 
-def told(option: dict[str, Any]) -> dict[str, Any]:
+def reported(option: dict[str, Any]) -> dict[str, Any]:
     """What documentation and argument spec must agree on."""
     return {
         "type": option.get("type", "str"),
@@ -80,15 +80,15 @@ def told(option: dict[str, Any]) -> dict[str, Any]:
         "default": option.get("default"),
         "choices": list(option.get("choices") or []),
         "suboptions": {
-            key: told(inner) for key, inner in (option.get("options") or option.get("suboptions") or {}).items()
+            key: reported(inner) for key, inner in (option.get("options") or option.get("suboptions") or {}).items()
         },
     }
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_documentation_says_what_the_options_are(name: str) -> None:
-    written = {key: told(option) for key, option in documented(name)["options"].items()}
-    assert written == {key: told(option) for key, option in spec(name).items()}
+    written = {key: reported(option) for key, option in documented(name)["options"].items()}
+    assert written == {key: reported(option) for key, option in spec(name).items()}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -207,10 +207,10 @@ def test_an_error_is_data_and_a_sentence_and_says_that_nothing_was_changed(kind:
 
 
 def test_a_failure_in_the_middle_keeps_what_was_done_and_what_was_seen() -> None:
-    failure = DrError("not_copied", "It stopped moving.")
+    failure = DrError("not_replicated", "It stopped moving.")
     result = ended(lambda _module: Result(outcomes=[DONE], extra={"status": {"lag": 3}}, failure=failure))
     assert (result["failed"], result["changed"], result["status"]) == (True, True, {"lag": 3})
-    assert result["error"]["code"] == "not_copied"
+    assert result["error"]["code"] == "not_replicated"
 
 
 def test_what_a_module_was_called_with_goes_to_syslog_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from yamls import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 # As a page says it: the tarball, or the release that it is about.
-TOLD = re.compile(r"switchback-kafka_dr-(\d+\.\d+\.\d+)\.tar\.gz|\brelease (\d+\.\d+\.\d+)\b", re.IGNORECASE)
+REPORTED = re.compile(r"switchback-kafka_dr-(\d+\.\d+\.\d+)\.tar\.gz|\brelease (\d+\.\d+\.\d+)\b", re.IGNORECASE)
 FRAGMENTS = sorted((ROOT / "changelogs" / "fragments").glob("*.yml"))
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").rglob("*.md")])
 SHORT = re.compile(r"^version_added: *\"?([0-9.]+)\"?$", re.MULTILINE)
@@ -42,17 +42,17 @@ def test_galaxy_and_modules_and_the_newest_release_of_the_changelog_have_one_ver
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_page_tells_no_other_version(path: Path) -> None:
-    told = {one or other for one, other in TOLD.findall(path.read_text(encoding="utf-8"))}
-    assert told <= {VERSION}
+    reported = {one or other for one, other in REPORTED.findall(path.read_text(encoding="utf-8"))}
+    assert reported <= {VERSION}
 
 
 def test_plugins_came_with_releases_that_there_are() -> None:
     files = [*(ROOT / "plugins" / "modules").glob("*.py"), *(ROOT / "plugins" / "filter").glob("*.yml")]
-    told = {
+    reported = {
         path.name: SHORT.findall(path.read_text(encoding="utf-8").replace("  version_added", "version_added"))
         for path in files
     }
-    assert {name: versions for name, versions in told.items() if not set(versions) & set(releases())} == {}
+    assert {name: versions for name, versions in reported.items() if not set(versions) & set(releases())} == {}
 
 
 def test_every_fragment_is_in_a_release_word_for_word() -> None:
@@ -60,19 +60,19 @@ def test_every_fragment_is_in_a_release_word_for_word() -> None:
     released = list(load("changelogs/changelog.yaml")["releases"].values())
     fragments = {path.name: load(f"changelogs/fragments/{path.name}") for path in FRAGMENTS}
     assert set(fragments) <= {name for one in released for name in one["fragments"]}
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for one in released:
         for section, texts in one["changes"].items():
-            told |= {(section, " ".join(text.split())) for text in ([texts] if isinstance(texts, str) else texts)}
+            reported |= {(section, " ".join(text.split())) for text in ([texts] if isinstance(texts, str) else texts)}
     wanted = {
         (section, " ".join(text.split()))
         for fragment in fragments.values()
         for section, texts in fragment.items()
         for text in ([texts] if isinstance(texts, str) else texts)
     }
-    assert wanted - told == set()
+    assert wanted - reported == set()
     # Fragments are kept: nothing is told that none of them says.
-    assert told - wanted == set()
+    assert reported - wanted == set()
 
 
 def test_nothing_is_excused_by_a_file_of_ignores() -> None:

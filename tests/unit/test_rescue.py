@@ -28,8 +28,8 @@ A, B = ("Payments", 0), ("Payments", 1)
     ids=["copied", "behind", "unknown", "no-leader", "truncated"],
 )
 def test_what_is_left(
-    ends: dict[Key, int | None], copied: dict[Key, int], missing: dict[Key, int | None], done: bool
+    ends: dict[Key, int | None], last_replicated_offset: dict[Key, int], missing: dict[Key, int | None], done: bool
 ) -> None:
-    found = _Progress(ends, copied)
+    found = _Progress(ends, last_replicated_offset)
     assert found.missing() == missing
     assert found.done is done

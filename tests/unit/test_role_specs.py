@@ -160,6 +160,6 @@ def test_a_group_that_lives_on_both_sides_is_given_to_readiness_alone() -> None:
     """R8: connectors, reverse_checkpoint, rebuild and every cutover get the groups of the pair that move."""
     calls = [call for path in (ROOT / "roles").glob("*/tasks/*.yml") for call in module_calls(load_yaml(path))]
     assert [name for name, arguments in calls if "local_groups" in str(arguments)] == ["dr_readiness"]
-    told = {"dr_barrier", "dr_checkpoint", "dr_disaster"}
-    given = {(name, arguments["pair"]) for name, arguments in calls if name in told}
-    assert given == {(name, "{{ kafka_dr_pair.spec }}") for name in told}
+    reported = {"dr_barrier", "dr_checkpoint", "dr_disaster"}
+    given = {(name, arguments["pair"]) for name, arguments in calls if name in reported}
+    assert given == {(name, "{{ kafka_dr_pair.spec }}") for name in reported}

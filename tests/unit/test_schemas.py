@@ -55,5 +55,5 @@ def test_what_keeps_to_it_has_no_faults() -> None:
         ({"schema": "switchback.kafka_dr/report/1", "kind": "dance"}, "no report is of the kind 'dance'"),
     ],
 )
-def test_what_does_not_is_told(change: dict[str, Any], told: str) -> None:
-    assert [text for text in faults({**CHECKPOINT, **change}) if told in text]
+def test_what_does_not_is_told(change: dict[str, Any], reported: str) -> None:
+    assert [text for text in faults({**CHECKPOINT, **change}) if reported in text]

@@ -13,7 +13,7 @@ from yamls import load_yaml
 
 TASKS = Path(__file__).parents[2] / "roles/cutover/tasks"
 # These take run and turn from the option ``guard``, where a run without a turn is an error (``Claim.require``).
-GUARDED = {f"switchback.kafka_dr.{name}" for name in ("dr_arm", "dr_barrier", "dr_disaster")}
+GUARDED = {f"switchback.kafka_dr.{name}" for name in ("dr_seed", "dr_barrier", "dr_disaster")}
 
 
 def tasks(found: Any) -> Iterator[dict[str, Any]]:

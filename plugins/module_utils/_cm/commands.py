@@ -145,7 +145,7 @@ class Runner:
             except RefusedError as refused:
                 if refused.status != 400 or "not currently available" not in refused.text:
                     raise
-                self._behind_others(verb, refused, attempt)
+                self._after_others(verb, refused, attempt)
         raise DrError(
             "cm_command_unavailable",
             f"{verb} of {self._shown()}: other commands kept it out.",
@@ -167,7 +167,7 @@ class Runner:
             raise UnsureError("cm_unsure", f"{verb} of {self._shown()} was answered without a command.")
         return command
 
-    def _behind_others(self, verb: str, refused: RefusedError, attempt: int) -> None:
+    def _after_others(self, verb: str, refused: RefusedError, attempt: int) -> None:
         """Wait for what keeps our command out; without anything in sight there is no use in trying again."""
         active = self._active()
         if _first(active, verb) is not None:
@@ -189,7 +189,7 @@ class Runner:
         """The command that an unanswered call started; None: it is over, and the service shows what it did."""
         goal = VERBS[verb].goal
 
-        def look() -> tuple[Command | None, bool]:
+        def observe() -> tuple[Command | None, bool]:
             try:
                 found = _first(self._active(), verb)
                 return found, found is None and not goal(before) and goal(self._service.read_service())
@@ -197,7 +197,7 @@ class Runner:
                 return None, False
 
         bounds = Bounds(min(self._bounds.timeout, self._service.client.timeout), self._bounds.sleep)
-        waited = wait_until(look, lambda seen: seen[0] is not None or seen[1], bounds)
+        waited = wait_until(observe, lambda seen: seen[0] is not None or seen[1], bounds)
         if waited.done:
             return waited.state[0]
         raise DrError(
@@ -228,8 +228,8 @@ class Runner:
         """The command when it is no longer active. One with a negative id was done at once and cannot be read."""
         if not command.active:
             return command
-        look = Reader(lambda: self._service.read_command(command.id), command)
-        waited = wait_until(look, lambda seen: not seen.active, self._bounds, _mark)
+        observe = Reader(lambda: self._service.read_command(command.id), command)
+        waited = wait_until(observe, lambda seen: not seen.active, self._bounds, _fingerprint)
         if not waited.done:
             raise self._unfinished(waited)
         return waited.state
@@ -278,7 +278,7 @@ def _first(commands: list[Command], verb: str) -> Command | None:
     return next((command for command in commands if verb_of(command) == verb), None)
 
 
-def _mark(command: Command) -> tuple[object, ...]:
+def _fingerprint(command: Command) -> tuple[object, ...]:
     return command.active, tuple((child.id, child.active, child.success) for child in command.children)
 
 

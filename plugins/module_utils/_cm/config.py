@@ -16,7 +16,7 @@ from .._core.changes import Outcome
 from .._core.errors import DrError
 from .._module import Result
 from .catalogue import Catalogue
-from .misconfigurations import slips
+from .misconfigurations import misconfigurations
 from .properties import Write, plan_lines, plan_value, shown, shown_lines, value_text
 from .replication_config import OLD_SEPARATOR, REPLICATION_CONFIGS, parse, repeated, separator_of, wanted_lines
 from .service import CmService
@@ -115,9 +115,9 @@ def _plan(
         if asked[name].hidden and value:
             conceal(value)
         writes.append(plan_value(asked[name], value, wanted.update_secrets))
-    for name, (given, told) in lines.items():
+    for name, (given, reported) in lines.items():
         writes.append(plan_lines(asked[name], given))
-        result.warnings += told + _about(asked[name], given, wanted.aliases)
+        result.warnings += reported + _about(asked[name], given, wanted.aliases)
     return [write for write in writes if write is not None], asked
 
 
@@ -134,15 +134,15 @@ def _refuse_twice(asked: Mapping[str, Property], names: Iterable[str]) -> None:
 def _about(found: Property, given: Mapping[str, str | None], aliases: Sequence[str]) -> list[str]:
     """What is strange about a text of lines, with what is wanted in it."""
     text = found.effective or ""
-    told = []
+    reported = []
     if separator_of(text) == OLD_SEPARATOR:
-        told.append(
+        reported.append(
             f'"{found.name}" is joined by ";", the form of Runtime before 7.1.1, and stays so; '
             'a newer one expects "|" and would read it as a single line.'
         )
-    told += [f'The line "{key}" is there more than once; the last one counts.' for key in repeated(text)]
+    reported += [f'The line "{key}" is there more than once; the last one counts.' for key in repeated(text)]
     lines = {**parse(text), **given}
-    return told + slips({key: value for key, value in lines.items() if value is not None}, aliases)
+    return reported + misconfigurations({key: value for key, value in lines.items() if value is not None}, aliases)
 
 
 # ---- writing

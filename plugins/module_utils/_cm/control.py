@@ -21,7 +21,7 @@ from .commands import Reader, Runner, verb_of
 from .service import CmService
 from .shapes import Command, Service
 
-__all__ = ["Wish", "plan", "reconcile_service"]
+__all__ = ["DesiredService", "plan", "reconcile_service"]
 
 KIND = "service"
 # Staleness is computed in the background. A command that we joined may have begun before the last change: if the
@@ -31,7 +31,7 @@ _DEFINITE = ("STARTED", "STOPPED", "NA")
 
 
 @dataclass(frozen=True)
-class Wish:
+class DesiredService:
     """How a service is wanted. ``deploy`` and ``restart``: stale, always or never.
 
     ``join``: a command that was active when we came counts. One that began before our own change may have read the old
@@ -51,7 +51,7 @@ class Wish:
         return "always" if self.state == "restarted" else self.restart
 
 
-def plan(wish: Wish, seen: Service, done: frozenset[str] = frozenset()) -> list[str]:
+def plan(desired: DesiredService, seen: Service, done: frozenset[str] = frozenset()) -> list[str]:
     """The verbs for a service, in their order; those in ``done`` were carried out and count for what shows no trace.
 
     =========  =======================  =======================================================
@@ -65,37 +65,37 @@ def plan(wish: Wish, seen: Service, done: frozenset[str] = frozenset()) -> list[
 
     Due: always, or where stale, or just after a change, because Cloudera Manager shows FRESH for a while.
     """
-    if wish.state == "stopped":
+    if desired.state == "stopped":
         return [] if seen.state in ("STOPPED", "NA") else ["stop"]
-    steps = ["deploy"] if _due("deploy", wish.deploy, wish, seen.client_fresh, done) else []
+    steps = ["deploy"] if _due("deploy", desired.deploy, desired, seen.client_fresh, done) else []
     if seen.state == "STOPPED":
-        return steps + ([] if wish.state == "present" else ["start"])
+        return steps + ([] if desired.state == "present" else ["start"])
     if seen.state == "NA":
         return steps
     fresh_by_start = seen.fresh and bool(done & {"start", "restart"})
-    if not fresh_by_start and _due("restart", wish.restart_when, wish, seen.fresh, done):
+    if not fresh_by_start and _due("restart", desired.restart_when, desired, seen.fresh, done):
         steps.append("restart")
     return steps
 
 
-def _due(verb: str, mode: str, wish: Wish, fresh: bool, done: frozenset[str]) -> bool:
-    asked = mode == "always" or (mode == "stale" and wish.changed)
+def _due(verb: str, mode: str, desired: DesiredService, fresh: bool, done: frozenset[str]) -> bool:
+    asked = mode == "always" or (mode == "stale" and desired.changed)
     return (asked and verb not in done) or (mode != "never" and not fresh)
 
 
-def reconcile_service(service: CmService, wish: Wish, bounds: Bounds, check: bool) -> Result:
+def reconcile_service(service: CmService, desired: DesiredService, bounds: Bounds, check: bool) -> Result:
     """Make the service be as ``wish`` says, wait until it shows it, and tell."""
-    return _Control(service, wish, bounds).reconcile(check)
+    return _Control(service, desired, bounds).reconcile(check)
 
 
 class _Control:
     """One run: what was done so far, and the service as last seen."""
 
-    def __init__(self, service: CmService, wish: Wish, bounds: Bounds) -> None:
+    def __init__(self, service: CmService, desired: DesiredService, bounds: Bounds) -> None:
         self._service = service
-        self._wish = wish
+        self._desired = desired
         self._bounds = bounds
-        self._runner = Runner(service, bounds, wish.rolling)
+        self._runner = Runner(service, bounds, desired.rolling)
         self._outcomes: list[Outcome] = []
         self._done: frozenset[str] = frozenset()
         # Active when we came, and of use.
@@ -109,7 +109,7 @@ class _Control:
         failure = None
         try:
             if check:
-                self._outcomes = [Outcome(self._change(verb), "planned") for verb in plan(self._wish, before)]
+                self._outcomes = [Outcome(self._change(verb), "planned") for verb in plan(self._desired, before)]
             else:
                 self._make_way(active)
                 self._carry_out()
@@ -134,25 +134,25 @@ class _Control:
 
     def _make_way(self, active: Sequence[Command]) -> None:
         """Behind commands that are not ours to join, to a state that is known."""
-        planned = plan(self._wish, self._seen)
+        planned = plan(self._desired, self._seen)
         for command in active:
             verb = verb_of(command)
-            if verb in planned and self._wish.join:
+            if verb in planned and self._desired.join:
                 self._joinable[verb] = command
             elif verb is not None:
                 self._runner.wait_for(verb, command)
                 self._seen = self._service.read_service()
         if not self._joinable:
             self._require_definite()
-        if self._seen.state == "NA" and self._wish.state in ("started", "restarted"):
-            text = f'"{self._seen.name}" has no role with a process, so it cannot be {self._wish.state}.'
+        if self._seen.state == "NA" and self._desired.state in ("started", "restarted"):
+            text = f'"{self._seen.name}" has no role with a process, so it cannot be {self._desired.state}.'
             raise DrError("cm_nothing_to_run", text, "Add a Driver role in Cloudera Manager.", self._service.client.url)
 
     def _require_definite(self) -> None:
         if self._seen.state in _DEFINITE:
             return
-        look = Reader(self._service.read_service, self._seen)
-        waited = wait_until(look, lambda seen: seen.state in _DEFINITE, self._bounds, lambda seen: seen.state)
+        observation = Reader(self._service.read_service, self._seen)
+        waited = wait_until(observation, lambda seen: seen.state in _DEFINITE, self._bounds, lambda seen: seen.state)
         self._seen = waited.state
         if not waited.done:
             state = waited.state.state or "not told"
@@ -161,13 +161,13 @@ class _Control:
 
     def _carry_out(self) -> None:
         """Do what is planned, and plan again, until nothing is left to do."""
-        while steps := plan(self._wish, self._seen, self._done):
+        while steps := plan(self._desired, self._seen, self._done):
             joined = False
             for verb in steps:
                 again = verb in self._done
                 joined = (self._step(verb) == "joined" and not again) or joined
             self._settle(joined)
-        if self._wish.state == "stopped" and not self._done and self._seen.state == "STOPPED":
+        if self._desired.state == "stopped" and not self._done and self._seen.state == "STOPPED":
             self._require_no_process()
 
     def _require_no_process(self) -> None:
@@ -202,28 +202,28 @@ class _Control:
 
         def stale(seen: Service) -> bool:
             settled = seen.state in _DEFINITE and time.monotonic() - start >= LAG_SECONDS
-            return joined and settled and bool(plan(self._wish, seen, self._done))
+            return joined and settled and bool(plan(self._desired, seen, self._done))
 
-        look = Reader(self._look, None)
-        waited = wait_until(look, lambda view: bool(view and (view[1] or stale(view[0]))), self._bounds)
+        observation = Reader(self._observe, None)
+        waited = wait_until(observation, lambda view: bool(view and (view[1] or stale(view[0]))), self._bounds)
         if waited.state is not None:
             self._seen = waited.state[0]
         if not waited.done:
             self._raise_unsettled(waited.seconds, waited.state is not None)
 
-    def _look(self) -> tuple[Service, bool] | None:
+    def _observe(self) -> tuple[Service, bool] | None:
         """The service, and whether it is as wanted."""
-        seen, wish = self._service.read_service(), self._wish
-        if wish.state == "stopped":
+        seen, desired = self._service.read_service(), self._desired
+        if desired.state == "stopped":
             return seen, seen.state == "STOPPED" and not self._processes()
-        runs = seen.state == "STARTED" or (wish.state == "present" and seen.state in _DEFINITE)
-        deployed = wish.deploy == "never" or seen.client_fresh
-        current = wish.restart_when == "never" or seen.state != "STARTED" or seen.fresh
+        runs = seen.state == "STARTED" or (desired.state == "present" and seen.state in _DEFINITE)
+        deployed = desired.deploy == "never" or seen.client_fresh
+        current = desired.restart_when == "never" or seen.state != "STARTED" or seen.fresh
         return seen, runs and deployed and current
 
     def _raise_unsettled(self, seconds: float, answered: bool) -> None:
-        seen, wish = self._seen, self._wish
-        goal = {"stopped": "STOPPED with all roles", "present": "FRESH"}.get(wish.state, "STARTED and FRESH")
+        seen, desired = self._seen, self._desired
+        goal = {"stopped": "STOPPED with all roles", "present": "FRESH"}.get(desired.state, "STARTED and FRESH")
         found = (
             f"{seen.state or 'state unknown'}, configuration {seen.staleness or 'unknown'}, "
             f"client configuration {seen.client_staleness or 'unknown'}"

@@ -15,7 +15,7 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping
 
-__all__ = ["KNOWN", "slips"]
+__all__ = ["KNOWN", "misconfigurations"]
 
 _NAMES = """
     enabled topics topics.exclude topics.blacklist groups groups.exclude groups.blacklist
@@ -42,7 +42,7 @@ _CLIENTS = ("producer.", "consumer.", "admin.", "ssl.", "sasl.", "metrics.", "ke
 _CLOSE = 0.9
 
 
-def slips(lines: Mapping[str, str], aliases: Iterable[str] = ()) -> list[str]:
+def misconfigurations(lines: Mapping[str, str], aliases: Iterable[str] = ()) -> list[str]:
     """One sentence for each line that is probably a slip. ``aliases``: those of the pair, if they are known."""
     known = list(aliases)
     flows = {alias for key in lines if (match := _FLOW.fullmatch(key)) for alias in match.group(1, 2)}
@@ -101,7 +101,7 @@ def _nearness(name: str) -> float:
 def _underscores(key: str, value: str, aliases: list[str]) -> list[str]:
     found = []
     for word in [key, *(part.strip() for part in value.split(","))]:
-        alias, mark, topic = word.partition("__")
-        if mark and topic and alias in aliases:
+        alias, fingerprint, topic = word.partition("__")
+        if fingerprint and topic and alias in aliases:
             found.append(f'"{word}" in the line "{key}" matches nothing: a replica is named "{alias}.{topic}".')
     return found

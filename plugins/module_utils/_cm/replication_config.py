@@ -79,7 +79,7 @@ def wanted_lines(given: Mapping[str, Any]) -> tuple[dict[str, str | None], list[
     works is written beside it.
     """
     lines = {str(key).strip(): _text(str(key).strip(), value) for key, value in given.items()}
-    told = []
+    reported = []
     for key, value in list(lines.items()):
         if not _KEY.fullmatch(key):
             raise DrError(
@@ -89,8 +89,10 @@ def wanted_lines(given: Mapping[str, Any]) -> tuple[dict[str, str | None], list[
             )
         if value is not None and _BARE_FLOW.fullmatch(key) and f"{key}.enabled" not in lines:
             lines[f"{key}.enabled"] = value
-            told.append(f'The line "{key}={value}" switches nothing on; "{key}.enabled={value}" is written as well.')
-    return lines, told
+            reported.append(
+                f'The line "{key}={value}" switches nothing on; "{key}.enabled={value}" is written as well.'
+            )
+    return lines, reported
 
 
 def edit(text: str, wanted: Mapping[str, str | None]) -> Edit:

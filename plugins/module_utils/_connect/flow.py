@@ -19,7 +19,7 @@ from .._core.resources.connector_settings import risky
 from .._core.waiting import Bounds
 from .._module import Result
 from .mirror import DEFAULT_TASKS, FlowSpec, check_flow, check_settings, wanted_config
-from .planning import Wish, kept_settings, plan
+from .planning import DesiredConnector, plan, retained_settings
 from .reconcile import Reconciler, Report
 from .rest import ConnectClient, Connector
 from .validate import check_existing, check_place, validate
@@ -93,28 +93,30 @@ def reconcile_flow(
     check_flow(spec, parts, configured)
     if configured:
         check_settings(spec, parts)
-    wishes = [
-        Wish(spec.name(part), part, state, wanted_config(spec, part) if configured else {})
+    all_desired = [
+        DesiredConnector(spec.name(part), part, state, wanted_config(spec, part) if configured else {})
         for part in CONNECTORS
         if part in parts
     ]
-    actual = _look(rest, wishes)
+    actual = _observe(rest, all_desired)
     warnings = [text for part in parts for text in risky(spec.given(part))] if configured else []
     # Beside the wrong cluster there is nothing to stop either, and the flow would run on elsewhere.
-    if configured or (state == "stopped" and any(wish.name not in actual for wish in wishes)):
+    if configured or (state == "stopped" and any(desired.name not in actual for desired in all_desired)):
         check_place(rest, spec)
     if configured:
-        check_existing(spec, wishes, actual, adopted if check else ())
-    plans = {wish.name: plan(wish, actual.get(wish.name)) for wish in wishes}
-    written = [wish for wish in wishes if {change.action for change in plans[wish.name]} & {"create", "update"}]
+        check_existing(spec, all_desired, actual, adopted if check else ())
+    plans = {desired.name: plan(desired, actual.get(desired.name)) for desired in all_desired}
+    written = [
+        desired for desired in all_desired if {change.action for change in plans[desired.name]} & {"create", "update"}
+    ]
     if written:
         warnings += validate(rest, spec, written, actual)
     if check:
-        planned = [Outcome(change, "planned") for wish in wishes for change in plans[wish.name]]
+        planned = [Outcome(change, "planned") for desired in all_desired for change in plans[desired.name]]
         report = Report(outcomes=planned, connectors=actual)
     else:
-        report = Reconciler(rest, bounds, awaited).apply(wishes, plans, actual)
-    extra = {"connectors": [_shown(wish, report, actual.get(wish.name)) for wish in wishes]}
+        report = Reconciler(rest, bounds, awaited).apply(all_desired, plans, actual)
+    extra = {"connectors": [_shown(desired, report, actual.get(desired.name)) for desired in all_desired]}
     found = list(dict.fromkeys(warnings + report.warnings))
     return Result(report.outcomes, extra, rest.requests, found, report.failure)
 
@@ -123,30 +125,30 @@ def _cluster(given: Mapping[str, Any]) -> ClusterSpec:
     return ClusterSpec(given["alias"], given["bootstrap_servers"], given["client"] or {}, given["cluster_id"])
 
 
-def _look(rest: ConnectClient, wishes: Sequence[Wish]) -> dict[str, Connector]:
+def _observe(rest: ConnectClient, all_desired: Sequence[DesiredConnector]) -> dict[str, Connector]:
     """All connectors; those that the list leaves out because they have no status yet are asked for by name."""
     actual = rest.connectors()
-    for wish in wishes:
-        if wish.name not in actual:
-            found = rest.find(wish.name)
+    for desired in all_desired:
+        if desired.name not in actual:
+            found = rest.find(desired.name)
             if found is not None:
-                actual[wish.name] = found
+                actual[desired.name] = found
     return actual
 
 
-def _shown(wish: Wish, report: Report, before: Connector | None) -> dict[str, Any]:
-    now = report.connectors.get(wish.name)
+def _shown(desired: DesiredConnector, report: Report, before: Connector | None) -> dict[str, Any]:
+    now = report.connectors.get(desired.name)
     deleted = any(
-        outcome.change.name == wish.name and outcome.change.action == "delete" and outcome.status == "done"
+        outcome.change.name == desired.name and outcome.change.action == "delete" and outcome.status == "done"
         for outcome in report.outcomes
     )
     return {
-        "name": wish.name,
-        "part": wish.part,
+        "name": desired.name,
+        "part": desired.part,
         "exists": now is not None,
         "state": None if now is None else now.state,
         "tasks": [] if now is None else [asdict(task) for task in now.tasks],
         "final": now is not None and now.stopped,
-        "kept": kept_settings(wish, before),
+        "kept": retained_settings(desired, before),
         "offsets_survive": deleted,
     }

@@ -19,7 +19,7 @@ from typing import Any
 from .._core.errors import DrError
 from .._core.flows.pair_spec import ClusterSpec
 from .._core.names import CONNECTORS, HEARTBEATS, Naming, connector_name
-from .._core.resources.connector_settings import as_text, unsound
+from .._core.resources.connector_settings import as_text, unsafe_settings
 from .._core.security import java_properties
 from .rest import PACKAGE
 
@@ -169,7 +169,9 @@ def check_flow(spec: FlowSpec, parts: Iterable[str], configured: bool) -> None:
 
 def check_settings(spec: FlowSpec, parts: Iterable[str]) -> None:
     """Refuse settings of the user that contradict an option or make a cutover unsound, with every reason."""
-    found = {text: None for part in parts for text in unsound(spec.given(part), spec.target.brokers, given=True)}
+    found = {
+        text: None for part in parts for text in unsafe_settings(spec.given(part), spec.target.brokers, given=True)
+    }
     if found:
         raise DrError("setting_refused", " ".join(found), "No connector was changed. Correct kafka_dr_flow.")
 

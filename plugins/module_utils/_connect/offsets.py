@@ -18,9 +18,9 @@ from .rest import ConnectClient
 
 __all__ = [
     "change_offsets",
-    "copied_offsets",
     "parse_offsets",
     "read_back",
+    "replicated_offsets",
     "require_gone",
     "reset_offsets",
     "set_offsets",
@@ -30,7 +30,9 @@ __all__ = [
 _SHOWN = Bounds(timeout=20.0)
 
 
-def copied_offsets(rest: ConnectClient, connector: str, source_alias: str | None = None) -> dict[tuple[str, int], int]:
+def replicated_offsets(
+    rest: ConnectClient, connector: str, source_alias: str | None = None
+) -> dict[tuple[str, int], int]:
     """Last copied source offset by (topic, partition). A partition that is not in the result is unknown, not 0.
 
     Final only if the connector is STOPPED without tasks, else a lower bound that is as old as the worker's last flush.
@@ -54,7 +56,7 @@ def read_back(
     It names the partitions that it has read of its own topic so far, and only what they hold is read to the end first:
     a partition that is new may be missing for a moment (Worker.sourceConnectorOffsets, seen on 4.3.1).
     """
-    return wait_until(lambda: copied_offsets(rest, connector, source_alias), agrees, _SHOWN).state
+    return wait_until(lambda: replicated_offsets(rest, connector, source_alias), agrees, _SHOWN).state
 
 
 def parse_offsets(answer: Any, source_alias: str | None = None) -> dict[tuple[str, int], int]:
@@ -75,7 +77,7 @@ def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: 
     Offsets survive the deletion of a connector, so what an earlier round left must go first (R22). Kafka
     Connect checks neither alias nor offset: a partition that is not there, or an offset past the end, is accepted.
     """
-    if copied_offsets(rest, connector):
+    if replicated_offsets(rest, connector):
         rest.reset_offsets(connector)
     change_offsets(rest, connector, source_alias, wanted)
     found = read_back(rest, connector, None, lambda shown: shown == dict(wanted))

@@ -16,7 +16,7 @@ from .._core.resources.topic_filters import takes_any
 from .._core.security import is_secret
 from .rest import Connector
 
-__all__ = ["Wish", "kept_settings", "masked", "merged_config", "plan", "rivals"]
+__all__ = ["DesiredConnector", "masked", "merged_config", "plan", "retained_settings", "rivals"]
 
 KIND = "connector"
 _HIDDEN = "(secret)"
@@ -24,7 +24,7 @@ _OTHER = "(secret, another value)"
 
 
 @dataclass(frozen=True)
-class Wish:
+class DesiredConnector:
     """One connector as it is wanted. ``state``: present, running, stopped or absent; ``config`` None removes a key."""
 
     name: str
@@ -38,7 +38,7 @@ class Wish:
         return self.state in ("present", "running")
 
 
-def plan(wish: Wish, actual: Connector | None) -> list[Change]:
+def plan(desired: DesiredConnector, actual: Connector | None) -> list[Change]:
     """The steps for one connector, in their order.
 
     =========  ==================  ======================================================================
@@ -51,24 +51,24 @@ def plan(wish: Wish, actual: Connector | None) -> list[Change]:
     =========  ==================  ======================================================================
     """
     if actual is None:
-        return [_create(wish)] if wish.configured else []
-    if wish.configured:
-        return _update(wish, actual) + (_start(wish, actual) if wish.state == "running" else [])
-    steps = [] if actual.stopped else [_move(wish.name, "stop", _state(actual), "STOPPED")]
-    if wish.state == "absent":
-        steps.append(Change(KIND, wish.name, "delete", {"exists": True}, {"exists": False}))
+        return [_create(desired)] if desired.configured else []
+    if desired.configured:
+        return _update(desired, actual) + (_start(desired, actual) if desired.state == "running" else [])
+    steps = [] if actual.stopped else [_move(desired.name, "stop", _state(actual), "STOPPED")]
+    if desired.state == "absent":
+        steps.append(Change(KIND, desired.name, "delete", {"exists": True}, {"exists": False}))
     return steps
 
 
-def merged_config(wish: Wish, actual: Connector | None) -> dict[str, str]:
+def merged_config(desired: DesiredConnector, actual: Connector | None) -> dict[str, str]:
     """The whole configuration to write: what the connector has, with everything that is wanted on top."""
-    merged: dict[str, str | None] = {**(actual.config if actual else {}), **wish.config}
+    merged: dict[str, str | None] = {**(actual.config if actual else {}), **desired.config}
     return {key: value for key, value in merged.items() if value is not None}
 
 
-def kept_settings(wish: Wish, actual: Connector | None) -> list[str]:
+def retained_settings(desired: DesiredConnector, actual: Connector | None) -> list[str]:
     """Settings that the connector has and nobody asked for: kept, and named."""
-    return sorted(set(actual.config) - set(wish.config)) if actual and wish.configured else []
+    return sorted(set(actual.config) - set(desired.config)) if actual and desired.configured else []
 
 
 def masked(config: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -76,7 +76,7 @@ def masked(config: Mapping[str, str | None]) -> dict[str, str | None]:
     return {key: _HIDDEN if value and is_secret(key) else value for key, value in config.items()}
 
 
-def rivals(wish: Wish, topics: Iterable[str], connectors: Mapping[str, Connector]) -> list[str]:
+def rivals(desired: DesiredConnector, topics: Iterable[str], connectors: Mapping[str, Connector]) -> list[str]:
     """Other connectors that do the same work and are not stopped: two of them copy every record twice.
 
     One that is known to take none of ``topics`` is another application's.
@@ -85,34 +85,34 @@ def rivals(wish: Wish, topics: Iterable[str], connectors: Mapping[str, Connector
     return sorted(
         other.name
         for other in connectors.values()
-        if other.name != wish.name
-        and other.part == wish.part
+        if other.name != desired.name
+        and other.part == desired.part
         and not other.stopped
-        and all(other.config.get(key) == wish.config.get(key) for key in same)
-        and (wish.part == "heartbeat" or takes_any(other.config, topics))
+        and all(other.config.get(key) == desired.config.get(key) for key in same)
+        and (desired.part == "heartbeat" or takes_any(other.config, topics))
     )
 
 
-def _create(wish: Wish) -> Change:
-    state = "RUNNING" if wish.state == "running" else "STOPPED"
-    return Change(KIND, wish.name, "create", None, {"state": state, **masked(merged_config(wish, None))})
+def _create(desired: DesiredConnector) -> Change:
+    state = "RUNNING" if desired.state == "running" else "STOPPED"
+    return Change(KIND, desired.name, "create", None, {"state": state, **masked(merged_config(desired, None))})
 
 
-def _update(wish: Wish, actual: Connector) -> list[Change]:
+def _update(desired: DesiredConnector, actual: Connector) -> list[Change]:
     differences = Differences()
-    for key in sorted(wish.config):
-        before, after = actual.config.get(key), wish.config[key]
+    for key in sorted(desired.config):
+        before, after = actual.config.get(key), desired.config[key]
         if is_secret(key) and before != after:
             before, after = before and _HIDDEN, after and _OTHER
         differences.add(key, before, after)
-    return [differences.change(KIND, wish.name, "update")] if differences else []
+    return [differences.change(KIND, desired.name, "update")] if differences else []
 
 
-def _start(wish: Wish, actual: Connector) -> list[Change]:
+def _start(desired: DesiredConnector, actual: Connector) -> list[Change]:
     if actual.state in ("STOPPED", "PAUSED"):
-        return [_move(wish.name, "resume", _state(actual), "RUNNING")]
+        return [_move(desired.name, "resume", _state(actual), "RUNNING")]
     if actual.failures:
-        return [_move(wish.name, "restart", "FAILED", "RUNNING")]
+        return [_move(desired.name, "restart", "FAILED", "RUNNING")]
     return []
 
 

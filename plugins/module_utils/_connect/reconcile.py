@@ -17,7 +17,7 @@ from .._core.errors import DrError, Unreachable
 from .._core.names import CONNECTORS
 from .._core.resources.task_failures import with_advice
 from .._core.waiting import Bounds, Waited, wait_until
-from .planning import KIND, Wish, merged_config
+from .planning import KIND, DesiredConnector, merged_config
 from .rest import ConnectClient, Connector
 from .watching import RESTART_SECONDS, Watch, already, describe, goal, watch_of
 
@@ -47,48 +47,53 @@ class Reconciler:
         self._unanswered: dict[str, DrError] = {}
 
     def apply(
-        self, wishes: Sequence[Wish], plans: Mapping[str, list[Change]], actual: Mapping[str, Connector]
+        self,
+        all_desired: Sequence[DesiredConnector],
+        plans: Mapping[str, list[Change]],
+        actual: Mapping[str, Connector],
     ) -> Report:
         """Carry out ``plans``, wait for all, then delete what is to be absent. A failed connector hides no other."""
         report = Report(connectors=dict(actual))
         watches = {}
         # A stop of the source connector keeps the worker busy the longest: with it first, the others would wait for it.
-        for wish in sorted(wishes, key=lambda wish: wish.part == "source" and not wish.configured):
-            steps = [change for change in plans[wish.name] if change.action != "delete"]
-            outcomes = [self._step(change, wish, actual.get(wish.name)) for change in steps]
+        for desired in sorted(all_desired, key=lambda desired: desired.part == "source" and not desired.configured):
+            steps = [change for change in plans[desired.name] if change.action != "delete"]
+            outcomes = [self._step(change, desired, actual.get(desired.name)) for change in steps]
             report.outcomes += outcomes
-            if wish.part in self._awaited and not any(outcome.status == "failed" for outcome in outcomes):
-                watches[wish.name] = watch_of(wish, steps, actual.get(wish.name))
+            if desired.part in self._awaited and not any(outcome.status == "failed" for outcome in outcomes):
+                watches[desired.name] = watch_of(desired, steps, actual.get(desired.name))
         self._wait(watches, report)
-        self._delete(wishes, plans, report)
+        self._delete(all_desired, plans, report)
         if report.failure is None:
             failed = [outcome for outcome in report.outcomes if outcome.status == "failed"]
             report.failure = _together(failed) if failed else None
         return report
 
-    def _step(self, change: Change, wish: Wish, actual: Connector | None) -> Outcome:
+    def _step(self, change: Change, desired: DesiredConnector, actual: Connector | None) -> Outcome:
         try:
-            self._do(change.action, wish, actual)
+            self._do(change.action, desired, actual)
         except Unreachable as error:
             # The request may have been carried out; a stop or a resume may be repeated until the status shows it.
-            if change.action not in ("stop", "resume") or wish.part not in self._awaited:
+            if change.action not in ("stop", "resume") or desired.part not in self._awaited:
                 return Outcome(change, "failed", error.sentence())
-            self._unanswered[wish.name] = error
+            self._unanswered[desired.name] = error
         except DrError as error:
             return Outcome(change, "failed", error.sentence())
         return Outcome(change, "done")
 
-    def _do(self, action: str, wish: Wish, actual: Connector | None) -> None:
+    def _do(self, action: str, desired: DesiredConnector, actual: Connector | None) -> None:
         if action == "create":
-            self._rest.create(wish.name, merged_config(wish, None), "RUNNING" if wish.state == "running" else "STOPPED")
+            self._rest.create(
+                desired.name, merged_config(desired, None), "RUNNING" if desired.state == "running" else "STOPPED"
+            )
         elif action == "update":
-            self._rest.configure(wish.name, merged_config(wish, actual))
+            self._rest.configure(desired.name, merged_config(desired, actual))
         elif action == "stop":
-            self._rest.stop(wish.name)
+            self._rest.stop(desired.name)
         elif action == "resume":
-            self._rest.resume(wish.name)
+            self._rest.resume(desired.name)
         elif action == "restart":
-            self._rest.restart_failed(wish.name)
+            self._rest.restart_failed(desired.name)
 
     # ---- waiting
 
@@ -98,10 +103,10 @@ class Reconciler:
             return
         try:
             waited = wait_until(
-                lambda: self._look(pending, report),
+                lambda: self._observe(pending, report),
                 lambda left: not left,
                 self._bounds,
-                lambda left: _mark(left, report),
+                lambda left: _fingerprint(left, report),
             )
         except DrError as error:
             report.failure = error
@@ -111,13 +116,13 @@ class Reconciler:
             report.outcomes = [_not_done(outcome, waited.state, report.failure) for outcome in report.outcomes]
         for name, watch in watches.items():
             actual = report.connectors.get(name)
-            if watch.wish.state == "running" and watch.wish.part == "source" and actual and not actual.tasks:
+            if watch.desired.state == "running" and watch.desired.part == "source" and actual and not actual.tasks:
                 report.warnings.append(
                     f'The connector "{name}" runs without a task: it finds none of its topics on the source. '
                     "It looks again at each refresh."
                 )
 
-    def _look(self, pending: dict[str, Watch], report: Report) -> list[str]:
+    def _observe(self, pending: dict[str, Watch], report: Report) -> list[str]:
         """Names that are not yet as wanted. A worker that does not answer leaves everything undecided."""
         try:
             self._repeat(pending)
@@ -139,19 +144,19 @@ class Reconciler:
 
     def _repeat(self, pending: Mapping[str, Watch]) -> None:
         for name in [name for name in self._unanswered if name]:
-            state = pending[name].wish.state
+            state = pending[name].desired.state
             self._rest.resume(name) if state == "running" else self._rest.stop(name)
             del self._unanswered[name]
 
     def _took_effect(self, watch: Watch, actual: Connector | None) -> bool:
         """After an update, RUNNING alone may mean the tasks of before: their own configuration tells."""
-        if not watch.updated or watch.wish.state != "running" or actual is None or not actual.tasks:
+        if not watch.updated or watch.desired.state != "running" or actual is None or not actual.tasks:
             return True
-        configs = self._rest.task_configs(watch.wish.name)
+        configs = self._rest.task_configs(watch.desired.name)
         return all(config.get(key) == value for config in configs for key, value in watch.updated.items())
 
     def _restart_unassigned(self, watch: Watch, actual: Connector | None, now: float, report: Report) -> None:
-        if watch.wish.state != "running" or actual is None or not watch.left_unassigned(actual, now):
+        if watch.desired.state != "running" or actual is None or not watch.left_unassigned(actual, now):
             return
         try:
             self._rest.restart_connector(actual.name)
@@ -161,7 +166,7 @@ class Reconciler:
         report.outcomes.append(Outcome(change, "done"))
 
     def _restart_once(self, watch: Watch, actual: Connector | None, now: float, report: Report) -> None:
-        if watch.wish.state != "running" or actual is None or not actual.failures:
+        if watch.desired.state != "running" or actual is None or not actual.failures:
             return
         if watch.restarted is None:
             watch.restarted = now
@@ -177,11 +182,11 @@ class Reconciler:
             )
 
     def _not_reached(self, waited: Waited[list[str]], pending: Mapping[str, Watch], report: Report) -> DrError:
-        wanted = ", ".join(f'"{name}" {goal(pending[name].wish)}' for name in waited.state)
+        wanted = ", ".join(f'"{name}" {goal(pending[name].desired)}' for name in waited.state)
         seen = "; ".join(describe(name, report.connectors.get(name)) for name in waited.state)
         last = self._unanswered.get("") or next(iter(self._unanswered.values()), None)
         also = f" Last call: {last.message}" if last else ""
-        stopping = any(pending[name].wish.state in ("stopped", "absent") for name in waited.state)
+        stopping = any(pending[name].desired.state in ("stopped", "absent") for name in waited.state)
         hint = "A stop against a dead source takes a minute without the source.admin.* time-outs. " if stopping else ""
         hint += "Look at the tasks that are named and at the log of that worker; then start the same playbook again."
         bound = "no progress" if waited.ended == "stalled" else "not reached"
@@ -190,9 +195,11 @@ class Reconciler:
 
     # ---- deleting
 
-    def _delete(self, wishes: Sequence[Wish], plans: Mapping[str, list[Change]], report: Report) -> None:
-        for wish in wishes:
-            for change in plans[wish.name]:
+    def _delete(
+        self, all_desired: Sequence[DesiredConnector], plans: Mapping[str, list[Change]], report: Report
+    ) -> None:
+        for desired in all_desired:
+            for change in plans[desired.name]:
                 if change.action == "delete" and report.failure is None:
                     report.outcomes.append(self._delete_one(change, report))
 
@@ -208,7 +215,7 @@ class Reconciler:
         return Outcome(change, "done")
 
 
-def _mark(left: Sequence[str], report: Report) -> tuple[object, ...]:
+def _fingerprint(left: Sequence[str], report: Report) -> tuple[object, ...]:
     return tuple((name, (seen := report.connectors.get(name)) and (seen.state, seen.tasks)) for name in left)
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from .._core.errors import DrError
 from .._core.names import CONNECTORS
-from .._core.resources.connector_settings import unknown_settings, unsound
+from .._core.resources.connector_settings import unknown_settings, unsafe_settings
 from .._core.security import is_secret
 from .mirror import FlowSpec
-from .planning import Wish, merged_config, rivals
+from .planning import DesiredConnector, merged_config, rivals
 from .rest import PACKAGE, ConnectClient, Connector
 
 __all__ = ["check_existing", "check_place", "field_errors", "validate"]
@@ -43,54 +43,57 @@ def _redirected(spec: FlowSpec) -> bool:
 
 
 def check_existing(
-    spec: FlowSpec, wishes: Iterable[Wish], connectors: Mapping[str, Connector], leaving: Collection[str] = ()
+    spec: FlowSpec,
+    all_desired: Iterable[DesiredConnector],
+    connectors: Mapping[str, Connector],
+    leaving: Collection[str] = (),
 ) -> None:
     """Refuse to work beside a second connector of the same flow, or on top of settings that make it unsound.
 
     ``leaving``: names of connectors that will be stopped before ours start.
     """
-    for wish in wishes:
+    for desired in all_desired:
         # Beside an application others may copy what is theirs; beside a whole pair nobody.
         topics = spec.topics if spec.application else ()
-        others = rivals(wish, topics, connectors) if wish.state == "running" else []
+        others = rivals(desired, topics, connectors) if desired.state == "running" else []
         others = [name for name in others if name not in leaving]
         if others:
             raise DrError(
                 "flow_runs_twice",
-                f'The connector "{others[0]}" already runs the {wish.part} part of {wish.name.split(".Mirror")[0]}: '
+                f'The connector "{others[0]}" already runs the {desired.part} part of {desired.name.split(".Mirror")[0]}: '
                 "with two of them every record is replicated twice.",
-                f"{wish.name} was not started. Do not just stop or delete the other one: {wish.name} would replicate"
+                f"{desired.name} was not started. Do not just stop or delete the other one: {desired.name} would replicate"
                 " everything again. Name it in kafka_dr_adopt and run enable, which takes over its offsets"
                 " (docs/procedures/enable.md).",
             )
-        actual = connectors.get(wish.name)
-        if actual is None or not wish.configured:
+        actual = connectors.get(desired.name)
+        if actual is None or not desired.configured:
             continue
-        kept = {key: value for key, value in actual.config.items() if key not in wish.config}
-        problems = unsound(kept, spec.target.brokers)
+        kept = {key: value for key, value in actual.config.items() if key not in desired.config}
+        problems = unsafe_settings(kept, spec.target.brokers)
         if problems:
             raise DrError(
-                "connector_unsound",
-                f'The connector "{wish.name}" has settings that nobody here asked for. {" ".join(problems)}',
-                f"To remove one, give it the value null in {wish.part}_settings of kafka_dr_flow.",
+                "connector_unsafe",
+                f'The connector "{desired.name}" has settings that nobody here asked for. {" ".join(problems)}',
+                f"To remove one, give it the value null in {desired.part}_settings of kafka_dr_flow.",
             )
 
 
 def validate(
-    rest: ConnectClient, spec: FlowSpec, wishes: Iterable[Wish], connectors: Mapping[str, Connector]
+    rest: ConnectClient, spec: FlowSpec, all_desired: Iterable[DesiredConnector], connectors: Mapping[str, Connector]
 ) -> list[str]:
     """Let the worker judge every configuration that is to be written. Returns warnings, raises with all errors."""
     plugins = rest.plugins()
     problems: list[str] = []
     warnings: list[str] = []
-    for wish in wishes:
-        plugin = PACKAGE + CONNECTORS[wish.part]
+    for desired in all_desired:
+        plugin = PACKAGE + CONNECTORS[desired.part]
         if plugin not in plugins:
             raise _plugin_missing(rest, plugin, plugins)
-        answer = rest.validate(plugin, merged_config(wish, connectors.get(wish.name)))
-        problems += [f"{wish.name}: {text}" for text in field_errors(answer)]
+        answer = rest.validate(plugin, merged_config(desired, connectors.get(desired.name)))
+        problems += [f"{desired.name}: {text}" for text in field_errors(answer)]
         names = [str((item.get("definition") or {}).get("name")) for item in answer.get("configs", [])]
-        for key, near in unknown_settings(spec.given(wish.part), names):
+        for key, near in unknown_settings(spec.given(desired.part), names):
             text = f'Nothing reads the setting "{key}".' + (f' Did you mean "{near}"?' if near else "")
             (problems if near else warnings).append(text)
     if problems:

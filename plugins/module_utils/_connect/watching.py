@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from .._core.changes import Change
 from .._core.resources.task_failures import with_advice
-from .planning import Wish, merged_config
+from .planning import DesiredConnector, merged_config
 from .rest import Connector
 
 __all__ = ["RESTART_SECONDS", "Watch", "already", "describe", "goal", "watch_of"]
@@ -33,10 +33,10 @@ UNASSIGNED_SECONDS = 5.0
 class Watch:
     """What waiting for one connector has seen so far. ``changed``: its status may still be that of before."""
 
-    wish: Wish
+    desired: DesiredConnector
     changed: bool
     updated: Mapping[str, str] = field(default_factory=dict)
-    looks: int = 0
+    observations: int = 0
     running_since: float | None = None
     restarted: float | None = None
     unassigned_since: float | None = None
@@ -54,34 +54,34 @@ class Watch:
 
     def reached(self, actual: Connector | None, now: float) -> bool:
         """True when ``actual`` is as wanted; call once a look."""
-        if self.wish.state == "absent":
+        if self.desired.state == "absent":
             return actual is None or actual.stopped
-        if self.wish.state == "stopped":
+        if self.desired.state == "stopped":
             return actual is None or actual.stopped
-        if self.wish.state == "present":
+        if self.desired.state == "present":
             return actual is not None and actual.state is not None
         return self._runs(actual, now)
 
     def _runs(self, actual: Connector | None, now: float) -> bool:
         if actual is None or not actual.running:
-            self.looks, self.running_since = 0, None
+            self.observations, self.running_since = 0, None
             return False
-        self.looks += 1
+        self.observations += 1
         self.running_since = now if self.running_since is None else self.running_since
         if not self.changed:
             return True
-        if self.wish.part == "source" and not actual.tasks and now - self.running_since < TASKLESS_SECONDS:
+        if self.desired.part == "source" and not actual.tasks and now - self.running_since < TASKLESS_SECONDS:
             return False
         # The first RUNNING after a change can be the status of before it.
-        return self.looks >= 2
+        return self.observations >= 2
 
 
-def watch_of(wish: Wish, steps: Sequence[Change], actual: Connector | None) -> Watch:
+def watch_of(desired: DesiredConnector, steps: Sequence[Change], actual: Connector | None) -> Watch:
     updates = [change for change in steps if change.action == "update"]
     keys = [key for change in updates for key in change.after or {}]
-    updated = {key: value for key, value in merged_config(wish, actual).items() if key in keys} if updates else {}
+    updated = {key: value for key, value in merged_config(desired, actual).items() if key in keys} if updates else {}
     restarts = any(change.action == "restart" for change in steps)
-    return Watch(wish, bool(steps), updated, restarted=time.monotonic() if restarts else None)
+    return Watch(desired, bool(steps), updated, restarted=time.monotonic() if restarts else None)
 
 
 def already(watch: Watch, actual: Connector | None) -> bool:
@@ -97,5 +97,5 @@ def describe(name: str, actual: Connector | None) -> str:
     return f'"{name}" is {actual.state or "without status"}, tasks: {tasks}{failures}'
 
 
-def goal(wish: Wish) -> str:
-    return {"running": "RUNNING with its tasks", "present": "with a status"}.get(wish.state, "STOPPED without tasks")
+def goal(desired: DesiredConnector) -> str:
+    return {"running": "RUNNING with its tasks", "present": "with a status"}.get(desired.state, "STOPPED without tasks")

@@ -36,7 +36,7 @@ class Waited(Generic[T]):
     ended: str
     state: T
     seconds: float
-    looks: int
+    observations: int
 
     @property
     def done(self) -> bool:
@@ -62,8 +62,8 @@ def wait_until(
     """
     now, sleep = clock
     start = moved = now()
-    mark: Any = object()
-    looks = 0
+    fingerprint: Any = object()
+    observations = 0
     while True:
         try:
             state = observe()
@@ -73,16 +73,16 @@ def wait_until(
                 raise
             sleep(min(bounds.sleep, bounds.timeout - (failed - start)))
             continue
-        looks += 1
+        observations += 1
         seen = now()
         if done(state):
-            return Waited("done", state, seen - start, looks)
-        if progress(state) != mark:
-            mark, moved = progress(state), seen
+            return Waited("done", state, seen - start, observations)
+        if progress(state) != fingerprint:
+            fingerprint, moved = progress(state), seen
         if seen - start >= bounds.timeout:
-            return Waited("timeout", state, seen - start, looks)
+            return Waited("timeout", state, seen - start, observations)
         if bounds.stall and seen - moved >= bounds.stall:
-            return Waited("stalled", state, seen - start, looks)
+            return Waited("stalled", state, seen - start, observations)
         sleep(min(bounds.sleep, max(0.0, bounds.timeout - (seen - start))))
 
 
@@ -96,19 +96,19 @@ class Patience:
         self._timeout, self._stall = timeout, stall
         self._start: float | None = None
         self._moved = 0.0
-        self._mark: Any = object()
+        self._fingerprint: Any = object()
 
     @property
     def begun(self) -> bool:
         """Whether :meth:`over` was asked before."""
         return self._start is not None
 
-    def over(self, mark: Any, now: float) -> str:
+    def over(self, fingerprint: Any, now: float) -> str:
         """Why there is nothing left to wait for, or "". ``mark`` changes while there is movement."""
         if self._start is None:
             self._start = now
-        if mark != self._mark:
-            self._mark, self._moved = mark, now
+        if fingerprint != self._fingerprint:
+            self._fingerprint, self._moved = fingerprint, now
         if now - self._start >= self._timeout:
             return f"{self._timeout:g} s are over"
         if self._stall and now - self._moved >= self._stall:

@@ -53,7 +53,7 @@ class PartState:
     #: State of each task.
     tasks: tuple[str, ...]
     #: Settings of the source part with which no proof can hold, in words.
-    unsound: tuple[str, ...] = ()
+    unsafe_settings: tuple[str, ...] = ()
     #: The topics and groups that it takes, where the engine itself knows them.
     filters: tuple[Filter, ...] = ()
     #: Differences from the inventory, in words.
@@ -80,7 +80,7 @@ class FlowState:
 
     connectors: dict[str, PartState]
     #: Last replicated source offset by partition; absent: unknown. A lower bound unless the source part is ``final``.
-    copied: dict[Partition, int]
+    last_replicated_offset: dict[Partition, int]
     #: Why the engine could not be asked; then nothing else of this is known.
     away: str = ""
 

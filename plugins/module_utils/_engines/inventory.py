@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from .._core.resources.connector_settings import unsound
+from .._core.resources.connector_settings import unsafe_settings
 from .._core.schema import Key
 
 __all__ = ["STEPS", "Capabilities", "Check", "EngineInventory", "Refusals"]
@@ -46,7 +46,7 @@ class Capabilities:
     #: Each part of a flow has a state of its own, which a plan can name.
     parts_have_states: bool
     #: What keeps the versions of both sides equal, where :meth:`..base.Engine.about` reports none.
-    versions_kept_by: str = ""
+    versions_retained_by: str = ""
 
     def bound(self, seconds: float, restart_seconds: float) -> float:
         """Seconds that a change of a flow may take: ``restart_seconds`` where it restarts a service."""
@@ -65,7 +65,7 @@ class Refusals:
     copy_again: str
     #: ``kafka_dr_policy: identity``
     identity: str
-    #: The role ``drill``
+    #: The role ``rehearsal``
     rehearsal: str
 
 
@@ -93,7 +93,7 @@ class EngineInventory:
 
     def setting_problems(self, where: str, config: Mapping[str, str | None]) -> list[str]:
         """Problems of settings that a user gives for the connectors of both flows. None: a setting is removed."""
-        return [f"{where}: {problem}" for problem in unsound(config, (), given=True)]
+        return [f"{where}: {problem}" for problem in unsafe_settings(config, (), given=True)]
 
     def site(self, site: Mapping[str, Any]) -> dict[str, Any]:
         """What modules need of a site: the key ENGINE of its cluster."""

@@ -65,11 +65,11 @@ def _found(kafka: Kafka, filters: Sequence[Any]) -> set[Acl]:
     kafka.note_request("describe_acls", filters=len(filters))
     found = [binding for future in futures for binding in _settle(kafka, future, "list the ACLs")]
     if filters and not found:
-        _prove_that_it_was_told(kafka)
+        _prove_that_it_was_sent(kafka)
     return {_acl(binding) for binding in found if _is_known(binding)}
 
 
-def _prove_that_it_was_told(kafka: Kafka) -> None:
+def _prove_that_it_was_sent(kafka: Kafka) -> None:
     """confluent-kafka 2.16 shows a refused describe_acls as an empty list, which here would mean "has no rights".
 
     Deletions do carry their error, so one that can match nothing tells whether there is an authorizer at all.

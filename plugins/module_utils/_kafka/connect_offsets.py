@@ -37,9 +37,9 @@ class ConnectOffsets:
         self._reached: dict[Partition, int] = {}
         self._found: dict[Partition, int] = {}
         # The record that last told it: its key as the worker wrote it, and its partition.
-        self._told: dict[Partition, tuple[bytes, int]] = {}
+        self._reported: dict[Partition, tuple[bytes, int]] = {}
 
-    def copied(self) -> dict[Partition, int]:
+    def last_replicated_offset(self) -> dict[Partition, int]:
         """By (source topic, partition); what is not there is unknown, also where the topic does not exist."""
         state = describe(self._kafka, [self._topic])[self._topic]
         if state is None:
@@ -66,10 +66,10 @@ class ConnectOffsets:
 
         They must not run it meanwhile.
         """
-        self.copied()
-        told = [self._told[place] for place in self._found]
-        write_records(self._kafka, self._topic, [(key, None, index) for key, index in told])
-        left = self.copied()
+        self.last_replicated_offset()
+        reported = [self._reported[place] for place in self._found]
+        write_records(self._kafka, self._topic, [(key, None, index) for key, index in reported])
+        left = self.last_replicated_offset()
         if left:
             topic, index = min(left)
             raise DrError(
@@ -87,7 +87,7 @@ class ConnectOffsets:
         if offset is None:
             self._found.pop(place, None)
         else:
-            self._found[place], self._told[place] = offset, (record.key or b"", index)
+            self._found[place], self._reported[place] = offset, (record.key or b"", index)
 
 
 def _place(key: bytes | None, connector: str, alias: str) -> Partition | None:

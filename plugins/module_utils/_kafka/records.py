@@ -33,7 +33,7 @@ __all__ = [
     "RangeRead",
     "Reading",
     "Record",
-    "data_behind",
+    "data_after",
     "data_records",
     "first_data_record",
     "first_data_records",
@@ -267,7 +267,7 @@ def has_data(
     return {p: True if read.records else False if read.ended == EXHAUSTED else None for p, read in reads.items()}
 
 
-def data_behind(
+def data_after(
     kafka: Kafka,
     places: Iterable[tuple[Partition, int]],
     ranges: Mapping[Partition, Range | None],

@@ -44,8 +44,8 @@ __all__ = [
     "names",
     "offsets_at",
     "remember",
-    "require_told",
-    "told_ranges",
+    "require_ranges",
+    "try_log_ranges",
     "unsettled",
     "with_config",
     "without_collector",
@@ -189,53 +189,55 @@ def log_ranges(
 
     The end at ``read_committed`` is the last stable offset. Ask only for partitions that exist.
     """
-    return require_told(kafka, told_ranges(kafka, partitions, isolation))
+    return require_ranges(kafka, try_log_ranges(kafka, partitions, isolation))
 
 
-def told_ranges(
+def try_log_ranges(
     kafka: Kafka, partitions: Iterable[Partition], isolation: str = "read_committed"
 ) -> dict[Partition, tuple[int, int] | str]:
     """As :func:`log_ranges`, with the broker's reason where it could not be told, and has not come to be meanwhile."""
-    return _told(lambda untold: _ranges(kafka, untold, isolation), partitions)
+    return _reported(lambda unreported: _ranges(kafka, unreported, isolation), partitions)
 
 
-def _told(
+def _reported(
     ask: Callable[[list[Partition]], Mapping[Partition, T | str]], asked: Iterable[Partition]
 ) -> dict[Partition, T | str]:
     """What ``ask`` finds, or the broker's reason where it has not come to be told meanwhile; in order."""
-    told: dict[Partition, T | str] = dict.fromkeys(sorted(asked), "")
+    reported: dict[Partition, T | str] = dict.fromkeys(sorted(asked), "")
 
-    def look() -> list[Partition]:
-        untold = [key for key, found in told.items() if isinstance(found, str)]
-        told.update(ask(untold))
-        return [key for key in untold if isinstance(told[key], str)]
+    def observe() -> list[Partition]:
+        unreported = [key for key, found in reported.items() if isinstance(found, str)]
+        reported.update(ask(unreported))
+        return [key for key in unreported if isinstance(reported[key], str)]
 
     # That a leader which does not serve this one yet is getting on with others cannot be seen.
     codes = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.UNKNOWN_LEADER_EPOCH, KafkaError.FENCED_LEADER_EPOCH)
     opening = {KafkaError(code).str() for code in codes}
     wait_until(
-        look,
-        lambda untold: not untold,
+        observe,
+        lambda unreported: not unreported,
         _OPENING,
-        lambda untold: object() if any(told[key] in opening for key in untold) else len(untold),
+        lambda unreported: object() if any(reported[key] in opening for key in unreported) else len(unreported),
     )
-    return told
+    return reported
 
 
-def require_told(kafka: Kafka, told: Mapping[Partition, tuple[int, int] | str]) -> dict[Partition, tuple[int, int]]:
+def require_ranges(
+    kafka: Kafka, reported: Mapping[Partition, tuple[int, int] | str]
+) -> dict[Partition, tuple[int, int]]:
     """The ranges, if every one is known; raises where a broker gave a reason instead."""
-    untold = {key: span for key, span in told.items() if isinstance(span, str)}
-    _require_told(kafka, untold, "Log start and end")
-    return {partition: span for partition, span in told.items() if not isinstance(span, str)}
+    unreported = {key: span for key, span in reported.items() if isinstance(span, str)}
+    _require_answers(kafka, unreported, "Log start and end")
+    return {partition: span for partition, span in reported.items() if not isinstance(span, str)}
 
 
-def _require_told(kafka: Kafka, untold: Mapping[Partition, str], what: str) -> None:
-    if untold:
-        first = ", ".join(f"{topic}-{number}" for topic, number in list(untold)[:5])
+def _require_answers(kafka: Kafka, unreported: Mapping[Partition, str], what: str) -> None:
+    if unreported:
+        first = ", ".join(f"{topic}-{number}" for topic, number in list(unreported)[:5])
         raise Transient(
             "offsets_unknown",
-            f"{what} of {len(untold)} partitions could not be read: {first};"
-            f" the first one: {next(iter(untold.values())).rstrip('.')}.",
+            f"{what} of {len(unreported)} partitions could not be read: {first};"
+            f" the first one: {next(iter(unreported.values())).rstrip('.')}.",
             "Check that these partitions exist and have a leader.",
             kafka.bootstrap_servers,
         )
@@ -292,12 +294,13 @@ def _offsets(kafka: Kafka, places: Mapping[Partition, int], isolation: str, whic
 
 def offsets_at(kafka: Kafka, moments: Mapping[Partition, int]) -> dict[Partition, int | None]:
     """The first offset whose record is of that time (epoch ms) or later; None: there is none."""
-    told = _told(
-        lambda untold: _offsets(kafka, {key: moments[key] for key in untold}, "read_uncommitted", "time"), moments
+    reported = _reported(
+        lambda unreported: _offsets(kafka, {key: moments[key] for key in unreported}, "read_uncommitted", "time"),
+        moments,
     )
-    untold = {key: reason for key, reason in told.items() if isinstance(reason, str)}
-    _require_told(kafka, untold, "Offsets by time")
-    return {key: None if offset < 0 else offset for key, offset in told.items() if not isinstance(offset, str)}
+    unreported = {key: reason for key, reason in reported.items() if isinstance(reason, str)}
+    _require_answers(kafka, unreported, "Offsets by time")
+    return {key: None if offset < 0 else offset for key, offset in reported.items() if not isinstance(offset, str)}
 
 
 def _ask_consumer(kafka: Kafka, moments: Mapping[Partition, int], isolation: str, which: str) -> dict[Partition, int]:

@@ -68,11 +68,11 @@ def _open(kafka: Kafka, request: FenceRequest, check: bool) -> Result:
             raise
         blind = [f"{error.message} Whether writing is denied there is not known."]
         warnings = [] if error.code == "no_authorizer" else blind
-        return Result(extra=_told(error.message), requests=kafka.requests, warnings=warnings)
+        return Result(extra=_reported(error.message), requests=kafka.requests, warnings=warnings)
     listed = bans(request.topics, request.principals)
     outcomes, failure = _apply(kafka, plan(listed, found, "absent"), request, check)
     left = _left(found - set(listed), request.topics)
-    return Result(outcomes, _told(f"no ban on {_count(request)}"), kafka.requests, left, failure)
+    return Result(outcomes, _reported(f"no ban on {_count(request)}"), kafka.requests, left, failure)
 
 
 def _close(kafka: Kafka, request: FenceRequest, check: bool) -> Result:
@@ -82,11 +82,11 @@ def _close(kafka: Kafka, request: FenceRequest, check: bool) -> Result:
     except DrError as error:
         if request.required or error.code != "no_authorizer":
             raise
-        return Result(extra=_told(error.message), requests=kafka.requests)
+        return Result(extra=_reported(error.message), requests=kafka.requests)
     listed = bans(topics, principals)
     outcomes, failure = _apply(kafka, plan(listed, found, "present"), request, check)
     if check or failure is not None:
-        return Result(outcomes, _told(f"no ban on {_count(request)}"), kafka.requests, failure=failure)
+        return Result(outcomes, _reported(f"no ban on {_count(request)}"), kafka.requests, failure=failure)
     answers = {
         name: _asked_as(kafka, name, request, login) for name, login in request.logins.items() if name in principals
     }
@@ -96,7 +96,7 @@ def _close(kafka: Kafka, request: FenceRequest, check: bool) -> Result:
         hint = "Give the application a principal of its own, or set kafka_dr_fence: none."
         if request.required:
             failure = DrError("not_kept_out", text, hint)
-        return Result(outcomes, _told(text), kafka.requests, failure=failure)
+        return Result(outcomes, _reported(text), kafka.requests, failure=failure)
     asked = [name for name, may in answers.items() if may is False]
     silent = [name for name in principals if name not in asked]
     rest = f"; not asked as themselves: {', '.join(silent)}" if silent else ""
@@ -127,7 +127,7 @@ def _left(found: Iterable[Acl], topics: Sequence[str]) -> list[str]:
     return [f"{len(rest)} other bans on writing stay as they are: {named}. Whoever they name cannot write there."]
 
 
-def _told(reason: str) -> dict[str, Any]:
+def _reported(reason: str) -> dict[str, Any]:
     return {"fenced": False, "proven": False, "reason": reason, "bans": 0}
 
 
@@ -146,7 +146,7 @@ def _may_write(own: Kafka, request: FenceRequest, login: Mapping[str, Any]) -> b
     futures = kafka.admin.describe_topics(
         TopicCollection(list(request.topics)), include_authorized_operations=True, request_timeout=kafka.timeout
     )
-    told = True
+    reported = True
     for future in futures.values():
         try:
             found = future.result(timeout=kafka.timeout + 5)
@@ -155,7 +155,7 @@ def _may_write(own: Kafka, request: FenceRequest, login: Mapping[str, Any]) -> b
                 continue  # it may not even look
             raise kafka.explain(error, "ask what the application may do") from error
         if found.authorized_operations is None:
-            told = False
+            reported = False
         elif AclOperation.WRITE in found.authorized_operations:
             return True
-    return False if told else None
+    return False if reported else None

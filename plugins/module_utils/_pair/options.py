@@ -21,11 +21,11 @@ __all__ = [
     "claim_of",
     "flow_options",
     "flows_of",
+    "generation_options",
     "guard_options",
     "pair_option",
     "pair_spec",
     "rehearsal_option",
-    "turn_options",
 ]
 
 
@@ -63,7 +63,7 @@ def flow_options() -> ArgumentSpec:
     return ArgumentSpec({"flows": {"type": "list", "elements": "dict", "required": True, "options": flow}})
 
 
-def turn_options() -> ArgumentSpec:
+def generation_options() -> ArgumentSpec:
     """Which holder of a run writes."""
     return ArgumentSpec({"turn": {"type": "int"}})
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from .._connect.look import Filter, look
+from .._connect.observation import Filter, observe
 from .._connect.rest import ConnectClient
 from .._core.errors import DrError
 from .._core.flows.pair_spec import PairSpec
@@ -38,18 +38,18 @@ def support(pair: PairSpec, timeout: float, ansible_core: str) -> Result:
 
     def of_side(alias: str) -> dict[str, Any]:
         cluster = clusters[alias]
-        kafka = _told(lambda: connect_one(alias, cluster, timeout))
+        kafka = _reported(lambda: connect_one(alias, cluster, timeout))
         parts = {"brokers": kafka, "journal": kafka}
         if "found" in kafka:
             connected = kafka["found"]
-            parts["brokers"] = _told(lambda: brokers(connected))
-            parts["journal"] = _told(lambda: _events(read_copy(connected, pair.journal_topic, pair.name)))
+            parts["brokers"] = _reported(lambda: brokers(connected))
+            parts["journal"] = _reported(lambda: _events(read_copy(connected, pair.journal_topic, pair.name)))
             requests.extend(connected.requests)
         if cluster.get("connect_url"):
             rest = ConnectClient(cluster["connect_url"], cluster.get("connect_client") or {}, timeout)
-            parts["connectors"] = _told(lambda: _workers(rest))
+            parts["connectors"] = _reported(lambda: _workers(rest))
             # A part of its own: a worker whose own cluster is dead returns states and settings, but no offsets.
-            parts["offsets"] = _told(lambda: _copied(rest))
+            parts["offsets"] = _reported(lambda: _replicated(rest))
             requests.extend(rest.requests)
         return parts
 
@@ -57,7 +57,7 @@ def support(pair: PairSpec, timeout: float, ansible_core: str) -> Result:
     return Result(extra={"sides": found, "versions": _versions(ansible_core)}, requests=requests)
 
 
-def _told(work: Callable[[], Any]) -> dict[str, Any]:
+def _reported(work: Callable[[], Any]) -> dict[str, Any]:
     """``found``, or ``error`` in words."""
     try:
         return {"found": work()}
@@ -75,12 +75,12 @@ def _workers(rest: ConnectClient) -> dict[str, Any]:
     return {"kafka": rest.about()[1], "connectors": _connectors(rest, tuple(CONNECTORS), False)}
 
 
-def _copied(rest: ConnectClient) -> dict[str, Any]:
+def _replicated(rest: ConnectClient) -> dict[str, Any]:
     return {row["name"]: row["offsets"] for row in _connectors(rest, ("source",), True)}
 
 
 def _connectors(rest: ConnectClient, kinds: tuple[str, ...], offsets: bool) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = look(rest, Filter(None, None, kinds), "none", offsets, Bounds(0.0)).extra[
+    found: list[dict[str, Any]] = observe(rest, Filter(None, None, kinds), "none", offsets, Bounds(0.0)).extra[
         "connectors"
     ]
     return found
@@ -106,9 +106,9 @@ def _versions(ansible_core: str) -> dict[str, str | None]:
 def _java() -> str | None:
     """The version of the Java here that would run the audit; None: there is none."""
     try:
-        told = subprocess.run(
+        reported = subprocess.run(
             ["java", "-version"], capture_output=True, text=True, timeout=_JAVA_SECONDS, check=False
         ).stderr
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return next(iter(told.splitlines()), None)
+    return next(iter(reported.splitlines()), None)

@@ -15,7 +15,7 @@ from .._core.errors import DrError
 from .entries import alias_problems, cover_of, form_problems, guards_internal, meaning
 from .listing import FlowList, Listing
 
-__all__ = ["FLAGS", "Plan", "Step", "Wish", "check_wish", "plan", "result_of"]
+__all__ = ["FLAGS", "DesiredLists", "Plan", "Step", "check_desired", "plan", "result_of"]
 
 # In this order: what is denied is never allowed in between.
 FLAGS = {
@@ -29,7 +29,7 @@ _SUBJECTS = {"topics": "topics", "groups": "groups", "reverse_checkpointed_topic
 
 
 @dataclass(frozen=True)
-class Wish:
+class DesiredLists:
     """What a user declares about one list. ``entries`` or ``denied`` None: that half is left alone.
 
     ``state``: ``merge`` (at least these), ``exact`` (only these) or ``absent`` (none of these).
@@ -67,46 +67,46 @@ class Plan:
     kept: tuple[str, ...] = ()
 
 
-def check_wish(wish: Wish) -> None:
+def check_desired(desired: DesiredLists) -> None:
     """Refuse what cannot work, with every reason. Wrong entries may still be removed."""
-    given = [*(wish.entries or ()), *(wish.denied or ())]
-    problems = alias_problems(wish.where) + form_problems(given)
-    if wish.entries is None and wish.denied is None:
+    given = [*(desired.entries or ()), *(desired.denied or ())]
+    problems = alias_problems(desired.where) + form_problems(given)
+    if desired.entries is None and desired.denied is None:
         problems.append("Neither entries nor denied are given.")
-    if not problems and wish.state != "absent":
-        problems = meaning(wish.where, wish.entries or (), wish.separator)
+    if not problems and desired.state != "absent":
+        problems = meaning(desired.where, desired.entries or (), desired.separator)
         problems += [
             f'"{entry}" is wanted on the allowlist and on the denylist.'
-            for entry in wish.entries or ()
-            if entry in (wish.denied or ())
+            for entry in desired.entries or ()
+            if entry in (desired.denied or ())
         ]
     if problems:
         raise DrError("srm_entries_invalid", " ".join(problems))
 
 
-def plan(wish: Wish, seen: Listing | None) -> Plan:
+def plan(desired: DesiredLists, seen: Listing | None) -> Plan:
     """The steps from ``seen`` to ``wish``; ``seen`` None: the list cannot be read, so everything is sent.
 
     Raises ``srm_list_unknown`` where that is not enough, ``srm_entry_denied`` where the denylist would win.
     """
-    _check_known(wish, seen)
-    listed = seen or _assumed(wish)
+    _check_known(desired, seen)
+    listed = seen or _assumed(desired)
     allowed, denied = listed.allowed, listed.denied or ()
-    if wish.state == "absent":
-        return Plan((*_removals("allowed", allowed, wish.entries), *_removals("denied", denied, wish.denied)), {})
-    covered = _covered(wish, allowed)
-    skip = covered if wish.accept_covered else {}
-    entries = None if wish.entries is None else tuple(entry for entry in wish.entries if entry not in skip)
-    surplus = _surplus(wish, allowed, wish.entries)
-    denied_surplus = _surplus(wish, denied, wish.denied)
+    if desired.state == "absent":
+        return Plan((*_removals("allowed", allowed, desired.entries), *_removals("denied", denied, desired.denied)), {})
+    covered = _covered(desired, allowed)
+    skip = covered if desired.accept_covered else {}
+    entries = None if desired.entries is None else tuple(entry for entry in desired.entries if entry not in skip)
+    surplus = _surplus(desired, allowed, desired.entries)
+    denied_surplus = _surplus(desired, denied, desired.denied)
     kept = tuple(entry for entry in denied_surplus if guards_internal(entry))
     steps = (
-        *_additions("denied", denied, wish.denied),
+        *_additions("denied", denied, desired.denied),
         *_additions("allowed", allowed, entries),
         *_removals("allowed", allowed, surplus),
         *_removals("denied", denied, tuple(entry for entry in denied_surplus if entry not in kept)),
     )
-    _check_not_denied(wish, result_of(Listing(allowed, denied), steps))
+    _check_not_denied(desired, result_of(Listing(allowed, denied), steps))
     return Plan(steps, covered, kept)
 
 
@@ -122,36 +122,36 @@ def result_of(seen: Listing, steps: tuple[Step, ...]) -> Listing:
     return Listing(after("allowed", seen.allowed), denied if denied or seen.denied is not None else None)
 
 
-def _assumed(wish: Wish) -> Listing:
+def _assumed(desired: DesiredLists) -> Listing:
     """A list from which everything asked for has to be sent."""
-    return Listing(wish.entries or (), wish.denied or ()) if wish.state == "absent" else Listing((), ())
+    return Listing(desired.entries or (), desired.denied or ()) if desired.state == "absent" else Listing((), ())
 
 
-def _check_known(wish: Wish, seen: Listing | None) -> None:
-    if seen is None and wish.state == "exact":
+def _check_known(desired: DesiredLists, seen: Listing | None) -> None:
+    if seen is None and desired.state == "exact":
         missing = "the list itself"
-    elif seen is not None and seen.denied is None and wish.denied is not None:
+    elif seen is not None and seen.denied is None and desired.denied is not None:
         missing = "a denylist"
     else:
         return
     raise DrError(
         "srm_list_unknown",
-        f"Wanted the {wish.where} {wish.state}, but srm-control does not show {missing}.",
+        f"Wanted the {desired.where} {desired.state}, but srm-control does not show {missing}.",
         "Use state merge without denied; it says verified: false where the list cannot be read.",
     )
 
 
-def _check_not_denied(wish: Wish, after: Listing) -> None:
+def _check_not_denied(desired: DesiredLists, after: Listing) -> None:
     clashes = [
         f'"{entry}" by "{rule}"'
-        for entry in wish.entries or ()
+        for entry in desired.entries or ()
         for rule in [_denial(entry, after.denied or ())]
         if rule is not None
     ]
     if clashes:
         raise DrError(
             "srm_entry_denied",
-            f"The denylist of the {wish.where} wins over what is wanted there: {', '.join(clashes)}.",
+            f"The denylist of the {desired.where} wins over what is wanted there: {', '.join(clashes)}.",
             "Take that entry off the denylist (state absent with denied) if it is not meant.",
         )
 
@@ -160,15 +160,15 @@ def _denial(entry: str, denied: tuple[str, ...]) -> str | None:
     return entry if entry in denied else cover_of(entry, denied)
 
 
-def _covered(wish: Wish, allowed: tuple[str, ...]) -> dict[str, str]:
-    entries = wish.entries or ()
-    others = entries if wish.state == "exact" else (*allowed, *entries)
+def _covered(desired: DesiredLists, allowed: tuple[str, ...]) -> dict[str, str]:
+    entries = desired.entries or ()
+    others = entries if desired.state == "exact" else (*allowed, *entries)
     found = {entry: cover_of(entry, others) for entry in entries}
     return {entry: other for entry, other in found.items() if other is not None}
 
 
-def _surplus(wish: Wish, found: tuple[str, ...], wanted: tuple[str, ...] | None) -> tuple[str, ...]:
-    if wanted is None or wish.state != "exact":
+def _surplus(desired: DesiredLists, found: tuple[str, ...], wanted: tuple[str, ...] | None) -> tuple[str, ...]:
+    if wanted is None or desired.state != "exact":
         return ()
     return tuple(entry for entry in found if entry not in wanted)
 

@@ -19,7 +19,7 @@ from .._module import Result
 from .control import RETRIED, UNSUPPORTED, SrmControl, Tool
 from .entries import warnings_of
 from .listing import FlowList, Listing
-from .planning import FLAGS, Plan, Step, Wish, check_wish, plan, result_of
+from .planning import FLAGS, DesiredLists, Plan, Step, check_desired, plan, result_of
 
 __all__ = ["doubts", "read_list", "reconcile", "shown"]
 
@@ -40,13 +40,13 @@ def read_list(control: SrmControl, where: FlowList) -> tuple[Listing | None, DrE
         raise
 
 
-def reconcile(tool: Tool, wishes: Sequence[Wish], bounds: Bounds, check: bool) -> Result:
+def reconcile(tool: Tool, all_desired: Sequence[DesiredLists], bounds: Bounds, check: bool) -> Result:
     """Make several lists be as wished, some at the same time: one row each, an error hides no other row."""
-    _check(wishes)
-    controls = [SrmControl(tool) for _wish in wishes]
+    _check(all_desired)
+    controls = [SrmControl(tool) for _desired in all_desired]
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        results = list(pool.map(lambda control, wish: _one(control, wish, bounds, check), controls, wishes))
-    rows = [_row(wish, one) for wish, one in zip(wishes, results)]  # noqa: B905 - hosts may have an older Python
+        results = list(pool.map(lambda control, desired: _one(control, desired, bounds, check), controls, all_desired))
+    rows = [_row(desired, one) for desired, one in zip(all_desired, results)]  # noqa: B905 - hosts may have an older Python
     result = Result(
         outcomes=[outcome for one in results for outcome in one.outcomes],
         extra={"verified": all(row["verified"] for row in rows), "lists": rows},
@@ -60,46 +60,46 @@ def reconcile(tool: Tool, wishes: Sequence[Wish], bounds: Bounds, check: bool) -
     return result
 
 
-def _check(wishes: Sequence[Wish]) -> None:
+def _check(all_desired: Sequence[DesiredLists]) -> None:
     """Refuse all before a call, with every reason."""
     problems = []
-    for wish in wishes:
+    for desired in all_desired:
         try:
-            check_wish(wish)
+            check_desired(desired)
         except DrError as error:
             problems.append(error.message)
-    if not wishes:
+    if not all_desired:
         problems.append("No list is named, so nothing could be verified.")
-    named = [wish.where for wish in wishes]
+    named = [desired.where for desired in all_desired]
     problems += [f"The {where} is named twice." for where in dict.fromkeys(named) if named.count(where) > 1]
     if problems:
         raise DrError("srm_entries_invalid", " ".join(problems))
 
 
-def _row(wish: Wish, result: Result) -> dict[str, Any]:
-    where = wish.where
+def _row(desired: DesiredLists, result: Result) -> dict[str, Any]:
+    where = desired.where
     unread = {"before": None, "after": None, "covered": [], "kept": [], "verified": False, **_names((), ())}
     error = None if result.failure is None else result.failure.as_dict()
     place = {"kind": where.kind, "source": where.source, "target": where.target}
     return {**place, **unread, **result.extra, "error": error}
 
 
-def _one(control: SrmControl, wish: Wish, bounds: Bounds, check: bool) -> Result:
+def _one(control: SrmControl, desired: DesiredLists, bounds: Bounds, check: bool) -> Result:
     """Send what differs and wait until it is listed. ``check``: only list."""
     try:
-        before, unknown = read_list(control, wish.where)
-        planned = plan(wish, before)
+        before, unknown = read_list(control, desired.where)
+        planned = plan(desired, before)
     except DrError as error:
         return Result(failure=error)
-    result = Result(warnings=_warnings(wish, before, planned, unknown))
+    result = Result(warnings=_warnings(desired, before, planned, unknown))
     after = before
     if check or not planned.steps:
-        result.outcomes = [Outcome(step.change(wish.where), "planned") for step in planned.steps]
+        result.outcomes = [Outcome(step.change(desired.where), "planned") for step in planned.steps]
         verified = before is not None and not planned.steps
         if before is not None:
             after = result_of(before, planned.steps)
     else:
-        sender = _Sender(control, wish, planned.steps, before)
+        sender = _Sender(control, desired, planned.steps, before)
         result.outcomes, result.failure = sender.send_until_listed(bounds)
         after, verified = sender.listing, sender.verified
     result.extra = {
@@ -116,9 +116,11 @@ def _one(control: SrmControl, wish: Wish, bounds: Bounds, check: bool) -> Result
 class _Sender:
     """Sends steps, again and again within the bounds: a new topic is accepted only after SRM has discovered it."""
 
-    def __init__(self, control: SrmControl, wish: Wish, steps: tuple[Step, ...], before: Listing | None) -> None:
+    def __init__(
+        self, control: SrmControl, desired: DesiredLists, steps: tuple[Step, ...], before: Listing | None
+    ) -> None:
         self._control = control
-        self._wish = wish
+        self._desired = desired
         self._planned = steps
         self._is_blind = before is None
         self.listing = before
@@ -128,7 +130,7 @@ class _Sender:
         self._refused: dict[Step, DrError] = {}
         self._unread: DrError | None = None
         self._fatal: DrError | None = None
-        self._looks = 0
+        self._observations = 0
 
     def send_until_listed(self, bounds: Bounds) -> tuple[list[Outcome], DrError | None]:
         """One outcome for each step, and what is missing."""
@@ -143,16 +145,16 @@ class _Sender:
 
     def _outcome(self, step: Step, is_left: bool) -> Outcome:
         if not is_left:
-            return Outcome(step.change(self._wish.where), "done")
+            return Outcome(step.change(self._desired.where), "done")
         error = self._refused.get(step) or self._fatal or self._unread
         text = error.sentence() if error else "The tool ended with 0, but the list does not show it."
-        return Outcome(step.change(self._wish.where), "failed", text)
+        return Outcome(step.change(self._desired.where), "failed", text)
 
     def _attempt(self) -> tuple[Step, ...]:
         """List, send what is missing, list again; what is still missing. A fatal error is noted and ends the wait."""
         try:
-            left = self._left() if self._looks else self._planned
-            self._looks += 1
+            left = self._left() if self._observations else self._planned
+            self._observations += 1
             if left and self._unread is None:
                 self._send(left)
                 left = self._left()
@@ -165,14 +167,14 @@ class _Sender:
         if self._is_blind:
             return self._unsent()
         try:
-            self.listing = self._control.list(self._wish.where)
+            self.listing = self._control.list(self._desired.where)
         except DrError as error:
             if error.code not in (RETRIED, "srm_list_unreadable"):
                 raise
             self._unread = error
             return self._unsent()
         self._unread = None
-        return plan(self._wish, self.listing).steps
+        return plan(self._desired, self.listing).steps
 
     def _unsent(self) -> tuple[Step, ...]:
         return tuple(step for step in self._planned if step not in self._sent)
@@ -187,7 +189,7 @@ class _Sender:
 
     def _accepts(self, flag: str, batch: Sequence[Step]) -> bool:
         try:
-            self._control.change(self._wish.where, flag, [step.entry for step in batch])
+            self._control.change(self._desired.where, flag, [step.entry for step in batch])
         except DrError as error:
             if error.code != RETRIED:
                 raise
@@ -199,7 +201,7 @@ class _Sender:
         return True
 
     def _failure(self, left: Sequence[Step], seconds: float) -> DrError | None:
-        where = self._wish.where
+        where = self._desired.where
         if self._fatal is not None:
             return self._fatal
         if self._unread is not None:
@@ -245,10 +247,10 @@ def shown(listing: Listing | None) -> dict[str, list[str] | None] | None:
     return {"allowed": list(listing.allowed), "denied": None if listing.denied is None else list(listing.denied)}
 
 
-def _warnings(wish: Wish, before: Listing | None, planned: Plan, unknown: DrError | None) -> list[str]:
-    entries = wish.entries if wish.entries is not None and wish.state != "absent" else ()
-    texts = warnings_of(wish.where, entries, wish.separator)
-    texts += doubts(wish.where, before, unknown)
+def _warnings(desired: DesiredLists, before: Listing | None, planned: Plan, unknown: DrError | None) -> list[str]:
+    entries = desired.entries if desired.entries is not None and desired.state != "absent" else ()
+    texts = warnings_of(desired.where, entries, desired.separator)
+    texts += doubts(desired.where, before, unknown)
     if planned.kept:
         names = ", ".join(planned.kept)
         texts.append(f"Entries that keep internal names out stay on the denylist: {names}")

@@ -96,15 +96,15 @@ def test_without_comparable_timestamps_they_do_not_count() -> None:
 
 
 UNTIMED = [(*one[:3], -1) if 10 <= at < 20 else one for at, one in enumerate(LOG)]
-COPIED = [(*one[:3], 9_000 + at) if one[3] < 0 else one for at, one in enumerate(UNTIMED)]
+REPLICATED = [(*one[:3], 9_000 + at) if one[3] < 0 else one for at, one in enumerate(UNTIMED)]
 
 
 def test_the_copy_of_a_record_without_a_timestamp_is_equal_and_named() -> None:
-    found, (aligned,) = classify([whole(UNTIMED, COPIED)], Rules())
+    found, (aligned,) = classify([whole(UNTIMED, REPLICATED)], Rules())
     assert Counter(item.kind for item in found) == {"RETIMED": 10}
     assert [(item.source_offset, item.target_offset) for item in found] == [(at, at) for at in range(10, 20)]
     assert aligned.same == (Same(0, 0, 40),)
-    again = [*COPIED, *((*one[:3], 9_900 + at) for at, one in enumerate(UNTIMED[12:20]))]
+    again = [*REPLICATED, *((*one[:3], 9_900 + at) for at, one in enumerate(UNTIMED[12:20]))]
     assert kinds(whole(UNTIMED, again)) == {"RETIMED": 10, "DUPLICATE": 8}
 
 

@@ -92,8 +92,8 @@ def test_a_command_that_ended_without_saying_how_is_a_failure(script: ScriptedSe
 def test_a_service_is_not_stopped_while_a_role_has_a_process(script: ScriptedServer) -> None:
     roles = (200, {"items": [{"name": "d", "roleState": "STOPPING"}, {"name": "g", "roleState": "NA"}]})
     script.answers = [service(), NONE, NONE, NONE, (200, {**DONE, "name": "Stop"})]
-    looks = [service("STOPPED"), roles]
-    script.answers += looks * 2
+    observations = [service("STOPPED"), roles]
+    script.answers += observations * 2
     script.answers += [service("STOPPED"), (200, {"items": [{"name": "d", "roleState": "STOPPED"}]})]
     result = run(script, state="stopped")
     assert (result["rc"], result["state"]) == (0, "STOPPED")

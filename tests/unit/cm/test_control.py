@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.commands import verb_of
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.control import Wish, plan
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.control import DesiredService, plan
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.shapes import Command, Service
 
 
@@ -21,39 +21,39 @@ def seen(state: str = "STARTED", config: str = "FRESH", client: str = "FRESH") -
 @pytest.mark.parametrize(
     ("wish", "service", "steps"),
     [
-        (Wish(), seen(), []),
-        (Wish(), seen(config="STALE"), ["restart"]),
-        (Wish(), seen(config="STALE_REFRESHABLE"), ["restart"]),
-        (Wish(), seen(client="STALE"), ["deploy"]),
-        (Wish(), seen(config="STALE", client="STALE"), ["deploy", "restart"]),
+        (DesiredService(), seen(), []),
+        (DesiredService(), seen(config="STALE"), ["restart"]),
+        (DesiredService(), seen(config="STALE_REFRESHABLE"), ["restart"]),
+        (DesiredService(), seen(client="STALE"), ["deploy"]),
+        (DesiredService(), seen(config="STALE", client="STALE"), ["deploy", "restart"]),
         # Not told is not fresh.
-        (Wish(), seen(config="", client=""), ["deploy", "restart"]),
-        (Wish(changed=True), seen(), ["deploy", "restart"]),
-        (Wish(changed=True, deploy="never"), seen(), ["restart"]),
-        (Wish(changed=True, restart="never"), seen(), ["deploy"]),
-        (Wish(deploy="always"), seen(), ["deploy"]),
-        (Wish(restart="always"), seen(), ["restart"]),
-        (Wish(deploy="never", restart="never"), seen(config="STALE", client="STALE"), []),
-        (Wish("restarted", restart="never"), seen(), ["restart"]),
-        (Wish("restarted"), seen("STOPPED"), ["start"]),
-        (Wish(), seen("STOPPED", config="STALE"), ["start"]),
-        (Wish(changed=True), seen("STOPPED"), ["deploy", "start"]),
-        (Wish("present", changed=True), seen("STOPPED"), ["deploy"]),
-        (Wish("present"), seen(config="STALE"), ["restart"]),
-        (Wish("present"), seen("NA", config="STALE", client="STALE"), ["deploy"]),
-        (Wish("stopped", changed=True), seen(config="STALE", client="STALE"), ["stop"]),
-        (Wish("stopped", changed=True), seen("STOPPED", config="STALE"), []),
-        (Wish("stopped"), seen("STARTING"), ["stop"]),
+        (DesiredService(), seen(config="", client=""), ["deploy", "restart"]),
+        (DesiredService(changed=True), seen(), ["deploy", "restart"]),
+        (DesiredService(changed=True, deploy="never"), seen(), ["restart"]),
+        (DesiredService(changed=True, restart="never"), seen(), ["deploy"]),
+        (DesiredService(deploy="always"), seen(), ["deploy"]),
+        (DesiredService(restart="always"), seen(), ["restart"]),
+        (DesiredService(deploy="never", restart="never"), seen(config="STALE", client="STALE"), []),
+        (DesiredService("restarted", restart="never"), seen(), ["restart"]),
+        (DesiredService("restarted"), seen("STOPPED"), ["start"]),
+        (DesiredService(), seen("STOPPED", config="STALE"), ["start"]),
+        (DesiredService(changed=True), seen("STOPPED"), ["deploy", "start"]),
+        (DesiredService("present", changed=True), seen("STOPPED"), ["deploy"]),
+        (DesiredService("present"), seen(config="STALE"), ["restart"]),
+        (DesiredService("present"), seen("NA", config="STALE", client="STALE"), ["deploy"]),
+        (DesiredService("stopped", changed=True), seen(config="STALE", client="STALE"), ["stop"]),
+        (DesiredService("stopped", changed=True), seen("STOPPED", config="STALE"), []),
+        (DesiredService("stopped"), seen("STARTING"), ["stop"]),
     ],
 )
-def test_the_steps_of_a_service(wish: Wish, service: Service, steps: list[str]) -> None:
-    assert plan(wish, service) == steps
+def test_the_steps_of_a_service(desired: DesiredService, service: Service, steps: list[str]) -> None:
+    assert plan(desired, service) == steps
 
 
 @pytest.mark.parametrize(
     "wish",
     [
-        Wish(state, deploy, restart, changed)
+        DesiredService(state, deploy, restart, changed)
         for state, deploy, restart, changed in product(
             ("present", "started", "restarted", "stopped"),
             ("stale", "always", "never"),
@@ -64,8 +64,8 @@ def test_the_steps_of_a_service(wish: Wish, service: Service, steps: list[str]) 
 )
 @pytest.mark.parametrize("state", ["STARTED", "STOPPED"])
 @pytest.mark.parametrize("config", ["FRESH", "STALE"])
-def test_what_was_done_is_not_planned_again(wish: Wish, state: str, config: str) -> None:
-    first = plan(wish, seen(state, config, config))
+def test_what_was_done_is_not_planned_again(desired: DesiredService, state: str, config: str) -> None:
+    first = plan(desired, seen(state, config, config))
     after = state
     if "stop" in first:
         after = "STOPPED"
@@ -73,11 +73,11 @@ def test_what_was_done_is_not_planned_again(wish: Wish, state: str, config: str)
         after = "STARTED"
     fresh = "FRESH" if set(first) & {"start", "restart"} else config
     client = "FRESH" if "deploy" in first else config
-    assert plan(wish, seen(after, fresh, client), frozenset(first)) == []
+    assert plan(desired, seen(after, fresh, client), frozenset(first)) == []
 
 
 def test_a_restart_that_left_the_service_stale_is_planned_again() -> None:
-    assert plan(Wish(), seen(config="STALE"), frozenset({"restart"})) == ["restart"]
+    assert plan(DesiredService(), seen(config="STALE"), frozenset({"restart"})) == ["restart"]
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_only_in_check_mode_a_connector_that_is_about_to_be_adopted_may_still_ru
 def test_settings_that_make_an_existing_connector_unsound_are_refused_with_the_way_out(worker: Worker) -> None:
     worker.answers = [(200, {SOURCE: entry("RUNNING", "RUNNING", transforms="route")})]
     result = run_module(connect_mirror, params(worker))
-    assert result["error"]["code"] == "connector_unsound"
+    assert result["error"]["code"] == "connector_unsafe"
     assert "value null in source_settings" in result["error"]["hint"]
 
 

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.planning import (
-    Wish,
-    kept_settings,
+    DesiredConnector,
     masked,
     merged_config,
     plan,
+    retained_settings,
     rivals,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import Connector, Task
@@ -28,8 +28,8 @@ CLASS = "org.apache.kafka.connect.mirror.MirrorSourceConnector"
 CONFIG: dict[str, str | None] = {"name": NAME, "topics": "a"}
 
 
-def wish(state: str, part: str = "source", **config: str | None) -> Wish:
-    return Wish(NAME, part, state, {**CONFIG, **config})
+def desired(state: str, part: str = "source", **config: str | None) -> DesiredConnector:
+    return DesiredConnector(NAME, part, state, {**CONFIG, **config})
 
 
 def connector(state: str | None, *tasks: str, name: str = NAME, **config: str) -> Connector:
@@ -65,11 +65,11 @@ def connector(state: str | None, *tasks: str, name: str = NAME, **config: str) -
     ],
 )
 def test_plan(state: str, actual: Connector | None, actions: list[str]) -> None:
-    assert [change.action for change in plan(wish(state), actual)] == actions
+    assert [change.action for change in plan(desired(state), actual)] == actions
 
 
 def test_a_new_connector_starts_stopped_unless_it_is_to_run() -> None:
-    assert [(plan(wish(state), None)[0].after or {})["state"] for state in ("present", "running")] == [
+    assert [(plan(desired(state), None)[0].after or {})["state"] for state in ("present", "running")] == [
         "STOPPED",
         "RUNNING",
     ]
@@ -77,23 +77,23 @@ def test_a_new_connector_starts_stopped_unless_it_is_to_run() -> None:
 
 def test_an_update_names_only_what_differs_and_keeps_what_nobody_mentions() -> None:
     actual = connector("RUNNING", topics="b", extra="1", old="2")
-    wanted = wish("present", old=None, new="3")
+    wanted = desired("present", old=None, new="3")
     (change,) = plan(wanted, actual)
     assert change.before == {"new": None, "old": "2", "topics": "b"}
     assert change.after == {"new": "3", "old": None, "topics": "a"}
     assert merged_config(wanted, actual) == {"name": NAME, "topics": "a", "extra": "1", "new": "3"}
-    assert kept_settings(wanted, actual) == ["extra"]
+    assert retained_settings(wanted, actual) == ["extra"]
 
 
 def test_a_changed_secret_is_seen_and_never_shown() -> None:
     key = "source.cluster.sasl.jaas.config"
-    created, updated = plan(wish("present", **{key: "open sesame"}), None), None
-    (updated,) = plan(wish("present", **{key: "open sesame"}), connector("RUNNING", **{key: "old word"}))
+    created, updated = plan(desired("present", **{key: "open sesame"}), None), None
+    (updated,) = plan(desired("present", **{key: "open sesame"}), connector("RUNNING", **{key: "old word"}))
     assert "sesame" not in repr(created)
     assert "sesame" not in repr(updated)
     assert "old word" not in repr(updated)
     assert updated.before != updated.after
-    assert plan(wish("present", **{key: "same"}), connector("RUNNING", **{key: "same"})) == []
+    assert plan(desired("present", **{key: "same"}), connector("RUNNING", **{key: "same"})) == []
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ _KEYS = st.sampled_from(["topics", "groups", "a.password", "x", "y"])
     st.dictionaries(_KEYS, st.sampled_from(["1", "2", "3"])),
 )
 def test_applying_an_update_leaves_nothing_to_update(wanted: dict[str, Any], had: dict[str, str]) -> None:
-    want = Wish(NAME, "source", "present", wanted)
+    want = DesiredConnector(NAME, "source", "present", wanted)
     after = Connector(NAME, "RUNNING", (), merged_config(want, Connector(NAME, "RUNNING", (), had)))
     assert plan(want, after) == []
     assert all(after.config[key] == value for key, value in had.items() if key not in wanted)
@@ -127,7 +127,7 @@ def test_applying_an_update_leaves_nothing_to_update(wanted: dict[str, Any], had
 
 def test_a_second_connector_of_the_same_flow_is_a_rival_until_it_is_stopped() -> None:
     aliases = {"source.cluster.alias": "P", "target.cluster.alias": "B"}
-    wanted = Wish(NAME, "source", "running", {**CONFIG, **aliases})
+    wanted = DesiredConnector(NAME, "source", "running", {**CONFIG, **aliases})
     twin = {**aliases, "connector.class": CLASS, "topics": "Payments"}
     other_way = {"source.cluster.alias": "B", "target.cluster.alias": "P", "connector.class": CLASS}
     found = {
@@ -172,24 +172,30 @@ def test_errors_of_a_validation_are_told_by_field_and_secrets_are_not_quoted() -
     ],
 )
 def test_an_untouched_connector_is_believed_at_once(state: str, actual: Connector | None, reached: bool) -> None:
-    assert Watch(wish(state), changed=False).reached(actual, 0.0) == reached
+    assert Watch(desired(state), changed=False).reached(actual, 0.0) == reached
 
 
 def test_after_a_change_running_must_be_seen_twice_in_a_row() -> None:
-    watch = Watch(wish("running"), changed=True)
+    watch = Watch(desired("running"), changed=True)
     states = ["RUNNING", "UNASSIGNED", "RUNNING", "RUNNING"]
     assert [watch.reached(connector(state, "RUNNING"), 0.0) for state in states] == [False, False, False, True]
 
 
 def test_a_connector_is_left_unassigned_when_it_stays_so() -> None:
-    watch = Watch(wish("running"), changed=False)
-    looks = [("UNASSIGNED", 0.0), ("RUNNING", 4.0), ("UNASSIGNED", 4.5), ("UNASSIGNED", 9.4), ("UNASSIGNED", 9.6)]
-    looks.append(("UNASSIGNED", 60.0))
-    assert [watch.left_unassigned(connector(state), now) for state, now in looks] == [False] * 4 + [True, False]
+    watch = Watch(desired("running"), changed=False)
+    observations = [
+        ("UNASSIGNED", 0.0),
+        ("RUNNING", 4.0),
+        ("UNASSIGNED", 4.5),
+        ("UNASSIGNED", 9.4),
+        ("UNASSIGNED", 9.6),
+    ]
+    observations.append(("UNASSIGNED", 60.0))
+    assert [watch.left_unassigned(connector(state), now) for state, now in observations] == [False] * 4 + [True, False]
 
 
 def test_a_source_without_tasks_is_believed_after_a_while_a_checkpoint_at_once() -> None:
-    source, checkpoint = Watch(wish("running"), True), Watch(wish("running", part="checkpoint"), True)
-    looks = [0.0, 0.3, TASKLESS_SECONDS - 0.1, TASKLESS_SECONDS + 0.1]
-    assert [source.reached(connector("RUNNING"), now) for now in looks] == [False, False, False, True]
-    assert [checkpoint.reached(connector("RUNNING"), now) for now in looks[:2]] == [False, True]
+    source, checkpoint = Watch(desired("running"), True), Watch(desired("running", part="checkpoint"), True)
+    observations = [0.0, 0.3, TASKLESS_SECONDS - 0.1, TASKLESS_SECONDS + 0.1]
+    assert [source.reached(connector("RUNNING"), now) for now in observations] == [False, False, False, True]
+    assert [checkpoint.reached(connector("RUNNING"), now) for now in observations[:2]] == [False, True]

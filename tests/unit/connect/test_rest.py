@@ -18,7 +18,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.http 
     quoted,
     retry_reason,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import copied_offsets, set_offsets
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import (
+    replicated_offsets,
+    set_offsets,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
@@ -219,8 +222,8 @@ def test_offsets_are_read_by_partition_and_null_or_foreign_ones_are_unknown(work
 
     entries = [entry("T", 0, {"offset": 0}), entry("T", 1, None), entry("T", 2, {"offset": 7}, "X")]
     worker.answers = [(200, {"offsets": entries}), (200, {"offsets": entries})]
-    assert copied_offsets(client(worker), "X", "P") == {("T", 0): 0}
-    assert copied_offsets(client(worker), "X") == {("T", 0): 0, ("T", 2): 7}
+    assert replicated_offsets(client(worker), "X", "P") == {("T", 0): 0}
+    assert replicated_offsets(client(worker), "X") == {("T", 0): 0, ("T", 2): 7}
 
 
 def test_offsets_that_were_set_may_be_shown_a_moment_later_and_others_are_refused(
@@ -242,7 +245,7 @@ def test_offsets_that_were_set_may_be_shown_a_moment_later_and_others_are_refuse
 
 def test_offsets_of_a_connector_that_does_not_exist_are_unknown(worker: Worker) -> None:
     worker.answers = [(404, {"message": "Connector X not found"})]
-    assert copied_offsets(client(worker), "X") == {}
+    assert replicated_offsets(client(worker), "X") == {}
 
 
 def test_a_task_that_has_no_status_yet_is_not_running(worker: Worker) -> None:

@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.adoption import (
     config_problems,
-    unlisted_topics,
+    undeclared_topics,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.layout import laid_out
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
@@ -115,4 +115,4 @@ def test_another_policy_does_not_matter_to_a_heartbeat_connector() -> None:
 
 def test_topics_that_would_no_longer_be_replicated_are_named() -> None:
     replicated = ["Payments", "Orders", "Extra", "heartbeats", "Q.heartbeats"]
-    assert unlisted_topics(replicated, ["Payments"], ["Extra"]) == ["Orders"]
+    assert undeclared_topics(replicated, ["Payments"], ["Extra"]) == ["Orders"]

@@ -104,39 +104,42 @@ def test_the_duration_is_measured_or_unknown() -> None:
     assert plan()["predicted"] == {"seconds": None, "runs": 0}
 
 
-DRILL = {
+REHEARSAL = {
     "policy": "default",
     "separator": "--",
     "parts": ["source", "checkpoint"],
-    "clusters": {"drill-P": {}, "drill-B": {}},
-    "clients": [{"name": "kafka-dr-drill-producer", "hosts": "localhost"}],
-    "drill": {
-        "of": {"drill-P": "P", "drill-B": "B"},
+    "clusters": {"rehearsal-P": {}, "rehearsal-B": {}},
+    "clients": [{"name": "kafka-dr-rehearsal-producer", "hosts": "localhost"}],
+    "rehearsal": {
+        "of": {"rehearsal-P": "P", "rehearsal-B": "B"},
         "belongings": {
-            "drill-P": {
-                "topics": ["canary", "drill-B--heartbeats"],
+            "rehearsal-P": {
+                "topics": ["canary", "rehearsal-B--heartbeats"],
                 "groups": ["g"],
-                "connectors": ["drill-B->drill-P.MirrorSourceConnector", "drill-B->drill-P.MirrorHeartbeatConnector"],
-                "principals": ["User:drill"],
+                "connectors": [
+                    "rehearsal-B->rehearsal-P.MirrorSourceConnector",
+                    "rehearsal-B->rehearsal-P.MirrorHeartbeatConnector",
+                ],
+                "principals": ["User:rehearsal"],
             },
-            "drill-B": {"topics": ["canary"], "groups": [], "connectors": [], "principals": []},
+            "rehearsal-B": {"topics": ["canary"], "groups": [], "connectors": [], "principals": []},
         },
     },
 }
 
 
 def test_a_rehearsal_deletes_what_it_makes_and_nothing_else() -> None:
-    rows = rehearsal_changes(DRILL)
+    rows = rehearsal_changes(REHEARSAL)
     names = {action: [(one["on"], one["name"]) for one in rows if one["action"] == action] for action in ACTIONS}
     assert names["create"] == [
         ("P", "canary"),
         ("P", "g"),
-        ("P", "drill-B->drill-P.MirrorSourceConnector"),
-        ("P", "User:drill"),
+        ("P", "rehearsal-B->rehearsal-P.MirrorSourceConnector"),
+        ("P", "User:rehearsal"),
         ("B", "canary"),
     ]
     assert names["delete"] == names["create"][::-1]
-    assert names["run"] == [("localhost", "kafka-dr-drill-producer")]
+    assert names["run"] == [("localhost", "kafka-dr-rehearsal-producer")]
     document = change_plan({"kind": "rehearse", "pair": "B-P", "results": [], "changes": rows})
     assert faults(document) == []
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.disaster import (
     Checkpointed,
     Copies,
-    Prepared,
+    PresyncedOffset,
     Tail,
     compacted,
     guarded,
@@ -108,7 +108,7 @@ def test_what_the_surviving_side_has_lost_is_bounded_and_never_called_safe() -> 
         tail = Tail(made.start, len(made.replica))
         there = checkpoint(made.commit, after_last_rewind(made.syncs))
         seen = None if there is None or draw.random() < 0.3 else Checkpointed(made.commit, there, 1.0)
-        known = [Prepared(there, 2.0, made.commit)] if there is not None and draw.random() < 0.5 else []
+        known = [PresyncedOffset(there, 2.0, made.commit)] if there is not None and draw.random() < 0.5 else []
         found = survived(tail, seen, known)
         left = made.replica[made.start :]
         first = made.start + left.index(left[-1]) if left else None
@@ -173,35 +173,35 @@ def test_what_a_worker_had_noted_is_no_end_of_what_it_had_copied() -> None:
     [
         (None, [], (2, "start")),
         (Checkpointed(5, 4, 1.0), [], (4, "checkpoint")),
-        (Checkpointed(5, 4, 1.0), [Prepared(7, 2.0, 8)], (7, "prepared")),
-        (Checkpointed(9, 8, 1.0), [Prepared(7, 2.0, 8)], (8, "checkpoint")),
+        (Checkpointed(5, 4, 1.0), [PresyncedOffset(7, 2.0, 8)], (7, "prepared")),
+        (Checkpointed(9, 8, 1.0), [PresyncedOffset(7, 2.0, 8)], (8, "checkpoint")),
         # Set back on purpose after it was prepared: the newer, lower position is the truth.
-        (Checkpointed(5, 4, 3.0), [Prepared(7, 2.0, 8)], (4, "checkpoint")),
+        (Checkpointed(5, 4, 3.0), [PresyncedOffset(7, 2.0, 8)], (4, "checkpoint")),
         # A checkpoint that is older says nothing about that.
-        (Checkpointed(5, 4, 1.5), [Prepared(7, 2.0, 8)], (7, "prepared")),
+        (Checkpointed(5, 4, 1.5), [PresyncedOffset(7, 2.0, 8)], (7, "prepared")),
         # It lies behind what was there then: newer, whatever the clock of its worker says.
-        (Checkpointed(5, 4, 1.5, 30), [Prepared(7, 2.0, 8, 30)], (4, "checkpoint")),
-        (Checkpointed(5, 4, 1.5, 29), [Prepared(7, 2.0, 8, 30)], (7, "prepared")),
+        (Checkpointed(5, 4, 1.5, 30), [PresyncedOffset(7, 2.0, 8, 30)], (4, "checkpoint")),
+        (Checkpointed(5, 4, 1.5, 29), [PresyncedOffset(7, 2.0, 8, 30)], (7, "prepared")),
         # The topic of checkpoints was made again.
-        (Checkpointed(5, 4, 3.0, 0), [Prepared(7, 2.0, 8, 30)], (4, "checkpoint")),
-        (None, [Prepared(7, 0.0)], (7, "prepared")),
+        (Checkpointed(5, 4, 3.0, 0), [PresyncedOffset(7, 2.0, 8, 30)], (4, "checkpoint")),
+        (None, [PresyncedOffset(7, 0.0)], (7, "prepared")),
         (Checkpointed(50, 40, 1.0), [], (2, "start")),
-        (None, [Prepared(11, 2.0)], (2, "start")),
+        (None, [PresyncedOffset(11, 2.0)], (2, "start")),
         # It has expired: the log start is all that is left (R30).
         (Checkpointed(1, 1, 1.0), [], (2, "checkpoint")),
     ],
 )
 def test_the_highest_position_that_is_known_counts(
-    seen: Checkpointed | None, prepared: list[Prepared], wanted: tuple[int, str]
+    seen: Checkpointed | None, presynced: list[PresyncedOffset], wanted: tuple[int, str]
 ) -> None:
-    found = survived(Tail(2, 10), seen, prepared)
+    found = survived(Tail(2, 10), seen, presynced)
     assert (found.offset, found.method) == wanted
     assert found.rereads == 10 - wanted[0]
 
 
 def test_hazards_are_named() -> None:
     assert survived(Tail(0, 10), Checkpointed(50, 40, 1.0), []).hazards == ("a checkpoint lies past the log end",)
-    set_back = survived(Tail(0, 10), Checkpointed(5, 4, 3.0), [Prepared(7, 2.0, 8)])
+    set_back = survived(Tail(0, 10), Checkpointed(5, 4, 3.0), [PresyncedOffset(7, 2.0, 8)])
     assert set_back.hazards == ("the group was set back after its position was prepared",)
     moved = guarded(survived(Tail(0, 10), Checkpointed(9, 9, 1.0), []), Tail(0, 10), Copies(3, 2, proven=False))
     assert (moved.offset, moved.method) == (2, "first_copy")

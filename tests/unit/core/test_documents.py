@@ -64,7 +64,7 @@ def test_a_checkpoint_report_names_the_cluster_and_keeps_its_positions() -> None
 
 def test_a_rehearsal_deletes_what_it_makes() -> None:
     rehearsal = {
-        "drill": {
+        "rehearsal": {
             "of": {"P": "P", "B": "B"},
             "belongings": {"P": {"topics": ["t"], "groups": [], "connectors": [], "principals": []}},
         },

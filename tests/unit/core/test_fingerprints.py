@@ -43,7 +43,7 @@ records = st.builds(
 )
 
 
-def copied(record: One, clock: int, by_broker: bool) -> One:
+def last_replicated_offset(record: One, clock: int, by_broker: bool) -> One:
     """As MirrorMaker 2 and the replica's broker make it."""
     headers = (("\N{REPLACEMENT CHARACTER}", b"v"),) if record.headers is None else record.headers
     if by_broker:
@@ -57,7 +57,9 @@ def test_a_record_and_its_copy_have_equal_fingerprints_in_whatever_company(
     source: list[One], data: st.DataObject
 ) -> None:
     chosen = data.draw(st.lists(st.integers(0, len(source) - 1), max_size=8) if source else st.just([]))
-    replica = [copied(source[at], data.draw(st.integers(9, 12)), data.draw(st.booleans())) for at in chosen]
+    replica = [
+        last_replicated_offset(source[at], data.draw(st.integers(9, 12)), data.draw(st.booleans())) for at in chosen
+    ]
     left, right = fingerprints(source, replica)
     assert [left[at] for at in chosen] == right
     assert all(may_be_copy(source[at], copy) for at, copy in zip(chosen, replica, strict=True))
@@ -66,9 +68,12 @@ def test_a_record_and_its_copy_have_equal_fingerprints_in_whatever_company(
 @given(st.lists(records, max_size=6), st.lists(records, max_size=6))
 def test_key_value_and_readable_headers_always_count(source: list[One], replica: list[One]) -> None:
     left, right = fingerprints(source, replica)
-    marks = [*zip(source, left, strict=True), *zip(replica, right, strict=True)]
+    digests = [*zip(source, left, strict=True), *zip(replica, right, strict=True)]
     assert all(
-        (one.key, one.value) == (other.key, other.value) for one, mark in marks for other, same in marks if mark == same
+        (one.key, one.value) == (other.key, other.value)
+        for one, digest in digests
+        for other, same in digests
+        if digest == same
     )
 
 

@@ -20,15 +20,15 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     would_start,
 )
 
-GOOD = Place(partition=0, copied=9, end=10, replica_end=10)
-EMPTY = Place(partition=1, copied=9, end=10, replica_end=0)
-MISSING = Place(partition=0, copied=0, end=1, replica_end=None)
-PAST = Place(partition=0, copied=10, end=10, replica_end=10)
+GOOD = Place(partition=0, last_replicated_offset=9, end=10, replica_end=10)
+EMPTY = Place(partition=1, last_replicated_offset=9, end=10, replica_end=0)
+MISSING = Place(partition=0, last_replicated_offset=0, end=1, replica_end=None)
+PAST = Place(partition=0, last_replicated_offset=10, end=10, replica_end=10)
 
 
 def begun(*places: Place, **more: Any) -> Begun:
-    told = {"flow": "P->B", "topic": "T", "replica": "P.T", "recreated": (), "held": False, **more}
-    return Begun(places=places, **told)
+    reported = {"flow": "P->B", "topic": "T", "replica": "P.T", "recreated": (), "held": False, **more}
+    return Begun(places=places, **reported)
 
 
 def test_what_was_copied_is_there() -> None:
@@ -80,7 +80,7 @@ def test_every_topic_must_be_named() -> None:
 
 def start(**more: Any) -> ReplicaStart:
     """A replica that another connector has filled, and a connector of the pair that was just created."""
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "flow": "P->B",
         "topic": "T",
         "partition": 0,
@@ -91,7 +91,7 @@ def start(**more: Any) -> ReplicaStart:
         "journaled": False,
         "source_end": 300,
     }
-    return ReplicaStart(**{**told, **more})
+    return ReplicaStart(**{**reported, **more})
 
 
 @pytest.mark.parametrize(

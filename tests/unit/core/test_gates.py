@@ -22,9 +22,11 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import PROVEN, REFUTED, UNKNOWN
 
 
-def facts(start: int | None, end: int | None, copied: int | None, data: bool | None = None) -> PartitionFacts:
+def facts(
+    start: int | None, end: int | None, last_replicated_offset: int | None, data: bool | None = None
+) -> PartitionFacts:
     """start and end of the source log, last copied offset, a data record behind it."""
-    return PartitionFacts(start, end, copied, data_after=data)
+    return PartitionFacts(start, end, last_replicated_offset, data_after=data)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +116,7 @@ BEHIND = facts(0, 10, 4, True)
     ("before", "after", "verdict", "said"),
     [
         (BEHIND, BEHIND, REFUTED, "although 5 offsets wait"),
-        (BEHIND, dataclasses.replace(BEHIND, copied=5), PROVEN, "copied offset moved from 4 to 5"),
+        (BEHIND, dataclasses.replace(BEHIND, last_replicated_offset=5), PROVEN, "copied offset moved from 4 to 5"),
         (
             dataclasses.replace(BEHIND, replica_end=3),
             dataclasses.replace(BEHIND, replica_end=4),
@@ -125,8 +127,8 @@ BEHIND = facts(0, 10, 4, True)
         (BEHIND, dataclasses.replace(BEHIND, replica_end=4), REFUTED, "nothing moved"),
         # Going backwards is no progress either.
         (dataclasses.replace(BEHIND, replica_end=9), dataclasses.replace(BEHIND, replica_end=2), REFUTED, "nothing"),
-        (BEHIND, dataclasses.replace(BEHIND, tail_copied=True), PROVEN, "everything that can be copied"),
-        (BEHIND, dataclasses.replace(BEHIND, tail_copied=False), REFUTED, "nothing moved"),
+        (BEHIND, dataclasses.replace(BEHIND, tail_replicated=True), PROVEN, "everything that can be copied"),
+        (BEHIND, dataclasses.replace(BEHIND, tail_replicated=False), REFUTED, "nothing moved"),
         (BEHIND, facts(0, 10, 9), PROVEN, "everything that can be copied"),
         (facts(0, 10, None, True), facts(0, 10, None, True), UNKNOWN, "no copied offset"),
         (BEHIND, facts(None, None, 4), UNKNOWN, "could not be read"),
@@ -155,19 +157,19 @@ def worlds(draw: st.DrawFn) -> tuple[PartitionFacts, bool]:
     log = draw(st.lists(st.sampled_from(["record", "marker"]), max_size=12))
     passed = draw(st.integers(0, len(log)))
     start = draw(st.integers(0, len(log)))
-    copied = max((at for at in range(passed) if log[at] == "record"), default=None)
-    uncopied = any(kind == "record" for kind in log[passed:])
-    floor = max(start, 0 if copied is None else copied + 1)
+    last_replicated_offset = max((at for at in range(passed) if log[at] == "record"), default=None)
+    unreplicated = any(kind == "record" for kind in log[passed:])
+    floor = max(start, 0 if last_replicated_offset is None else last_replicated_offset + 1)
     left = [kind == "record" for kind in log[floor:]]
     data = draw(st.sampled_from([any(left), None]))
-    return PartitionFacts(start, len(log), copied, data_after=data), uncopied
+    return PartitionFacts(start, len(log), last_replicated_offset, data_after=data), unreplicated
 
 
 @given(worlds())
 def test_drained_is_never_proven_while_a_record_is_uncopied(world: tuple[PartitionFacts, bool]) -> None:
     """R19, R20: also where everything expired."""
-    seen, uncopied = world
-    if uncopied:
+    seen, unreplicated = world
+    if unreplicated:
         assert drained(seen).verdict != PROVEN
 
 
@@ -175,16 +177,16 @@ def test_drained_is_never_proven_while_a_record_is_uncopied(world: tuple[Partiti
 def test_drained_is_proven_in_an_unexpired_log_once_every_record_is_copied_and_was_looked_for(
     world: tuple[PartitionFacts, bool],
 ) -> None:
-    seen, uncopied = world
-    if not uncopied and seen.start == 0 and seen.data_after is False:
+    seen, unreplicated = world
+    if not unreplicated and seen.start == 0 and seen.data_after is False:
         assert drained(seen).verdict == PROVEN
         assert lag(seen) == 0
 
 
 @given(worlds())
 def test_lag_zero_is_never_told_while_a_record_that_is_there_waits(world: tuple[PartitionFacts, bool]) -> None:
-    seen, uncopied = world
-    if uncopied and seen.start == 0:
+    seen, unreplicated = world
+    if unreplicated and seen.start == 0:
         assert lag(seen) != 0
 
 
@@ -193,10 +195,10 @@ ANY_FACTS = st.builds(
     PartitionFacts,
     start=OPTIONAL,
     end=OPTIONAL,
-    copied=OPTIONAL,
+    last_replicated_offset=OPTIONAL,
     data_after=st.sampled_from([None, True, False]),
     replica_end=OPTIONAL,
-    tail_copied=st.sampled_from([None, True, False]),
+    tail_replicated=st.sampled_from([None, True, False]),
     high=OPTIONAL,
 )
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.history import (
     READINESS,
-    drill_line,
     kept,
     kept_key,
-    look_of,
+    rehearsal_line,
     superfluous,
+    trend_entry,
     trend_lines,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.durations import durations
@@ -64,7 +64,7 @@ def test_what_was_interrupted_undone_or_is_under_way_predicts_nothing() -> None:
     assert durations(events) == {}
 
 
-def look(at: str, controlled: str = "YES", lag: float | None = 0.5, pair: str = "B-P") -> dict[str, Any]:
+def observe(at: str, controlled: str = "YES", lag: float | None = 0.5, pair: str = "B-P") -> dict[str, Any]:
     report = {
         "from": "P",
         "to": "B",
@@ -75,11 +75,11 @@ def look(at: str, controlled: str = "YES", lag: float | None = 0.5, pair: str = 
         "loss": {"records_at_most": 7},
         "rereads": {"controlled": {"a": 2, "b": 3}},
     }
-    return look_of(pair, at, report)
+    return trend_entry(pair, at, report)
 
 
 def test_a_look_keeps_what_a_trend_needs() -> None:
-    seen = look("2026-01-01T00:00:00.000000", "NO")
+    seen = observe("2026-01-01T00:00:00.000000", "NO")
     assert (seen["controlled"], seen["named"], seen["lag_s"]) == ("NO", ["flow"], 0.5)
     assert (seen["loss_records"], seen["rereads"]) == (7, 5)
     assert kept_key("B-P", READINESS, seen["at"]) == "B-P/readiness/2026-01-01T00:00:00.000000"
@@ -87,36 +87,40 @@ def test_a_look_keeps_what_a_trend_needs() -> None:
 
 def test_what_is_not_known_is_not_zero() -> None:
     report = {"from": "P", "to": "B", "controlled": "UNKNOWN", "disaster": "UNKNOWN", "checks": []}
-    seen = look_of("p", "t", {**report, "rereads": {"controlled": {"a": 2, "b": None}}})
+    seen = trend_entry("p", "t", {**report, "rereads": {"controlled": {"a": 2, "b": None}}})
     assert (seen["lag_s"], seen["loss_records"], seen["rereads"]) == (None, None, None)
-    assert look_of("p", "t", report)["rereads"] is None
+    assert trend_entry("p", "t", report)["rereads"] is None
 
 
 def test_looks_of_this_pair_come_once_and_in_order() -> None:
-    values = [look("2026-01-02"), look("2026-01-01"), look("2026-01-01"), look("2026-01-03", pair="other")]
+    values = [observe("2026-01-02"), observe("2026-01-01"), observe("2026-01-01"), observe("2026-01-03", pair="other")]
     values.append({"kind": "positions", "pair": "B-P"})
     assert [one["at"] for one in kept(values, "B-P", READINESS)] == ["2026-01-01", "2026-01-02"]
 
 
 def test_the_last_rehearsal_is_told_in_a_line() -> None:
-    drill = {"type": "cutoff", "from": "P", "to": "B", "back": True, "outcome": "completed", "verdict": "PROVEN"}
+    rehearsal = {"type": "cutoff", "from": "P", "to": "B", "back": True, "outcome": "completed", "verdict": "PROVEN"}
     line = "last rehearsed: 2026-01-02T03:04:05Z, cutoff P -> B and back: completed, PROVEN"
-    assert drill_line({**drill, "at": "2026-01-02T03:04:05.000001", "cutover_s": 44.66}) == [f"{line}, 44.7 s"]
-    assert drill_line({**drill, "at": "2026-01-02T03:04:05.000001", "cutover_s": None}) == [line]
-    assert drill_line(None) == []
+    assert rehearsal_line({**rehearsal, "at": "2026-01-02T03:04:05.000001", "cutover_s": 44.66}) == [f"{line}, 44.7 s"]
+    assert rehearsal_line({**rehearsal, "at": "2026-01-02T03:04:05.000001", "cutover_s": None}) == [line]
+    assert rehearsal_line(None) == []
 
 
 def test_the_oldest_ones_go() -> None:
-    looks = [look(f"2026-01-{day:02}") for day in range(1, 6)]
-    assert [one["at"] for one in superfluous(looks, 3)] == ["2026-01-01", "2026-01-02"]
-    assert superfluous(looks, 5) == []
+    observations = [observe(f"2026-01-{day:02}") for day in range(1, 6)]
+    assert [one["at"] for one in superfluous(observations, 3)] == ["2026-01-01", "2026-01-02"]
+    assert superfluous(observations, 5) == []
 
 
 def test_a_trend_tells_since_when_and_how_often() -> None:
-    looks = [look("2026-01-01T00:00:00.1"), look("2026-01-02T00:00:00.1", "NO"), look("2026-01-03T00:00:00.1", "NO", 9)]
-    lines = trend_lines(looks)
+    observations = [
+        observe("2026-01-01T00:00:00.1"),
+        observe("2026-01-02T00:00:00.1", "NO"),
+        observe("2026-01-03T00:00:00.1", "NO", 9),
+    ]
+    lines = trend_lines(observations)
     assert "controlled: NO since 2026-01-02T00:00:00Z; YES in 1 of 3 looks since 2026-01-01T00:00:00Z" in lines
     assert "disaster: YES since 2026-01-01T00:00:00Z; YES in 3 of 3 looks since 2026-01-01T00:00:00Z" in lines
     assert lines[-1] == "lag: 9.0 s, in earlier looks 0.5 s (median) and 0.5 s at most"
-    assert trend_lines(looks[:1]) == []
-    assert not any("lag" in line for line in trend_lines([look("a", lag=None), look("b")]))
+    assert trend_lines(observations[:1]) == []
+    assert not any("lag" in line for line in trend_lines([observe("a", lag=None), observe("b")]))

@@ -105,9 +105,9 @@ def test_an_ansible_process_is_found_from_below_and_known_to_have_ended(tmp_path
     # Dead, though nobody has waited for it yet.
     while _process.is_alive(holder):
         pass
-    assert len(_process.left_behind(holder)) == 1
+    assert len(_process.orphans(holder)) == 1
     run.stdin.close()
-    while _process.left_behind(holder):
+    while _process.orphans(holder):
         pass
     run.wait()
     run.stdout.close()

@@ -110,8 +110,8 @@ FULL: dict[str, Any] = {
     "metrics_file": "/var/lib/kafka_dr.prom",
     "spark_memory": "2g",
     "spark_conf": {"spark.executor.memory": "1g"},
-    "drill_principal": "User:drill",
-    "drill_client": {"sasl.username": "drill"},
+    "rehearsal_principal": "User:rehearsal",
+    "rehearsal_client": {"sasl.username": "rehearsal"},
 }
 HOSTS = {"all": ["app1", "app2"], "ungrouped": [], "web": ["app1", "app2"]}
 # Names of settings that a flow must not have, or have with few values only.
@@ -138,7 +138,7 @@ MAY_BE_ACCEPTED = {
         clusters.A.client.sasl.password clusters.A.client.ssl.ca.location clusters.A.admin_client.sasl.username
         clusters.A.admin_client.sasl.password clusters.A.admin_client.sasl.mechanism
         clusters.A.admin_client.ssl.ca.location clusters.A.client.sasl.mechanism journal_topic separator
-        drill_client.sasl.username spark_conf.spark.executor.memory run_on""",
+        rehearsal_client.sasl.username spark_conf.spark.executor.memory run_on""",
     "optional, or repeated without harm": """accept_foreign accept_foreign.N ready_accept clients clients.N
         clients.N.after clients.N.after.N clients.N.become clients.N.endpoint_mode clients.N.start clients.N.stop
         clients.N.topics clients.N.topics.N groups groups.N groups.N.mode groups.N.topics groups.N.topics.N hooks
@@ -146,7 +146,7 @@ MAY_BE_ACCEPTED = {
         clusters.A.client clusters.A.admin_client clusters.A.connect_client clusters.A.client.security.protocol
         clusters.A.admin_client.security.protocol flow flow.source_settings
         flow.P.producer.override.linger.ms flow.settings
-        flow.checkpoint_settings flow.heartbeat_settings drill_client drill_principal spark_conf spark_memory
+        flow.checkpoint_settings flow.heartbeat_settings rehearsal_client rehearsal_principal spark_conf spark_memory
         metrics_file to applications_on""",
     "a setting that excludes nothing declared, or that a worker alone can judge": """flow.P.topics.exclude
         flow.P.groups.exclude flow.P.groups.exclude.N flow.P.unknown.one""",
@@ -237,7 +237,7 @@ def use(pair: dict[str, Any], given: dict[str, Any]) -> None:
     assert pair["clusters"]["P"]["connect_url"] != pair["clusters"]["B"]["connect_url"]
     assert (given.get("metrics_file") or "/.prom").startswith("/")
     assert given.get("spark_memory") is None or heap_bytes(given["spark_memory"])
-    assert (given.get("drill_principal") or "User:x").startswith("User:")
+    assert (given.get("rehearsal_principal") or "User:x").startswith("User:")
     for name, key in RUN_VARIABLES.items():
         if key.type == "number" and given.get(name) is not None:
             assert number(given[name]) is not None

@@ -23,7 +23,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.
     merge,
     missing_facts,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.run_rules import begin, require_turn
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.run_rules import (
+    begin,
+    require_holder_generation,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.state import fold
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import tenures
 
@@ -199,9 +202,9 @@ TAKEN = event(2, 2, "resumed", "r2", holder=None)
 def test_who_was_overtaken_notes_nothing_more(kind: str) -> None:
     """R25: the run keeps its id when another controller takes it over; the first one may wake up."""
     state = fold([ENABLED, STARTED, BARRIER, TAKEN])
-    assert require_turn(state, "r2", kind, TURNS[kind], 1).id == "r2"
+    assert require_holder_generation(state, "r2", kind, TURNS[kind], 1).id == "r2"
     with pytest.raises(DrError) as refused:
-        require_turn(state, "r2", kind, TURNS[kind], 0)
+        require_holder_generation(state, "r2", kind, TURNS[kind], 0)
     assert refused.value.code == "run_superseded"
     assert "taken over 1 times" in refused.value.message
 
@@ -209,22 +212,22 @@ def test_who_was_overtaken_notes_nothing_more(kind: str) -> None:
 @pytest.mark.parametrize("kind", TURNS)
 def test_a_run_that_has_ended_gets_no_more_events(kind: str) -> None:
     with pytest.raises(DrError) as refused:
-        require_turn(fold(LIFE), "r2", kind, TURNS[kind], 0)
+        require_holder_generation(fold(LIFE), "r2", kind, TURNS[kind], 0)
     assert refused.value.code == "run_ended"
     # But for its flow, which is armed when the lost side is back.
-    require_turn(fold(LIFE), "r2", "phase", {"phase": "armed"}, None)
+    require_holder_generation(fold(LIFE), "r2", "phase", {"phase": "armed"}, None)
 
 
 def test_only_who_wrote_the_point_of_no_return_may_call_it_void() -> None:
     passed = [ENABLED, STARTED, BARRIER, PNR]
-    require_turn(fold(passed), "r2", "undoing", {}, 0)
+    require_holder_generation(fold(passed), "r2", "undoing", {}, 0)
     taken = fold([*passed, event(2, 3, "resumed", "r2", holder=None)])
     with pytest.raises(DrError) as refused:
-        require_turn(taken, "r2", "undoing", {}, 1)
+        require_holder_generation(taken, "r2", "undoing", {}, 1)
     assert refused.value.code == "run_passed"
     lost = [*passed, event(3, 0, "started", "r3", behind=True, **LOST), event(3, 1, "pnr", "r3")]
     with pytest.raises(DrError) as never:
-        require_turn(fold(lost), "r3", "undoing", {}, 0)
+        require_holder_generation(fold(lost), "r3", "undoing", {}, 0)
     assert never.value.code == "run_passed"
 
 
@@ -276,12 +279,12 @@ def trip(epoch: int, source: str, target: str, ends: int, cut: int, policy: str 
     ]
 
 
-def armed(epoch: int, resumed: int | None, run: str = "") -> Event:
+def seeded(epoch: int, resumed: int | None, run: str = "") -> Event:
     facts = {} if resumed is None else {"resumed": {"T": {"0": resumed}}}
     return event(epoch, 3, "phase", run or f"r{epoch}", phase="armed", facts=facts)
 
 
-def seam(source: str, target: str, ends: int, cut: int, resumed: int | None = None) -> dict[str, Any]:
+def cut_record(source: str, target: str, ends: int, cut: int, resumed: int | None = None) -> dict[str, Any]:
     return {
         "from": source,
         "to": target,
@@ -291,41 +294,41 @@ def seam(source: str, target: str, ends: int, cut: int, resumed: int | None = No
     }
 
 
-OVER = [*trip(2, "P", "B", 10, 8), armed(2, 12), event(2, 4, "ended", "r2", result="completed")]
-HOME = [*trip(3, "B", "P", 20, 25), armed(3, 20), event(3, 4, "ended", "r3", result="completed")]
+OVER = [*trip(2, "P", "B", 10, 8), seeded(2, 12), event(2, 4, "ended", "r2", result="completed")]
+HOME = [*trip(3, "B", "P", 20, 25), seeded(3, 20), event(3, 4, "ended", "r3", result="completed")]
 ROUND_TRIP = [ENABLED, *OVER, *HOME]
 
 
 def test_the_cut_is_known_from_the_point_of_no_return_on_and_not_before() -> None:
     """R22."""
     seen = [fold([ENABLED, *OVER][:length]).cuts for length in range(1, 7)]
-    before, after = seam("P", "B", 10, 8), seam("P", "B", 10, 8, 12)
+    before, after = cut_record("P", "B", 10, 8), cut_record("P", "B", 10, 8, 12)
     assert seen == [[], [], [], [before], [after], [after]]
 
 
 @pytest.mark.parametrize("policy", [None, "default"])
 def test_without_the_policy_identity_there_are_no_cuts(policy: str | None) -> None:
     """The two sides of such a pair are other topics."""
-    state = fold([ENABLED, *trip(2, "P", "B", 10, 8, policy), armed(2, 12)])
+    state = fold([ENABLED, *trip(2, "P", "B", 10, 8, policy), seeded(2, 12)])
     assert state.cuts == []
     assert state.left["P"]["ends"] == {"T": {"0": 10}}
 
 
 def test_the_cuts_are_kept_in_order_and_arming_tells_only_of_the_newest() -> None:
     state = fold(ROUND_TRIP)
-    assert state.cuts == [seam("P", "B", 10, 8, 12), seam("B", "P", 20, 25, 20)]
+    assert state.cuts == [cut_record("P", "B", 10, 8, 12), cut_record("B", "P", 20, 25, 20)]
     assert state.active == "P"
 
 
 def test_a_run_that_goes_on_and_arms_again_says_the_last_word() -> None:
     again = event(2, 4, "phase", "r2", phase="armed", facts={"resumed": {"T": {"0": 13}}})
-    assert fold([ENABLED, *trip(2, "P", "B", 10, 8), armed(2, 12), again]).cuts == [seam("P", "B", 10, 8, 13)]
+    assert fold([ENABLED, *trip(2, "P", "B", 10, 8), seeded(2, 12), again]).cuts == [cut_record("P", "B", 10, 8, 13)]
 
 
 @pytest.mark.parametrize(
     "late",
     [
-        armed(4, 99, "r2"),  # of a run that was overtaken
+        seeded(4, 99, "r2"),  # of a run that was overtaken
         event(4, 0, "phase", "r3", phase="arrival", facts={"resumed": {"T": {"0": 99}}}),
     ],
 )
@@ -335,7 +338,7 @@ def test_nothing_else_moves_a_cut(late: Event) -> None:
 
 def test_arming_without_a_cut_tells_nothing() -> None:
     events = trip(2, "P", "B", 10, 8)
-    assert fold([ENABLED, events[0], armed(2, 12)]).cuts == []
+    assert fold([ENABLED, events[0], seeded(2, 12)]).cuts == []
 
 
 def test_a_run_undone_before_the_point_of_no_return_leaves_no_cut() -> None:
@@ -364,29 +367,31 @@ def test_folding_changes_no_event() -> None:
 
 T = ("T", 0)
 
-BY_HAND = seam("P", "B", 10, 8, 10)
+BY_HAND = cut_record("P", "B", 10, 8, 10)
 
 
 def test_an_adopted_pair_lives_where_it_was_moved_and_only_the_end_of_the_stay_before_is_known() -> None:
-    state = fold([ENABLED, event(2, 0, "enabled", active="B", adopted=True, topic_ids=IDS, seam=BY_HAND)])
+    state = fold([ENABLED, event(2, 0, "enabled", active="B", adopted=True, topic_ids=IDS, cut_record=BY_HAND)])
     assert state.active == "B"
     assert state.cuts == [{**BY_HAND, "known": False}]
     assert [T in tenure.unknown for tenure in tenures(state.cuts, "B", "P")] == [True, False]
 
 
 def test_an_adopted_pair_whose_flow_knew_where_to_go_on_has_no_new_cut() -> None:
-    state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="B", adopted=True, topic_ids=IDS, seam=None)])
+    state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="B", adopted=True, topic_ids=IDS, cut_record=None)])
     assert (state.active, state.cuts) == ("B", fold(ROUND_TRIP).cuts)
 
 
 def test_adopting_keeps_the_cuts_of_before() -> None:
-    state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="B", adopted=True, topic_ids=IDS, seam=BY_HAND)])
+    state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="B", adopted=True, topic_ids=IDS, cut_record=BY_HAND)])
     assert state.cuts == [*fold(ROUND_TRIP).cuts, {**BY_HAND, "known": False}]
 
 
 def test_a_cut_that_was_found_by_content_counts_although_the_applications_have_not_moved() -> None:
     """The first enable of a pair that has a history: what lies below the cut was copied by somebody, who knows how."""
-    found = fold([event(1, 0, "enabled", active="P", adopted=False, topic_ids=IDS, seam=seam("B", "P", 8, 10, 8))])
+    found = fold(
+        [event(1, 0, "enabled", active="P", adopted=False, topic_ids=IDS, cut_record=cut_record("B", "P", 8, 10, 8))]
+    )
     assert found.active == "P"
     assert [T in tenure.unknown for tenure in tenures(found.cuts, "P", "B")] == [True, False]
 
@@ -401,8 +406,8 @@ def enabled_again(**topics: str) -> Event:
 
 def test_the_cuts_of_a_topic_that_is_new_to_the_pair_are_forgotten() -> None:
     """Created again, or back in the inventory: what lay there before, or happened meanwhile, nobody watched."""
-    new = {**seam("B", "P", 3, 4), "joined": ["T"]}
-    state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="P", topic_ids=IDS, seam=new)])
+    new = {**cut_record("B", "P", 3, 4), "joined": ["T"]}
+    state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="P", topic_ids=IDS, cut_record=new)])
     assert [one["ends"] for one in state.cuts] == [{}, {}, {"T": {"0": 3}}]
     found = tenures(state.cuts, "P", "B")
     assert [(tenure.first("P", T), tenure.first("B", T), T in tenure.unknown) for tenure in found] == [
@@ -415,8 +420,14 @@ def test_the_cuts_of_a_topic_that_is_new_to_the_pair_are_forgotten() -> None:
 
 def test_the_cuts_of_other_topics_stay() -> None:
     """Else their whole logs would be taken for the copy of one flow, and groups that lag behind would skip."""
-    new = {**seam("B", "P", 3, 4), "ends": {"U": {"0": 0}}, "cut": {"U": {"0": 0}}, "resumed": None, "joined": ["U"]}
-    state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="P", topic_ids=IDS, seam=new)])
+    new = {
+        **cut_record("B", "P", 3, 4),
+        "ends": {"U": {"0": 0}},
+        "cut": {"U": {"0": 0}},
+        "resumed": None,
+        "joined": ["U"],
+    }
+    state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="P", topic_ids=IDS, cut_record=new)])
     assert state.cuts[:2] == fold(ROUND_TRIP).cuts
     found = tenures(state.cuts, "P", "B")
     assert [(tenure.first("P", T), tenure.first("B", T)) for tenure in found] == [(0, 0), (12, 8), (25, 20), (25, 20)]
@@ -575,8 +586,8 @@ def test_what_was_noted_before_a_disaster_behind_the_point_of_no_return_still_ho
     # Since then whoever wrote on P was alone there.
     assert state.run.left_at == PNR.time
     # A flow back that was armed is not armed once more: it has copied since.
-    armed = event(2, 3, "phase", "r2", phase="armed", facts={"resumed": {}})
-    flows = fold([ENABLED, STARTED, BARRIER, PNR, armed, lost]).run
+    seeded = event(2, 3, "phase", "r2", phase="armed", facts={"resumed": {}})
+    flows = fold([ENABLED, STARTED, BARRIER, PNR, seeded, lost]).run
     assert flows is not None
     assert sorted(flows.phases) == ["armed", "barrier"]
     # Of a run to the other side nothing is taken over.

@@ -16,7 +16,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 )
 
 #: The source holds [30, 40), everything is replicated, and the group stands at 5 without members.
-EXPIRED = Standing(("T", 0), commit=5, end=40, idle=True, read_to_end=False, copied=39, start=30)
+EXPIRED = Standing(("T", 0), commit=5, end=40, idle=True, read_to_end=False, last_replicated_offset=39, start=30)
 LAGGING = replace(EXPIRED, commit=35)
 PAST = replace(EXPIRED, commit=1000)
 SAFE = {"group": "g", "offset": 5, "rereads": 12, "reason": "MirrorMaker 2's offset-sync, verified"}
@@ -36,8 +36,8 @@ NONE = {**SAFE, "offset": None, "rereads": None}
         (SAFE, replace(LAGGING, idle=False), "refuse", ""),
         (SAFE, replace(LAGGING, read_to_end=True), "refuse", ""),
         (SAFE, replace(LAGGING, read_to_end=None), "refuse", ""),
-        (SAFE, replace(LAGGING, copied=34), "refuse", ""),
-        (SAFE, replace(LAGGING, copied=None), "refuse", ""),
+        (SAFE, replace(LAGGING, last_replicated_offset=34), "refuse", ""),
+        (SAFE, replace(LAGGING, last_replicated_offset=None), "refuse", ""),
         (NONE, replace(PAST, commit=40), "refuse", ""),
         (NONE, replace(PAST, commit=None), "refuse", ""),
     ],

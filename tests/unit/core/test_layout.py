@@ -187,8 +187,8 @@ def test_a_client_is_told_librdkafka_properties_and_none_that_are_for_the_java_c
         "sasl.username": "u",
         "java.sasl.jaas.config": "secret of the workers",
     }
-    told = layout.laid_out(derived)["endpoints"]["B"]["settle"]["client"]
-    assert told == {"sasl.mechanisms": "SCRAM-SHA-512", "sasl.username": "u"}
+    reported = layout.laid_out(derived)["endpoints"]["B"]["settle"]["client"]
+    assert reported == {"sasl.mechanisms": "SCRAM-SHA-512", "sasl.username": "u"}
     # The connectors translate for themselves, so they get everything.
     assert PairSpec.of(layout.pair_option(derived)).clusters["B"].client == derived["clusters"]["B"]["client"]
 

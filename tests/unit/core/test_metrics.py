@@ -51,18 +51,18 @@ def parsed(text: str) -> Samples:
     """Every sample, with the labels of the pair left out; a line that fits nothing, or comes twice, is an error."""
     assert text.endswith("\n")
     found: Samples = {}
-    told: list[str] = []
+    reported: list[str] = []
     # As a reader splits it: other ends of lines are a part of a value.
     lines = text[:-1].split("\n")
     for number, line in enumerate(lines):
         if head := HELP.fullmatch(line):
-            told.append(head[1])
+            reported.append(head[1])
             assert (TYPE.fullmatch(lines[number + 1]) or {1: ""})[1] == head[1]
         elif not TYPE.fullmatch(line):
             sample = SAMPLE.fullmatch(line)
             assert sample, line
             # Of one family all lines stand together, behind what is told of it.
-            assert sample[1] == told[-1]
+            assert sample[1] == reported[-1]
             labels = {
                 one.split("=", 1)[0]: unescaped(one.split("=", 1)[1][1:-1]) for one in re.findall(LABEL, sample[2])
             }
@@ -70,7 +70,7 @@ def parsed(text: str) -> Samples:
             key = sample[1], frozenset((name, value) for name, value in labels.items() if name not in PAIR)
             assert key not in found, line
             found[key] = float(sample[3])
-    assert told == NAMES
+    assert reported == NAMES
     return found
 
 

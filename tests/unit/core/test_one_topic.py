@@ -29,25 +29,25 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records
     Record,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import (
-    FlowLook,
-    GroupLook,
+    FlowObservation,
+    GroupStatus,
     PartState,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import flow_copies as copies
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.evidence import Evidence
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.identity_offsets import IdentityOffsets
-from ansible_collections.switchback.kafka_dr.tests.unit.core.stay_worlds import (
+from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds import (
     KEY,
     SIDES,
     Entry,
     Range,
-    StayWorld,
     Tally,
+    TenureWorld,
     positions,
     world,
 )
 
-# A fifth of the worlds of test_stay_worlds: here every record is hashed.
+# A fifth of the worlds of test_tenure_worlds: here every record is hashed.
 COUNT = max(100, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) * 3 // 100)
 FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
 EACH = 6
@@ -58,7 +58,7 @@ IDS = {alias: {"T": f"id-{alias}"} for alias in SIDES}
 class Cluster:
     """One side of a world, as far as records, topics and log ranges are asked for."""
 
-    def __init__(self, made: StayWorld, alias: str) -> None:
+    def __init__(self, made: TenureWorld, alias: str) -> None:
         self.made, self.alias = made, alias
 
     def read(self, span: Range) -> RangeRead:
@@ -84,7 +84,7 @@ class TwoSides:
     topics = ("T",)
     naming = Naming("identity")
 
-    def __init__(self, made: StayWorld, groups: Iterable[str]) -> None:
+    def __init__(self, made: TenureWorld, groups: Iterable[str]) -> None:
         self.kafka = {alias: Cluster(made, alias) for alias in SIDES}
         self.groups = list(groups)
 
@@ -122,24 +122,24 @@ def fake_clusters() -> Iterator[None]:
         yield
 
 
-def evidence(made: StayWorld, commits: Mapping[str, int], final: bool) -> Evidence:
+def evidence(made: TenureWorld, commits: Mapping[str, int], final: bool) -> Evidence:
     """What was seen of groups and of the flow that copies now."""
     start, end = made.log(made.active)
-    log, copied = made.logs[made.active], made.copied
-    waiting = any(one.offset > (-1 if copied is None else copied) for one in log)
-    facts = PartitionFacts(start, end, copied, waiting, made.ends[made.idle])
+    log, last_replicated_offset = made.logs[made.active], made.last_replicated_offset
+    waiting = any(one.offset > (-1 if last_replicated_offset is None else last_replicated_offset) for one in log)
+    facts = PartitionFacts(start, end, last_replicated_offset, waiting, made.ends[made.idle])
     state, tasks = ("STOPPED", ()) if final else ("RUNNING", ("RUNNING",))
     connectors = {"source": PartState("source", "name", state, tasks)}
-    left = {name: GroupLook("EMPTY", {KEY: at}, {KEY: not made.unread(at)}) for name, at in commits.items()}
+    left = {name: GroupStatus("EMPTY", {KEY: at}, {KEY: not made.unread(at)}) for name, at in commits.items()}
     pair: Any = TwoSides(made, commits)
     return Evidence(
         pair,
         made.active,
         made.idle,
-        FlowLook(made.active, made.idle, connectors, {KEY: facts}, None),
+        FlowObservation(made.active, made.idle, connectors, {KEY: facts}, None),
         None,
         left,
-        {name: GroupLook("EMPTY", {}) for name in commits},
+        {name: GroupStatus("EMPTY", {}) for name in commits},
         {KEY: made.log(made.idle)},
     )
 
@@ -151,7 +151,7 @@ def tally(fake_clusters: None) -> Tally:
         made, draw = world(seed), random.Random(seed)
         commits = {f"g{number}": at for number, at in enumerate(positions(made, made.tenures(), draw, EACH))}
         seen = evidence(made, commits, "running" not in made.kinds and draw.random() < 0.5)
-        journal = JournalFacts(topic_ids=IDS, cuts=made.seams)
+        journal = JournalFacts(topic_ids=IDS, cuts=made.cut_records)
         try:
             rows = IdentityOffsets(seen, journal).rows()
         except DrError as error:
@@ -202,14 +202,14 @@ def different(count: int, step: int = 1) -> list[Entry]:
     return entries("".join(chr(200 + number) for number in range(count)), step)
 
 
-def seam(source: str, target: str, ends: int, cut: int) -> dict[str, Any]:
+def cut_record(source: str, target: str, ends: int, cut: int) -> dict[str, Any]:
     end = {"T": {"0": ends}}
     return {"from": source, "to": target, "ends": end, "cut": {"T": {"0": cut}}, "resumed": end}
 
 
-def offset(made: StayWorld, commit: int, patch: pytest.MonkeyPatch) -> tuple[int | None, str]:
+def offset(made: TenureWorld, commit: int, patch: pytest.MonkeyPatch) -> tuple[int | None, str]:
     patch.setattr(copies, "_WIDTHS", WIDTHS)
-    journal = JournalFacts(topic_ids=IDS, cuts=made.seams)
+    journal = JournalFacts(topic_ids=IDS, cuts=made.cut_records)
     row = IdentityOffsets(evidence(made, {"g": commit}, True), journal).rows()[0]
     return row["offset"], row["quality"]
 
@@ -220,8 +220,10 @@ def test_a_record_of_an_earlier_stay_is_not_taken_for_a_copy_in_this_one(monkeyp
     The group has read B up to "a". Looking back for an offset-sync must not lead out of the tenure.
     """
     log = entries("xbcdefghijklmnopqr" + "ax")
-    made = StayWorld(-1, frozenset(), "B", {"P": log, "B": list(log)}, ends={"P": 20, "B": 20}, copied=19)
-    made.seams = [seam("P", "B", 18, 18), seam("B", "P", 18, 18), seam("P", "B", 20, 20)]
+    made = TenureWorld(
+        -1, frozenset(), "B", {"P": log, "B": list(log)}, ends={"P": 20, "B": 20}, last_replicated_offset=19
+    )
+    made.cut_records = [cut_record("P", "B", 18, 18), cut_record("B", "P", 18, 18), cut_record("P", "B", 20, 20)]
     made.syncs["P", "B"] = [OffsetSync(*KEY, 0, 0), OffsetSync(*KEY, 18, 18)]
     assert offset(made, 19, monkeypatch) == (19, "exact")
 
@@ -231,9 +233,9 @@ def test_an_offset_sync_below_the_log_start_does_not_make_the_reader_begin_there
 ) -> None:
     """Retention took the first 20 records of B; the group stands at 32, the offset-sync below it is at 15."""
     log = different(40)
-    made = StayWorld(-1, frozenset(), "B", {"P": log, "B": log[20:]}, ends={"P": 40, "B": 40})
+    made = TenureWorld(-1, frozenset(), "B", {"P": log, "B": log[20:]}, ends={"P": 40, "B": 40})
     made.starts["B"] = 20
-    made.seams = [seam("P", "B", 40, 40)]
+    made.cut_records = [cut_record("P", "B", 40, 40)]
     made.syncs["P", "B"] = [OffsetSync(*KEY, at, at) for at in (0, 15, 39)]
     assert offset(made, 32, monkeypatch) == (32, "exact")
 
@@ -244,8 +246,10 @@ def test_a_record_that_was_sent_twice_in_a_stay_is_read_in_that_stay(
 ) -> None:
     """B->P copied "ab", died and copied "abc"; home on P came "d". Without the cuts "c" and "d" would be skipped."""
     home = [replace(one, record=record) for one, record in zip(entries("ababcd"), (0, 1, 0, 1, 2, 3), strict=True)]
-    made = StayWorld(-1, frozenset(), "P", {"P": home, "B": entries("abcd")}, ends={"P": 6, "B": 4}, copied=5)
-    made.seams = [seam("P", "B", 0, 0), seam("B", "P", 3, 5)]
+    made = TenureWorld(
+        -1, frozenset(), "P", {"P": home, "B": entries("abcd")}, ends={"P": 6, "B": 4}, last_replicated_offset=5
+    )
+    made.cut_records = [cut_record("P", "B", 0, 0), cut_record("B", "P", 3, 5)]
     made.syncs["B", "P"] = [OffsetSync(*KEY, 0, 0), OffsetSync(*KEY, 0, 2)]
     made.syncs["P", "B"] = [OffsetSync(*KEY, 5, 3)]
     assert offset(made, commit, monkeypatch) == (min(commit, 2), "exact")
@@ -258,22 +262,22 @@ def test_a_marker_at_the_end_of_a_stay_is_no_proof(monkeypatch: pytest.MonkeyPat
     exact, which would have 298 records read again, unannounced.
     """
     log = different(300)
-    made = StayWorld(-1, frozenset(), "B", {"P": log, "B": list(log)}, ends={"P": 301, "B": 300})
-    made.seams = [seam("P", "B", 301, 300)]
+    made = TenureWorld(-1, frozenset(), "B", {"P": log, "B": list(log)}, ends={"P": 301, "B": 300})
+    made.cut_records = [cut_record("P", "B", 301, 300)]
     assert offset(made, 298, monkeypatch) == (298, "exact")
 
 
 def test_offsets_that_hold_no_record_do_not_hide_those_below_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nine aborted records before each of 10, no offset-sync: reading more must reach further down on the source."""
-    made = StayWorld(-1, frozenset(), "B", {"P": different(10, 10), "B": different(10)}, ends={"P": 100, "B": 10})
-    made.seams = [seam("P", "B", 100, 10)]
+    made = TenureWorld(-1, frozenset(), "B", {"P": different(10, 10), "B": different(10)}, ends={"P": 100, "B": 10})
+    made.cut_records = [cut_record("P", "B", 100, 10)]
     assert offset(made, 3, monkeypatch) == (21, "exact")
 
 
 def test_a_topic_that_was_created_again_is_refused() -> None:
     """R18: the cuts in the journal are about another topic of the same name."""
     made = world(0)
-    journal = JournalFacts(topic_ids={**IDS, "P": {"T": "another"}}, cuts=made.seams)
+    journal = JournalFacts(topic_ids={**IDS, "P": {"T": "another"}}, cuts=made.cut_records)
     with pytest.raises(DrError) as refused:
         IdentityOffsets(evidence(made, {"g": 0}, False), journal).rows()
     assert refused.value.code == "topic_recreated"

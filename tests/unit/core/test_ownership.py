@@ -31,7 +31,7 @@ PNR = Event(2, 1, "r1", "pnr", 21.0, {})
 RESUMED = Event(2, 2, "r1", "resumed", 22.0, {"holder": None})
 ENDED = Event(2, 3, "r1", "ended", 23.0, {"result": "completed"})
 NEXT = Event(3, 0, "r2", "started", 24.0, {"type": "disaster", "from": "B", "to": "P"})
-MINE = Claim(run="r1", turn=0)
+MINE = Claim(run="r1", holder_generation=0)
 LEASE = Lease("pair", "enable", "", "enable-1", 100.0, 700.0, number=4)
 
 

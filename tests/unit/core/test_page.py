@@ -17,7 +17,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.f
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.readiness import CHECKS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.cutover import cutover_report
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.downtime import stood_still
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.downtime import downtimes
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.page import page
 
 Document = dict[str, Any]
@@ -132,7 +132,14 @@ def readiness(**parts: Any) -> Document:
         }
         for check in CHECKS
     ]
-    look = {"controlled": "YES", "disaster": "NO", "lag_s": 1.5, "loss_records": None, "rereads": 7, "named": ["back"]}
+    observation = {
+        "controlled": "YES",
+        "disaster": "NO",
+        "lag_s": 1.5,
+        "loss_records": None,
+        "rereads": 7,
+        "named": ["back"],
+    }
     base = {
         "schema": "switchback.kafka_dr/readiness/1",
         "pair": "B-P",
@@ -147,7 +154,7 @@ def readiness(**parts: Any) -> Document:
         "rereads": {"controlled": {"g": 5, "h": None}, "disaster": None},
         "lag_s": 2.25,
         "durations": {"cutoff": {"last": 44.1, "median": 41.0, "runs": 3}},
-        "looks": [{**look, "at": f"2026-11-23T06:{minute:02d}:00.000000"} for minute in range(30)],
+        "looks": [{**observation, "at": f"2026-11-23T06:{minute:02d}:00.000000"} for minute in range(30)],
         "trend": ["controlled: NO since today"],
     }
     return {**base, **parts}
@@ -164,7 +171,7 @@ FAILURE = {"task": "a task", "message": "m", "error": {"code": "c", "hint": "h",
 REPORTS = {
     "cutover": cutover(failure=FAILURE, rescue={"text": "r"}),
     "disaster": disaster(outcome="undo_failed", failure={**FAILURE, "undo": "u"}),
-    "readiness": readiness(checks=readiness()["checks"][2:5], looks=readiness()["looks"][:2]),
+    "readiness": readiness(checks=readiness()["checks"][2:5], observations=readiness()["looks"][:2]),
 }
 
 
@@ -266,7 +273,9 @@ def test_a_cutover_tells_who_moved_where_and_every_check_with_its_reason() -> No
     assert found.row("groups: ") == "groups: no members yet"
     assert found.row("not checked: ") == "not checked: record by record comparison of both sides"
     assert "drained: all" not in found.text
-    assert made(cutover(rogue=["P T-0: 3 offsets"])).row("fence: ").startswith("fence: UNFENCED, and written behind")
+    assert (
+        made(cutover(late_writes=["P T-0: 3 offsets"])).row("fence: ").startswith("fence: UNFENCED, and written behind")
+    )
 
 
 def test_bars_are_as_long_as_their_phases_and_begin_where_they_began() -> None:
@@ -277,8 +286,8 @@ def test_bars_are_as_long_as_their_phases_and_begin_where_they_began() -> None:
     assert styles[8] == "margin-left:29.41%;width:55.88%"
 
 
-def told(document: Document) -> dict[str, str]:
-    return {still.who: still.text for still in stood_still(document)}
+def reported(document: Document) -> dict[str, str]:
+    return {still.who: still.text for still in downtimes(document)}
 
 
 def phases(*names: str) -> list[Document]:
@@ -317,23 +326,23 @@ EARLIER = {"run": "20261123T064000Z-18f3a0"}
     ],
 )
 def test_what_stood_still_is_told_as_far_as_it_is_known(parts: Document, writes: str, reads: str) -> None:
-    found = told(cutover(**parts))
+    found = reported(cutover(**parts))
     assert found["writes"].startswith(writes)
     assert found["reads"].startswith(reads)
 
 
 def test_since_when_a_lost_side_stood_still_is_not_known() -> None:
-    found = told(disaster(times=phases("stop_consumers", "start_consumers", "move_producers")))
+    found = reported(disaster(times=phases("stop_consumers", "start_consumers", "move_producers")))
     assert found == {
         "writes": "not known: since the other side was lost, and 38.0 s of this run until they were started",
         "reads": "not known: since the other side was lost, and 28.0 s of this run until they were started",
     }
-    assert set(told(disaster(times=[])).values()) == {"not known: since the other side was lost"}
+    assert set(reported(disaster(times=[])).values()) == {"not known: since the other side was lost"}
 
 
 @pytest.mark.parametrize("parts", [{"outcome": "already_there"}, {"outcome": "checked"}, {"run": None}])
 def test_a_run_that_stopped_nobody_has_no_standstill(parts: Document) -> None:
-    assert stood_still(cutover(times=[], **parts)) == []
+    assert downtimes(cutover(times=[], **parts)) == []
     assert "No phase was finished." in made(cutover(times=[], **parts)).text
 
 
@@ -347,13 +356,13 @@ def test_a_run_that_stopped_nobody_has_no_standstill(parts: Document) -> None:
     ],
 )
 def test_a_failure_is_told_with_its_hint_and_the_next_step(outcome: str, run: str | None, next_: str) -> None:
-    error = {"code": "not_copied", "hint": "Look at the worker.", "endpoint": "b:9092"}
+    error = {"code": "not_replicated", "hint": "Look at the worker.", "endpoint": "b:9092"}
     failure = {"task": "Wait until everything is copied", "message": "It stopped moving.", "error": error}
     found = made(cutover(outcome=outcome, run=run, failure=failure))
     assert found.row("In Wait") == "In Wait until everything is copied : It stopped moving."
     assert "Look at the worker." in found.text.splitlines()
     assert found.row("Next:").startswith(f"Next: {next_}")
-    assert "code not_copied at b:9092" in found.text
+    assert "code not_replicated at b:9092" in found.text
     # A hint that the message ends with is not told twice; an outcome without its failure is no success.
     twice = {**failure, "message": "It stopped moving. Look at the worker."}
     assert made(cutover(outcome=outcome, run=run, failure=twice)).text.count("Look at the worker.") == 1
@@ -456,7 +465,9 @@ def test_what_a_move_would_cost_is_never_0_where_it_is_not_known() -> None:
     assert found.row("The flow is").endswith("2.2 s")
     for row, figures in (("cutoff", "44.1 s 41.0 s 3"), ("continuous", "not known not known not known")):
         assert found.row(f"{row} ") == f"{row} {figures}"
-    nothing = made(readiness(rereads=None, loss=None, lag_s=None, durations=None, looks=None, trend=None, at=None))
+    nothing = made(
+        readiness(rereads=None, loss=None, lag_s=None, durations=None, observations=None, trend=None, at=None)
+    )
     assert nothing.row("Records read again").endswith("not known")
     assert nothing.row("offsets that were").endswith("not known")
     assert nothing.row("The flow is").endswith("not known")
@@ -466,9 +477,9 @@ def test_what_a_move_would_cost_is_never_0_where_it_is_not_known() -> None:
 
 
 def test_looks_are_drawn_with_gaps_and_the_newest_are_listed_first() -> None:
-    looks = readiness()["looks"]
-    looks[10]["lag_s"] = looks[29]["rereads"] = None
-    found = made(readiness(looks=looks))
+    observations = readiness()["looks"]
+    observations[10]["lag_s"] = observations[29]["rereads"] = None
+    found = made(readiness(observations=observations))
     shapes = [tag for tag, _attrs in found.tags]
     assert (shapes.count("rect"), shapes.count("polyline"), shapes.count("circle")) == (60, 2, 29)
     fills = [attrs["fill"] for tag, attrs in found.tags if tag == "rect"]
@@ -479,7 +490,7 @@ def test_looks_are_drawn_with_gaps_and_the_newest_are_listed_first() -> None:
     assert len(lines) == 20
     assert found.row("and 10 earlier")
     # A quiet flow is not a division by zero, and an answer that is missing is no YES.
-    still = made(readiness(looks=[{"at": "2026-11-23T06:00:00", "lag_s": 0.0}]))
+    still = made(readiness(observations=[{"at": "2026-11-23T06:00:00", "lag_s": 0.0}]))
     assert {attrs["fill"] for tag, attrs in still.tags if tag == "rect"} == {"#bf8700"}
 
 

@@ -17,7 +17,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.p
     phases_left,
     run_outlook,
     unfit,
-    written_behind,
+    written_after_barrier,
 )
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_judge
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
@@ -87,7 +87,7 @@ def test_a_sound_pair_may_move() -> None:
         (status(group("B", "UNKNOWN")), "These groups already have members on B: g (app-1 on 10.0.0.7)."),
         (status(group("P", commit=None, read=None)), "no position on P T-0"),
         (
-            status(unlisted=[{"group": "g", "alias": "P", "topics": ["Other"]}]),
+            status(undeclared_topics=[{"group": "g", "alias": "P", "topics": ["Other"]}]),
             '"g" also reads Other on P, which the inventory does not list',
         ),
         (
@@ -261,7 +261,7 @@ def test_whoever_still_writes_on_the_side_that_was_left_is_seen(
     end: int | None, ends: dict[str, dict[str, int]], expected: list[str]
 ) -> None:
     seen = status(flows=[flow("P", "B", partitions=[{"topic": "T", "partition": 0, "end": end}])])
-    assert written_behind(seen, ends) == expected
+    assert written_after_barrier(seen, ends) == expected
 
 
 # ---- disasters
@@ -273,7 +273,7 @@ LOST = {**RUN, "type": "disaster"}
 HIDDEN = {"group": "g", "alias": "B", "topic": "U", "evidence": "committed offset 3 on partition 0"}
 
 
-def look(
+def observe(
     *probes: dict[str, Any], busy: tuple[str, ...] = (), hidden: tuple[dict[str, Any], ...] = ()
 ) -> dict[str, Any]:
     members = dict.fromkeys(busy, "app-1 on 10.0.0.7")
@@ -284,19 +284,19 @@ def look(
 @pytest.mark.parametrize(
     ("seen", "state", "already", "problem", "text"),
     [
-        (look(DEAD), journal(), False, "", "lived on P and move to B"),
-        (look(ALIVE, ALIVE), journal(), False, "a planned failover is possible", ""),
-        (look(ALIVE, DEAD), journal(), False, "", "lived on P"),
-        (look(CLOSED), journal(), False, "nobody knows whether it is lost: (certificate has expired).", ""),
-        (look(ALIVE, CLOSED), journal(), False, "nobody knows whether it is lost", ""),
-        (look(DEAD, busy=("g",)), journal(), False, "already have members on B: g (app-1 on 10.0.0.7)", ""),
-        (look(DEAD, hidden=(HIDDEN,)), journal(), False, '"g" uses the topic "U" on B (committed offset 3', ""),
-        (look(DEAD, hidden=(HIDDEN,)), journal(run=LOST), False, "", "was interrupted and goes on"),
-        (look(DEAD, busy=("g",)), journal("B"), True, "", "(g at work)"),
-        (look(DEAD), journal("B"), True, "", "nothing proves it"),
-        (look(DEAD, busy=("g",)), journal(run=LOST), False, "", "was interrupted and goes on"),
-        (look(DEAD, busy=("g",)), journal(run=RUN), False, "", "takes its place"),
-        (look(DEAD), journal("B", {**RUN, "pnr": 1.0}), False, "", "this one ends it"),
+        (observe(DEAD), journal(), False, "", "lived on P and move to B"),
+        (observe(ALIVE, ALIVE), journal(), False, "a planned failover is possible", ""),
+        (observe(ALIVE, DEAD), journal(), False, "", "lived on P"),
+        (observe(CLOSED), journal(), False, "nobody knows whether it is lost: (certificate has expired).", ""),
+        (observe(ALIVE, CLOSED), journal(), False, "nobody knows whether it is lost", ""),
+        (observe(DEAD, busy=("g",)), journal(), False, "already have members on B: g (app-1 on 10.0.0.7)", ""),
+        (observe(DEAD, hidden=(HIDDEN,)), journal(), False, '"g" uses the topic "U" on B (committed offset 3', ""),
+        (observe(DEAD, hidden=(HIDDEN,)), journal(run=LOST), False, "", "was interrupted and goes on"),
+        (observe(DEAD, busy=("g",)), journal("B"), True, "", "(g at work)"),
+        (observe(DEAD), journal("B"), True, "", "nothing proves it"),
+        (observe(DEAD, busy=("g",)), journal(run=LOST), False, "", "was interrupted and goes on"),
+        (observe(DEAD, busy=("g",)), journal(run=RUN), False, "", "takes its place"),
+        (observe(DEAD), journal("B", {**RUN, "pnr": 1.0}), False, "", "this one ends it"),
     ],
 )
 def test_whether_a_disaster_may_begin(
@@ -310,8 +310,8 @@ def test_whether_a_disaster_may_begin(
 
 
 def test_a_healthy_side_is_left_only_if_that_is_said() -> None:
-    assert judge_disaster(look(ALIVE, ALIVE), journal(), "B", anyway=True)["problems"] == []
-    assert judge_disaster(look(CLOSED), journal(), "B", anyway=True)["problems"] == []
+    assert judge_disaster(observe(ALIVE, ALIVE), journal(), "B", anyway=True)["problems"] == []
+    assert judge_disaster(observe(CLOSED), journal(), "B", anyway=True)["problems"] == []
 
 
 LOST_PHASES = ["stop_consumers", "survey", "positions", "start_consumers", "move_producers", "arrival", "flows"]
@@ -335,11 +335,11 @@ def test_what_a_disaster_has_still_to_do(run: dict[str, Any], left: list[str]) -
 
 
 def test_applications_that_live_there_already_are_not_set_back() -> None:
-    passed = judge_disaster(look(DEAD), journal("B", {**RUN, "pnr": 1.0}), "B")
-    leaving = judge_disaster(look(DEAD), journal("B", {**RUN, "from": "B", "to": "P"}), "B")
+    passed = judge_disaster(observe(DEAD), journal("B", {**RUN, "pnr": 1.0}), "B")
+    leaving = judge_disaster(observe(DEAD), journal("B", {**RUN, "from": "B", "to": "P"}), "B")
     assert (passed["behind"], "had passed" in passed["text"]) == (True, True)
     assert (leaving["behind"], "was about to leave B" in leaving["text"]) == (True, True)
-    assert judge_disaster(look(DEAD), journal("B", {**LOST, "pnr": 1.0}), "B")["behind"] is False
+    assert judge_disaster(observe(DEAD), journal("B", {**LOST, "pnr": 1.0}), "B")["behind"] is False
 
 
 def test_a_flow_that_does_not_fit_its_source_is_named() -> None:
@@ -361,9 +361,9 @@ def test_a_group_that_never_read_is_refused_by_name() -> None:
     assert judge_cutover(status(), journal("P", RUN), "cutoff", "B", groups=["new"])["problems"] == []
 
 
-def begun(kind: str, *phases: str, ahead: list[str] | None = None) -> dict[str, Any]:
+def begun(kind: str, *phases: str, following: list[str] | None = None) -> dict[str, Any]:
     """A run of the journal that has noted ``phases``; ``ahead``: who was ahead of it at the barrier."""
-    facts = {"barrier": {"ahead": [] if ahead is None else ahead}}
+    facts = {"barrier": {"ahead": [] if following is None else following}}
     return {"type": kind, "phases": {phase: facts.get(phase, {}) for phase in phases}}
 
 
@@ -381,8 +381,8 @@ def begun(kind: str, *phases: str, ahead: list[str] | None = None) -> dict[str, 
         (begun("continuous", "barrier", "start_consumers"), "auto", "keep"),
         (begun("disaster", "barrier", "start_consumers"), "auto", "keep"),
         # Whoever was ahead before they started still is.
-        (begun("continuous", "barrier", "start_consumers", ahead=["g T-0"]), "auto", "fail"),
-        (begun("disaster", "barrier", "start_consumers", ahead=["g T-0"]), "auto", "lower"),
+        (begun("continuous", "barrier", "start_consumers", following=["g T-0"]), "auto", "fail"),
+        (begun("disaster", "barrier", "start_consumers", following=["g T-0"]), "auto", "lower"),
         (begun("continuous", "start_consumers"), "auto", "fail"),
         (begun("cutoff"), "keep", "keep"),
         (begun("disaster", "barrier"), "fail", "fail"),
@@ -429,7 +429,7 @@ def test_a_judgement_is_the_same_through_the_module() -> None:
     direct = judge_cutover(status(), journal(), "cutoff", "B", groups=["g"])
     assert direct["problems"]
     assert run_module(dr_judge, {"kind": "cutover", "facts": facts})["judgement"] == direct
-    lost = {"survey": look(ALIVE, ALIVE), "state": journal(), "to": "B", "anyway": False}
-    refused = judge_disaster(look(ALIVE, ALIVE), journal(), "B")
+    lost = {"survey": observe(ALIVE, ALIVE), "state": journal(), "to": "B", "anyway": False}
+    refused = judge_disaster(observe(ALIVE, ALIVE), journal(), "B")
     assert refused["problems"]
     assert run_module(dr_judge, {"kind": "disaster", "facts": lost})["judgement"] == refused

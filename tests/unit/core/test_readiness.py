@@ -106,11 +106,11 @@ def healthy() -> Facts:
         journal_topic="journal",
         brokers={"P": 3, "B": 3},
         flows={"P->B": flow("P->B"), "B->P": flow("B->P")},
-        unsound={"P->B": (), "B->P": ()},
+        unsafe_settings={"P->B": (), "B->P": ()},
         left_out={"P->B": ([], []), "B->P": ([], [])},
         misfits={"P->B": [], "B->P": []},
         rivals={"P->B": [], "B->P": []},
-        foreign={"P->B": [], "B->P": []},
+        foreign_writes={"P->B": [], "B->P": []},
         expiring=[Expiring("T", 0, 0.5, 600_000.0)],
         open_transactions=[],
         names=["g"],
@@ -120,11 +120,11 @@ def healthy() -> Facts:
         ],
         rows=rows,
         refused=[],
-        unlisted=[],
+        undeclared_topics=[],
         survey={"active_groups": [], "out_of_scope": [], "ages": {"g": 12.0}, "details": rows},
         out_of_scope=[],
         rights=[],
-        strangers={"P": []},
+        undeclared_groups={"P": []},
         clients=[],
     )
 
@@ -314,7 +314,12 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "NO",
         '"T" on P accepts batches of 8388608 bytes, and the producer of P->B sends records of at most 1048576 bytes',
     ),
-    "unsound": (replace(H(), unsound={"P->B": ["read_uncommitted"]}), "flow_settings", "NO", "read_uncommitted"),
+    "unsound": (
+        replace(H(), unsafe_settings={"P->B": ["read_uncommitted"]}),
+        "flow_settings",
+        "NO",
+        "read_uncommitted",
+    ),
     "expired": (with_flow(H(), "P->B", lost), "flow_fits", "NO", "9 offsets expired"),
     "a topic is left out": (replace(H(), left_out=LACKS), "flow_carries", "NO", 'the topic "T"'),
     "a list is not known": (replace(H(), left_out=UNREAD), "flow_carries", "UNKNOWN", "did not show"),
@@ -361,7 +366,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "UNKNOWN",
         'no id of "B.T" on P',
     ),
-    "nobody asked what else groups read": (replace(H(), unlisted=None), "group_topics", "UNKNOWN", "groups"),
+    "nobody asked what else groups read": (replace(H(), undeclared_topics=None), "group_topics", "UNKNOWN", "groups"),
     "nobody asked the hosts": (replace(H(), clients=None), "clients", "UNKNOWN", "clients"),
     "offsets missing": (replace(H(), misfits={"P->B": ["P->B T-0"]}), "flow_offsets", "NO", "T-0"),
     "offsets unseen": (replace(H(), misfits={}, unknown={"flow P->B": "x"}), "flow_offsets", "UNKNOWN", "x"),
@@ -372,20 +377,20 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "503",
     ),
     "settings of one flow unseen": (
-        replace(H(), unsound={"P->B": []}),
+        replace(H(), unsafe_settings={"P->B": []}),
         "flow_settings",
         "UNKNOWN",
         "the flow B->P could not be observed",
     ),
     "writers of one flow unseen": (
-        replace(H(), foreign={"P->B": [], "B->P": None}),
+        replace(H(), foreign_writes={"P->B": [], "B->P": None}),
         "foreign",
         "UNKNOWN",
         "the flow B->P could not be observed",
     ),
     "filled by another": (replace(H(), rivals={"P->B": ["legacy"]}), "flow_alone", "NO", '"legacy" replicates'),
     "others unseen": (replace(H(), rivals={}, unknown={"rivals": "x"}), "flow_alone", "UNKNOWN", "x"),
-    "foreign records": (replace(H(), foreign={"P->B": ["P.T-0 on B"]}), "foreign", "NO", "P.T-0 on B"),
+    "foreign records": (replace(H(), foreign_writes={"P->B": ["P.T-0 on B"]}), "foreign", "NO", "P.T-0 on B"),
     "no way back": (with_flow(H(), "B->P", connector("source", state="STOPPED")), "back", "NO", "STOPPED"),
     "way back stuck": (with_flow(H(), "B->P", stuck), "back_moves", "NO", "nothing moved"),
     "no checkpoints": (
@@ -402,7 +407,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     ),
     "a group that never read": (replace(H(), names=["g", "new"]), "group_positions", "NO", '"new" on no partition'),
     "other topics": (
-        replace(H(), unlisted=[{"group": "g", "alias": "P", "topics": ["Other"]}]),
+        replace(H(), undeclared_topics=[{"group": "g", "alias": "P", "topics": ["Other"]}]),
         "group_topics",
         "NO",
         "Other",
@@ -420,7 +425,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         '"g" uses "U" on B',
     ),
     "whether it uses others is unseen": (replace(H(), out_of_scope=None), "group_scope", "UNKNOWN", "groups"),
-    "stranger": (replace(H(), strangers={"P": ["nightly"]}), "strangers", "NO", '"nightly" on P'),
+    "stranger": (replace(H(), undeclared_groups={"P": ["nightly"]}), "strangers", "NO", '"nightly" on P'),
     "works there": (replace(H(), survey={**SURVEY, "active_groups": ["g"]}), "groups_there", "NO", '"g" has members'),
     "untranslatable": (row(H(), offset=None, reason="no sync"), "positions", "NO", "no sync"),
     "a cutoff would refuse it": (replace(H(), refused=[EXPIRED]), "positions_movable", "NO", "before the log start 30"),
@@ -501,13 +506,13 @@ def test_what_is_broken_is_named_although_something_else_is_not_known() -> None:
 
 
 def test_what_is_accepted_counts_and_is_still_told() -> None:
-    found = judge_readiness(replace(healthy(), strangers={"P": ["nightly"]}), CHECKS, ["strangers"])
+    found = judge_readiness(replace(healthy(), undeclared_groups={"P": ["nightly"]}), CHECKS, ["strangers"])
     assert (found["controlled"], found["disaster"]) == ("YES", "YES")
     assert next(row["answer"] for row in found["checks"] if row["name"] == "strangers") == "ACCEPTED"
 
 
 def test_what_is_not_known_cannot_be_accepted() -> None:
-    found = judge_readiness(replace(healthy(), strangers=None), CHECKS, ["strangers"])
+    found = judge_readiness(replace(healthy(), undeclared_groups=None), CHECKS, ["strangers"])
     assert found["controlled"] == "UNKNOWN"
 
 

@@ -72,8 +72,8 @@ def test_the_old_form_is_recognised_and_a_jaas_line_is_not_taken_for_it(text: st
 
 
 def test_a_text_that_would_read_as_the_old_form_is_refused() -> None:
-    wishes: list[tuple[str, dict[str, str | None]]] = [("", {"a": "1;b=2"}), ("a=1|b=2;c=3", {"a": None})]
-    for text, wanted in wishes:
+    all_desired: list[tuple[str, dict[str, str | None]]] = [("", {"a": "1;b=2"}), ("a=1|b=2;c=3", {"a": None})]
+    for text, wanted in all_desired:
         with pytest.raises(DrError, match=r"before 7\.1\.1"):
             edit(text, wanted)
 
@@ -94,9 +94,9 @@ def test_what_cannot_be_a_line_is_refused(given_lines: dict[str, Any]) -> None:
 
 
 def test_a_bare_flow_is_kept_and_the_line_that_works_is_added_unless_it_is_there() -> None:
-    lines, told = wanted_lines({"P->B": True, "B->P": True, "B->P.enabled": False, "a": 5})
+    lines, reported = wanted_lines({"P->B": True, "B->P": True, "B->P.enabled": False, "a": 5})
     assert lines == {"P->B": "true", "B->P": "true", "B->P.enabled": "false", "a": "5", "P->B.enabled": "true"}
-    assert [text for text in told if '"P->B.enabled=true" is written' in text] == told
+    assert [text for text in reported if '"P->B.enabled=true" is written' in text] == reported
     assert wanted_lines({"P->B": None}) == ({"P->B": None}, [])
 
 

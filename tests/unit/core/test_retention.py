@@ -24,7 +24,7 @@ CLUSTERS = st.dictionaries(
 Clusters = dict[str, dict[str, dict[str, str | None]]]
 
 
-def looked(clusters: Clusters) -> dict[str, list[dict[str, Any]]]:
+def observed(clusters: Clusters) -> dict[str, list[dict[str, Any]]]:
     """By alias, topics with their own settings: what a topic has not set itself is not there."""
     return {
         alias: [
@@ -49,22 +49,22 @@ def done(clusters: Clusters, plan: dict[str, Any]) -> Clusters:
 
 @given(CLUSTERS)
 def test_holding_twice_and_letting_go_changes_nothing_in_the_end(before: Clusters) -> None:
-    first = retention_plan(looked(before), {}, [], hold=True)
+    first = retention_plan(observed(before), {}, [], hold=True)
     during = done(before, first)
     assert all(own[key] == "-1" for topics in during.values() for own in topics.values() for key in RETENTION)
-    again = retention_plan(looked(during), first["held"], [], hold=True)
+    again = retention_plan(observed(during), first["held"], [], hold=True)
     assert again == first
-    last = retention_plan(looked(during), first["held"], [], hold=False)
+    last = retention_plan(observed(during), first["held"], [], hold=False)
     assert last["held"] == {}
     assert done(during, last) == before
 
 
 @given(CLUSTERS, CLUSTERS)
 def test_a_topic_that_comes_later_is_held_too(before: Clusters, more: Clusters) -> None:
-    first = retention_plan(looked(before), {}, [], hold=True)
+    first = retention_plan(observed(before), {}, [], hold=True)
     joined = {alias: {**more.get(alias, {}), **done(before, first).get(alias, {})} for alias in {**before, **more}}
-    second = retention_plan(looked(joined), first["held"], [], hold=True)
-    last = retention_plan(looked(done(joined, second)), second["held"], [], hold=False)
+    second = retention_plan(observed(joined), first["held"], [], hold=True)
+    last = retention_plan(observed(done(joined, second)), second["held"], [], hold=False)
     assert done(done(joined, second), last) == {
         alias: {**more.get(alias, {}), **before.get(alias, {})} for alias in {**before, **more}
     }
@@ -72,22 +72,22 @@ def test_a_topic_that_comes_later_is_held_too(before: Clusters, more: Clusters) 
 
 def test_a_topic_that_left_the_inventory_is_let_go_with_the_others() -> None:
     held = {"P": {"old": {"retention.ms": "5", "retention.bytes": None}}}
-    both = looked({"P": {"T": {}, "old": {"retention.ms": "-1"}}})
+    both = observed({"P": {"T": {}, "old": {"retention.ms": "-1"}}})
     assert retention_plan(both, held, [], hold=True)["held"]["P"]["old"] == held["P"]["old"]
     plan = retention_plan(both, held, [], hold=False)
     assert plan["topics"] == {"P": [{"name": "old", "config": held["P"]["old"]}]}
     # Also where the look does not have it, because it does not exist just now: it is not forgotten.
-    assert retention_plan(looked({"P": {"T": {}}}), held, [], hold=True)["held"]["P"]["old"] == held["P"]["old"]
+    assert retention_plan(observed({"P": {"T": {}}}), held, [], hold=True)["held"]["P"]["old"] == held["P"]["old"]
 
 
 def test_where_nothing_is_there_nothing_is_set() -> None:
-    assert retention_plan(looked({"P": {}, "B": {}}), {}, [], hold=True)["topics"] == {}
+    assert retention_plan(observed({"P": {}, "B": {}}), {}, [], hold=True)["topics"] == {}
 
 
 def test_what_the_inventory_says_now_counts_and_a_topic_that_is_gone_stays_away() -> None:
     held = {"P": {"T": {"retention.ms": "5", "retention.bytes": None}, "gone": {"retention.ms": "5"}}}
     declared = [{"name": "T", "config": {"retention.ms": 9}}]
-    plan = retention_plan(looked({"P": {"T": {"retention.ms": "-1"}}}), held, declared, hold=False)
+    plan = retention_plan(observed({"P": {"T": {"retention.ms": "-1"}}}), held, declared, hold=False)
     assert plan["topics"] == {"P": [{"name": "T", "config": {"retention.ms": 9, "retention.bytes": None}}]}
 
 

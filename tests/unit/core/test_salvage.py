@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tails import (
     BEGINNING,
     Progress,
-    already_copied,
+    already_replicated,
     first_offset,
     line,
     provenance,
@@ -38,14 +38,14 @@ def test_what_was_copied_and_not_noted_is_found_and_nothing_else(data: st.DataOb
         replica += range(noted, end)
         reached = max(reached, end)
     context, tail = list(range(noted)), list(range(noted, length))
-    assert already_copied(context, tail, replica) == reached - noted
+    assert already_replicated(context, tail, replica) == reached - noted
 
 
 @given(st.lists(st.integers(0, 3), max_size=8), st.integers(0, 8), st.integers(0, 8))
 def test_where_nothing_was_noted_the_beginnings_are_compared(tail: list[int], first: int, second: int) -> None:
     """The worker began anew once: only what is the one of its kind, and really copied, is left out."""
     replica = [BEGINNING, *tail[:first], *tail[:second]]
-    found = already_copied([BEGINNING], tail, replica)
+    found = already_replicated([BEGINNING], tail, replica)
     assert found <= max(first, second)
     if len(set(tail)) == len(tail):
         assert found == min(max(first, second), len(tail))
@@ -53,11 +53,11 @@ def test_where_nothing_was_noted_the_beginnings_are_compared(tail: list[int], fi
 
 @given(st.lists(st.integers(0, 2), max_size=6), st.lists(st.integers(0, 2), max_size=8), st.integers(0, 8))
 def test_where_records_are_alike_none_is_taken_for_copied_that_is_not(
-    context: list[int], tail: list[int], copied: int
+    context: list[int], tail: list[int], last_replicated_offset: int
 ) -> None:
     """Whatever the contents: no more than what was really copied is left out."""
-    copied = min(copied, len(tail))
-    assert already_copied(context, tail, [*context, *tail[:copied]]) <= copied
+    last_replicated_offset = min(last_replicated_offset, len(tail))
+    assert already_replicated(context, tail, [*context, *tail[:last_replicated_offset]]) <= last_replicated_offset
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_where_records_are_alike_none_is_taken_for_copied_that_is_not(
     ],
 )
 def test_a_likeness_is_no_copy(context: list[str], tail: list[str], replica: list[str]) -> None:
-    assert already_copied(context, tail, replica) == 0
+    assert already_replicated(context, tail, replica) == 0
 
 
 def test_a_tail_begins_behind_what_was_copied_and_what_was_brought_over() -> None:

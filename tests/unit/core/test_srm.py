@@ -137,7 +137,7 @@ def shown(asked: str, value: str | None, **more: Any) -> dict[str, Any]:
     return {"asked": asked, "exists": True, "effective": value, **more}
 
 
-def looked(runtime: str = "7.3.2", **other: dict[str, Any]) -> Any:
+def observed(runtime: str = "7.3.2", **other: dict[str, Any]) -> Any:
     """Results of the loop: B as it should be, P with the ``other`` rows."""
     rows = {
         alias: {
@@ -167,14 +167,14 @@ def sites(reverse: str) -> Any:
 
 
 def test_where_both_sites_can_reverse_checkpointing_is_switched_on() -> None:
-    found = srm_preflight(sites("auto"), looked())
+    found = srm_preflight(sites("auto"), observed())
     on = {"P": {REVERSE: True}, "B": {REVERSE: True}}
     assert found == {"problems": [], "notes": [], "properties": on, "reverse": ["B", "P"]}
 
 
 def test_each_cloudera_manager_is_asked_once_which_api_it_speaks() -> None:
     laid = layout.laid_out(sites("auto"))
-    known = srm_addressed(laid, looked())
+    known = srm_addressed(laid, observed())
     assert known["spec"] == {**laid["spec"], "clusters": known["clusters"]}
     for alias in ("P", "B"):
         assert known["srm"][alias]["url"] == known["clusters"][alias]["srm"]["url"] == f"https://cm-{alias}/api/v54"
@@ -184,15 +184,15 @@ def test_each_cloudera_manager_is_asked_once_which_api_it_speaks() -> None:
 
 @pytest.mark.parametrize("old", [{"runtime": "7.3.1"}, {"reverse": {"exists": False}}])
 def test_where_a_site_cannot_ours_replaces_it_unless_it_is_required(old: dict[str, Any]) -> None:
-    found = srm_preflight(sites("auto"), looked(**old))
+    found = srm_preflight(sites("auto"), observed(**old))
     assert (found["problems"], found["reverse"], found["properties"]["P"]) == ([], ["B"], {})
     assert found["notes"][0].startswith("P: no reverse checkpointing by SRM")
-    (problem,) = srm_preflight(sites("required"), looked(**old))["problems"]
+    (problem,) = srm_preflight(sites("required"), observed(**old))["problems"]
     assert "it needs Runtime 7.3.2, found" in problem
 
 
 def test_reverse_checkpointing_that_is_off_in_the_inventory_is_left_alone() -> None:
-    found = srm_preflight(sites("off"), looked())
+    found = srm_preflight(sites("off"), observed())
     assert (found["problems"], found["reverse"], found["properties"]) == ([], [], {"P": {}, "B": {}})
     assert len(found["notes"]) == 2
 
@@ -220,7 +220,7 @@ def test_reverse_checkpointing_that_is_off_in_the_inventory_is_left_alone() -> N
     ],
 )
 def test_a_site_that_does_not_fit_is_refused(misfit: dict[str, Any], said: str) -> None:
-    (problem,) = srm_preflight(sites("auto"), looked(**misfit))["problems"]
+    (problem,) = srm_preflight(sites("auto"), observed(**misfit))["problems"]
     assert said in problem
 
 
@@ -228,7 +228,7 @@ def test_a_runtime_without_the_prefixless_property_and_with_the_default_policy_b
     policy = "org.apache.kafka.connect.mirror.DefaultReplicationPolicy"
     lines = {"lines": {"lines": {"replication.policy.class": policy, "replication.policy.separator": "."}}}
     unknown = {"prefixless": {"exists": False, "effective": None}}
-    assert srm_preflight(sites("auto"), looked(**lines, **unknown))["problems"] == []
+    assert srm_preflight(sites("auto"), observed(**lines, **unknown))["problems"] == []
 
 
 @pytest.mark.parametrize(

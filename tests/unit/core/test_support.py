@@ -31,7 +31,7 @@ SIDES = {
     },
     "versions": {"collection": "1.0.0", "java": None},
 }
-LOOKS: dict[str, Any] = {
+OBSERVATIONS: dict[str, Any] = {
     "status": {"failed": True, "msg": "P does not answer."},
     "readiness": {"readiness": {"controlled": "NO"}},
     "sides": SIDES,
@@ -42,7 +42,7 @@ REPORT = json.dumps({"schema": "switchback.kafka_dr/report/1", "text": "hunter2"
 
 def made(**changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """``about.json``, and all files read again."""
-    given = {"looks": LOOKS, "reports": {}, **changes}
+    given = {"looks": OBSERVATIONS, "reports": {}, **changes}
     texts = bundle("B-P", "2026-01-01T00:00:00Z", VARIABLES, **given)
     assert "hunter2" not in str(texts)
     files = {name: json.loads(text) for name, text in texts.items()}
@@ -68,7 +68,7 @@ def test_the_inventory_is_there_without_passwords_and_without_arguments_of_comma
 
 @pytest.mark.parametrize("result", [{}, None, "text", {"status": None}])
 def test_what_nobody_looked_at_is_told(result: Any) -> None:
-    about, _files = made(looks={"status": result})
+    about, _files = made(observations={"status": result})
     assert about["missing"]["status"] == "it was not looked at"
     assert about["versions"] is None
 
@@ -82,13 +82,13 @@ def test_what_is_no_report_of_ours_stays_out(text: str) -> None:
 
 
 def test_it_is_told_in_lines() -> None:
-    told = lines(bundle("B-P", "now", VARIABLES, LOOKS, {}))
-    assert told[0] == "4 files about the pair B-P"
-    assert "missing: status: P does not answer." in told
+    reported = lines(bundle("B-P", "now", VARIABLES, OBSERVATIONS, {}))
+    assert reported[0] == "4 files about the pair B-P"
+    assert "missing: status: P does not answer." in reported
 
 
 def params(folder: Path) -> dict[str, Any]:
-    return {"folder": str(folder), "pair": "B-P", "variables": VARIABLES, "looks": LOOKS}
+    return {"folder": str(folder), "pair": "B-P", "variables": VARIABLES, "looks": OBSERVATIONS}
 
 
 def test_the_module_writes_one_archive_with_the_newest_reports(tmp_path: Path) -> None:

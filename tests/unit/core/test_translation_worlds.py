@@ -61,12 +61,12 @@ class Tally:
     checked: Counter[str] = field(default_factory=Counter)
 
 
-def miscounted(told: Skips, lost: list[int]) -> bool:
+def miscounted(reported: Skips, lost: list[int]) -> bool:
     """R30: the number of skipped records is the truth where it is exact, and contains it where it is a range."""
-    return not (told.at_least <= len(lost) and (told.at_most is None or len(lost) <= told.at_most))
+    return not (reported.at_least <= len(lost) and (reported.at_most is None or len(lost) <= reported.at_most))
 
 
-def look(made: World, seen: Copy, draw: random.Random, tally: Tally) -> None:
+def observe(made: World, seen: Copy, draw: random.Random, tally: Tally) -> None:
     """One position in each direction."""
     commit = draw.randint(0, made.replica_end)
     back = reverse(commit, seen)
@@ -116,7 +116,7 @@ def tally() -> Tally:
     found = Tally()
     for seed in range(FIRST, FIRST + COUNT):
         made, draw = world(seed), random.Random(seed)
-        look(made, made.copy(), draw, found)
+        observe(made, made.copy(), draw, found)
         if seed % 4 == 0:
             commit = draw.randint(0, made.replica_end)
             for name, rule in BAD_RULES.items():
@@ -181,7 +181,9 @@ def test_reading_only_what_is_needed_stays_exact(name: str) -> None:
     for seed in range(FIRST, FIRST + COUNT // 4):
         made, draw = world(seed), random.Random(seed)
         syncs = sorted(made.syncs, key=lambda sync: sync.downstream)
-        bounds = Bounds((made.start, made.source_end), (made.replica_start, made.replica_end), made.copied, syncs)
+        bounds = Bounds(
+            (made.start, made.source_end), (made.replica_start, made.replica_end), made.last_replicated_offset, syncs
+        )
         back = name == "reverse"
         at = draw.randint(0, made.replica_end) if back else draw.randint(made.first, made.source_end)
         for width in (2, 8, 64):

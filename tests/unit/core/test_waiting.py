@@ -66,17 +66,19 @@ def wait(states: list[int], bounds: Bounds, done_at: int, cost: float = 0.0) -> 
         ([1], Bounds(2.5, 1), "timeout", 1, 2.5, 4),  # the last sleep is shortened to the bound
     ],
 )
-def test_how_a_wait_ends(states: list[int], bounds: Bounds, ended: str, state: int, seconds: float, looks: int) -> None:
+def test_how_a_wait_ends(
+    states: list[int], bounds: Bounds, ended: str, state: int, seconds: float, observations: int
+) -> None:
     waited, _clock = wait(states, bounds, done_at=5)
 
-    assert (waited.ended, waited.state, waited.seconds, waited.looks) == (ended, state, seconds, looks)
+    assert (waited.ended, waited.state, waited.seconds, waited.observations) == (ended, state, seconds, observations)
     assert waited.done is (ended == "done")
 
 
 def test_a_condition_that_holds_at_the_last_look_is_done_although_the_time_is_over() -> None:
     waited, _clock = wait([1, 5], Bounds(3, 1), done_at=5, cost=4.0)
     # The first look alone took longer than the bound; nothing more is looked at.
-    assert (waited.ended, waited.looks) == ("timeout", 1)
+    assert (waited.ended, waited.observations) == ("timeout", 1)
     waited, _clock = wait([5], Bounds(3, 1), done_at=5, cost=4.0)
     assert waited.ended == "done"
 
@@ -154,7 +156,7 @@ def passing(number: int) -> Transient:
 
 def test_an_error_that_passes_does_not_end_a_wait() -> None:
     waited = watched([passing(number) for number in range(1851)], Bounds(600.0, 0.25))
-    assert (waited.ended, waited.state, waited.looks) == ("done", "good", 1)
+    assert (waited.ended, waited.state, waited.observations) == ("done", "good", 1)
     assert waited.seconds > 400
 
 

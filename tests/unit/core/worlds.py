@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.fingerprints import fingerprints
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_ranges import Hole, add
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_ranges import SkippedRange, add
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
     Copy,
@@ -68,10 +68,10 @@ class World:
     source_end: int = 0
     replica_start: int = 0
     replica_end: int = 0
-    copied: int | None = None
+    last_replicated_offset: int | None = None
     first: int = 0
     syncs: list[OffsetSync] = field(default_factory=list)
-    holes: tuple[Hole, ...] = ()
+    skipped_ranges: tuple[SkippedRange, ...] = ()
 
     def windows(self, sources: tuple[int, int], replicas: tuple[int, int]) -> tuple[Window, Window]:
         """What is read of both sides, as a consumer returns it."""
@@ -80,10 +80,10 @@ class World:
             [one for one in log if low <= one.offset < high]
             for log, (low, high) in zip((self.source, self.replica), spans, strict=True)
         ]
-        marks = fingerprints(*([Seen(one.stamp, one.kind, one.content.encode()) for one in log] for log in kept))
+        digests = fingerprints(*([Seen(one.stamp, one.kind, one.content.encode()) for one in log] for log in kept))
         left, right = (
             Window(*span, [one.offset for one in log], found)
-            for span, log, found in zip(spans, kept, marks, strict=True)
+            for span, log, found in zip(spans, kept, digests, strict=True)
         )
         return left, right
 
@@ -98,7 +98,7 @@ class World:
             source_end=self.source_end,
             replica_start=self.replica_start,
             replica_end=self.replica_end,
-            copied=self.copied,
+            last_replicated_offset=self.last_replicated_offset,
             first=self.first,
             source_compacted="source_compacted" in self.kinds,
             replica_compacted="replica_compacted" in self.kinds,
@@ -122,7 +122,7 @@ class World:
             source_end=logs["P"][1],
             replica_start=logs["B"][0],
             replica_end=logs["B"][1],
-            copied=self.copied if tenure.end is None else tenure.end["P"][key] - 1,
+            last_replicated_offset=self.last_replicated_offset if tenure.end is None else tenure.end["P"][key] - 1,
             first=tenure.first("P", key),
             replica_first=tenure.first("B", key),
             gone_after=tenure.gone_after(entered, key, whole, self.compacted(entered)),
@@ -135,7 +135,8 @@ class World:
     def brought(self, offset: int, commit: int | None = None) -> bool:
         """Did a replay bring this source record over, before the replica grew to ``commit``?"""
         return any(
-            hole.begin <= offset < hole.end and (commit is None or hole.replica_at <= commit) for hole in self.holes
+            skipped_range.begin <= offset < skipped_range.end and (commit is None or skipped_range.replica_at <= commit)
+            for skipped_range in self.skipped_ranges
         )
 
     # ---- the truth
@@ -144,8 +145,8 @@ class World:
         """Unread source records that exist, were copied, and have no copy at or behind ``offset``."""
         behind = {one.origin for one in self.replica if one.offset >= offset}
         lost = [one.offset for one in self.source if one.offset >= commit and one.offset not in behind]
-        copied = {one.origin for one in self.replica}
-        return [one for one in lost if one in copied and not self.brought(one)]
+        last_replicated_offset = {one.origin for one in self.replica}
+        return [one for one in lost if one in last_replicated_offset and not self.brought(one)]
 
     def lost_forward(self, commit: int, offset: int, repeats: bool = True) -> list[int]:
         """R30: unread records that the source holds, that were replicated, and that nobody can read from ``offset`` on.
@@ -155,9 +156,9 @@ class World:
         there = {number for one in self.replica if one.offset >= offset for number in (one.origin, one.repeats)}
         if not repeats:
             there = {one.origin for one in self.replica if one.offset >= offset}
-        copied = {one.origin for one in self.replica + self.gone}
+        last_replicated_offset = {one.origin for one in self.replica + self.gone}
         unread = (one.offset for one in self.source if one.offset >= max(commit, self.first))
-        return [one for one in unread if one in copied and one not in there and not self.brought(one)]
+        return [one for one in unread if one in last_replicated_offset and one not in there and not self.brought(one)]
 
     def lost_reverse(self, commit: int, offset: int) -> list[int]:
         """R30: unread records of the replica whose original is not at or after ``offset``."""
@@ -302,10 +303,10 @@ class _Copying:
 
     def of(self, record: Data, at: int) -> Data:
         self.clock += self.draw.choice((0, 0, 1, 3))
-        copied = replace(record, offset=at, origin=record.offset, kind=CREATED)
+        last_replicated_offset = replace(record, offset=at, origin=record.offset, kind=CREATED)
         if self.by_broker is not None and (at < self.by_broker[0]) == self.by_broker[1]:
-            return replace(copied, stamp=self.clock, kind=APPENDED)
-        return replace(copied, stamp=self.clock) if record.stamp is None else copied
+            return replace(last_replicated_offset, stamp=self.clock, kind=APPENDED)
+        return replace(last_replicated_offset, stamp=self.clock) if record.stamp is None else last_replicated_offset
 
 
 def _copying(made: World, draw: random.Random) -> _Copying:
@@ -361,11 +362,11 @@ def _replicate(made: World, draw: random.Random) -> None:
     made.replica_end = at
     # After a stop N is exact; of a running or killed one only the last flushed record is known.
     known = flushed if "running" in made.kinds else cursor
-    made.copied = made.source[known - 1].offset if known else None
-    if made.copied is not None and made.copied < made.first:
-        made.copied = None
-    if made.holes:
-        made.copied = max(made.copied or 0, made.holes[-1].end - 1)
+    made.last_replicated_offset = made.source[known - 1].offset if known else None
+    if made.last_replicated_offset is not None and made.last_replicated_offset < made.first:
+        made.last_replicated_offset = None
+    if made.skipped_ranges:
+        made.last_replicated_offset = max(made.last_replicated_offset or 0, made.skipped_ranges[-1].end - 1)
 
 
 def _replay(made: World, draw: random.Random, place: tuple[int, int], at: int) -> int:
@@ -374,7 +375,7 @@ def _replay(made: World, draw: random.Random, place: tuple[int, int], at: int) -
     begin = flushed if draw.random() < 0.3 else cursor
     after = min(len(made.source), cursor + draw.randint(1, 10))
     first = made.source[begin - 1].offset + 1 if begin else 0
-    made.holes = add(made.holes, first, made.source[after - 1].offset + 1, at) or ()
+    made.skipped_ranges = add(made.skipped_ranges, first, made.source[after - 1].offset + 1, at) or ()
     return after
 
 
@@ -431,11 +432,11 @@ def unvalidated_floor(made: World, commit: int) -> int:
 
 def k_grams(made: World, commit: int) -> int:
     """The last run of up to 3 replica records below the position that occurs once in the source."""
-    marks = [(one.stamp, one.content) for one in made.source]
+    fingerprints = [(one.stamp, one.content) for one in made.source]
     below = [(one.stamp, one.content) for one in made.replica if one.offset < commit]
     for size in (1, 2, 3):
         run = below[-size:]
-        hits = [at for at in range(len(marks) - len(run) + 1) if marks[at : at + len(run)] == run]
+        hits = [at for at in range(len(fingerprints) - len(run) + 1) if fingerprints[at : at + len(run)] == run]
         if len(run) == size and len(hits) == 1:
             return made.source[hits[0] + size - 1].offset + 1
     return made.start
@@ -445,10 +446,10 @@ def always_timed(made: World, commit: int) -> int:
     """Timestamps count unless a broker has set one that was read: a record without one seems never to be copied."""
     seen = made.copy()
     timed = APPENDED not in {one.kind for log in (made.source, made.replica) for one in log}
-    marks: list[list[Mark]] = [
+    fingerprints: list[list[Mark]] = [
         [(one.stamp, one.content) if timed else (one.content,) for one in log] for log in (made.source, made.replica)
     ]
-    sides = replace(seen.source, marks=marks[0]), replace(seen.replica, marks=marks[1])
+    sides = replace(seen.source, fingerprints=fingerprints[0]), replace(seen.replica, fingerprints=fingerprints[1])
     return reverse(commit, replace(seen, source=sides[0], replica=sides[1])).offset
 
 

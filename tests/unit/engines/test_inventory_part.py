@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import variables
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.rehearsal import drill_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.rehearsal import rehearsal_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.plan import cutover_plan
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.finding import engine_inventory, engines
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.inventory import STEPS
@@ -74,7 +74,7 @@ def test_what_the_third_engine_refuses_is_refused_in_its_words() -> None:
         adopt={"P->B": {"source": "legacy"}}
     )
     with pytest.raises(DrError, match="its threads are needed"):
-        drill_pair(derived("toy", toy=SITES), "P", {})
+        rehearsal_pair(derived("toy", toy=SITES), "P", {})
     # It refuses neither.
     apart = [{"name": "T", "partitions": 1, "application": "pay"}]
     pair = derived("toy", toy=SITES, topics=apart, groups=[], application="pay")

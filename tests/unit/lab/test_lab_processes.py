@@ -116,9 +116,9 @@ def test_a_process_that_was_just_made_is_not_taken_for_an_ended_one(
     part: Part, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The kernel shows an empty command line for a moment: seen in 11 of 300 starts on a busy machine."""
-    real, looks = processes.arguments_of, iter([[], [], []])
+    real, observations = processes.arguments_of, iter([[], [], []])
     monkeypatch.setattr(
-        processes, "arguments_of", lambda pid, proc=processes.PROC: next(looks, None) or real(pid, proc)
+        processes, "arguments_of", lambda pid, proc=processes.PROC: next(observations, None) or real(pid, proc)
     )
     processes.spawn(part, [sys.executable, "-c", IDLE, part.main, str(part.config)])
     assert not processes.gone(part)

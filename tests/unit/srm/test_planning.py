@@ -15,8 +15,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors i
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.entries import cover_of, warnings_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.listing import FlowList, Listing
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.planning import (
-    Wish,
-    check_wish,
+    DesiredLists,
+    check_desired,
     plan,
     result_of,
 )
@@ -26,13 +26,13 @@ BACK = FlowList("topics", "B", "P")
 REVERSE = FlowList("reverse_checkpointed_topics", "B", "P")
 
 
-def wish(where: FlowList, *entries: str, **more: object) -> Wish:
-    return replace(Wish(where, entries), **more)  # type: ignore[arg-type]
+def desired(where: FlowList, *entries: str, **more: object) -> DesiredLists:
+    return replace(DesiredLists(where, entries), **more)  # type: ignore[arg-type]
 
 
-def refusal(made: Wish) -> str:
+def refusal(made: DesiredLists) -> str:
     with pytest.raises(DrError) as refused:
-        check_wish(made)
+        check_desired(made)
     assert refused.value.code == "srm_entries_invalid"
     return refused.value.message
 
@@ -55,21 +55,21 @@ def refusal(made: Wish) -> str:
 )
 @pytest.mark.parametrize("where", [THERE, FlowList("groups", "P", "B"), REVERSE])
 def test_an_entry_that_would_be_taken_apart(where: FlowList, entry: str, said: str) -> None:
-    assert said in refusal(wish(where, entry))
-    assert said in refusal(Wish(where, None, denied=(entry,), state="absent"))
+    assert said in refusal(desired(where, entry))
+    assert said in refusal(DesiredLists(where, None, denied=(entry,), state="absent"))
 
 
 @pytest.mark.parametrize("where", [THERE, BACK])
 @pytest.mark.parametrize("entry", ["P.Payments", "B.Payments", r"P\.Payments", "P[.]Payments", r"P\..*", "P.Pay.*"])
 def test_a_replica_in_a_topics_list_is_refused_with_the_reason(where: FlowList, entry: str) -> None:
-    text = refusal(wish(where, entry))
+    text = refusal(desired(where, entry))
     assert "looks like a replica" in text
     assert "no offset of it goes back" in text
     assert f'"{where.target}.' in text
 
 
 def test_the_dead_trick_is_told_where_the_entry_belongs() -> None:
-    assert '"P.Payments" in the reverse_checkpointed_topics list' in refusal(wish(BACK, "P.Payments"))
+    assert '"P.Payments" in the reverse_checkpointed_topics list' in refusal(desired(BACK, "P.Payments"))
 
 
 @pytest.mark.parametrize(
@@ -83,35 +83,35 @@ def test_the_dead_trick_is_told_where_the_entry_belongs() -> None:
     ],
 )
 def test_what_is_no_replica_is_refused_in_a_reverse_list(entry: str, said: str) -> None:
-    assert said in refusal(wish(REVERSE, entry))
-    check_wish(wish(REVERSE, entry, state="absent"))
+    assert said in refusal(desired(REVERSE, entry))
+    check_desired(desired(REVERSE, entry, state="absent"))
 
 
 @pytest.mark.parametrize("entry", ["P.Payments", r"P\.Pay.*", "P[.]x", ".*"])
 def test_replicas_and_patterns_are_accepted_in_a_reverse_list(entry: str) -> None:
-    check_wish(wish(REVERSE, entry))
+    check_desired(desired(REVERSE, entry))
 
 
 def test_another_separator_makes_other_replicas_and_is_told() -> None:
-    check_wish(wish(REVERSE, "P__Payments", separator="__"))
-    check_wish(wish(BACK, "P.Payments", separator="__"))
-    assert 'Did you mean "P__Payments"?' in refusal(wish(REVERSE, "P.Payments", separator="__"))
-    assert "looks like a replica" in refusal(wish(BACK, "P__Payments", separator="__"))
+    check_desired(desired(REVERSE, "P__Payments", separator="__"))
+    check_desired(desired(BACK, "P.Payments", separator="__"))
+    assert 'Did you mean "P__Payments"?' in refusal(desired(REVERSE, "P.Payments", separator="__"))
+    assert "looks like a replica" in refusal(desired(BACK, "P__Payments", separator="__"))
     assert "replication.policy.separator" in warnings_of(REVERSE, ("P__Payments",), "__")[0]
 
 
 def test_every_reason_is_told_at_once() -> None:
-    text = refusal(Wish(FlowList("topics", "", "a b"), ("x y", "-z")))
+    text = refusal(DesiredLists(FlowList("topics", "", "a b"), ("x y", "-z")))
     assert all(said in text for said in ('source alias ""', 'target alias "a b"', '"x y"', '"-z"'))
-    assert 'the same alias "P"' in refusal(Wish(FlowList("topics", "P", "P"), ("x",)))
-    assert "on the allowlist and on the denylist" in refusal(wish(THERE, "x", denied=("x",)))
+    assert 'the same alias "P"' in refusal(DesiredLists(FlowList("topics", "P", "P"), ("x",)))
+    assert "on the allowlist and on the denylist" in refusal(desired(THERE, "x", denied=("x",)))
 
 
 @pytest.mark.parametrize("kind", ["topics", "reverse_checkpointed_topics"])
 def test_group_names_are_never_taken_for_replicas(kind: str) -> None:
-    check_wish(wish(FlowList("groups", "P", "B"), "P.settlement", "B.settlement"))
+    check_desired(desired(FlowList("groups", "P", "B"), "P.settlement", "B.settlement"))
     with pytest.raises(DrError):
-        check_wish(wish(FlowList(kind, "P", "B"), "P.settlement"))
+        check_desired(desired(FlowList(kind, "P", "B"), "P.settlement"))
 
 
 # ---- patterns
@@ -124,7 +124,7 @@ def test_a_pattern_that_also_matches_replicas_is_warned_about(entry: str) -> Non
 
 
 def test_names_that_begin_with_an_alias_are_no_replicas_but_a_pattern_for_them_matches_some() -> None:
-    check_wish(wish(BACK, "P.*", "Payments", "P.+x"))
+    check_desired(desired(BACK, "P.*", "Payments", "P.+x"))
     assert len(warnings_of(BACK, ("P.*", "Payments", "P.+x"), ".")) == 2
     assert warnings_of(THERE, ("P.*",), ".") == []
 
@@ -155,7 +155,7 @@ def test_what_a_wider_pattern_covers(entry: str, others: list[str], by: str | No
 # ---- planned
 
 
-def steps(made: Wish, seen: Listing | None) -> list[tuple[str, str, str]]:
+def steps(made: DesiredLists, seen: Listing | None) -> list[tuple[str, str, str]]:
     return [(step.half, step.action, step.entry) for step in plan(made, seen).steps]
 
 
@@ -164,15 +164,15 @@ SEEN = Listing(("a", "b"), ("__.*",))
 
 def test_merge_adds_exact_also_removes_absent_only_removes() -> None:
     add, remove = ("allowed", "add", "c"), ("allowed", "remove", "b")
-    assert steps(wish(THERE, "a", "c"), SEEN) == [add]
-    assert steps(wish(THERE, "a", "c", state="exact"), SEEN) == [add, remove]
-    assert steps(wish(THERE, "b", "c", state="absent"), SEEN) == [remove]
-    assert steps(wish(THERE, state="exact"), SEEN) == [("allowed", "remove", "a"), remove]
-    assert steps(Wish(THERE, None, denied=("x",), state="exact"), SEEN) == [("denied", "add", "x")]
+    assert steps(desired(THERE, "a", "c"), SEEN) == [add]
+    assert steps(desired(THERE, "a", "c", state="exact"), SEEN) == [add, remove]
+    assert steps(desired(THERE, "b", "c", state="absent"), SEEN) == [remove]
+    assert steps(desired(THERE, state="exact"), SEEN) == [("allowed", "remove", "a"), remove]
+    assert steps(DesiredLists(THERE, None, denied=("x",), state="exact"), SEEN) == [("denied", "add", "x")]
 
 
 def test_lists_are_compared_as_text() -> None:
-    assert steps(wish(THERE, "A", r"a\.b"), Listing(("a", "a.b"), ())) == [
+    assert steps(desired(THERE, "A", r"a\.b"), Listing(("a", "a.b"), ())) == [
         ("allowed", "add", "A"),
         ("allowed", "add", r"a\.b"),
     ]
@@ -180,40 +180,40 @@ def test_lists_are_compared_as_text() -> None:
 
 def test_a_covered_name_is_added_unless_accepted() -> None:
     seen = Listing(("Pay.*",), ())
-    made = plan(wish(THERE, "Payments"), seen)
+    made = plan(desired(THERE, "Payments"), seen)
     assert (len(made.steps), made.covered) == (1, {"Payments": "Pay.*"})
-    accepted = wish(THERE, "Payments", accept_covered=True)
+    accepted = desired(THERE, "Payments", accept_covered=True)
     assert plan(accepted, seen).steps == ()
     assert plan(replace(accepted, state="exact"), seen).covered == {}
-    both = wish(THERE, "Payments", "Pay.*", accept_covered=True, state="exact")
+    both = desired(THERE, "Payments", "Pay.*", accept_covered=True, state="exact")
     assert steps(both, Listing((), ())) == [("allowed", "add", "Pay.*")]
     assert steps(both, Listing(("Payments", "Pay.*"), ())) == []
 
 
 def test_exact_leaves_what_keeps_internal_names_out() -> None:
     seen = Listing((), (r".*[\-\.]internal", "__.*", "connect-.*", "heartbeats", "Secret.*"))
-    made = plan(Wish(THERE, None, denied=(), state="exact"), seen)
+    made = plan(DesiredLists(THERE, None, denied=(), state="exact"), seen)
     assert [step.entry for step in made.steps] == ["Secret.*"]
     assert made.kept == seen.denied[:-1] if seen.denied else False
-    assert steps(Wish(THERE, None, denied=("__.*",), state="absent"), seen) == [("denied", "remove", "__.*")]
+    assert steps(DesiredLists(THERE, None, denied=("__.*",), state="absent"), seen) == [("denied", "remove", "__.*")]
 
 
 @pytest.mark.parametrize("rule", ["Payments", "Pay.*", ".*"])
 @pytest.mark.parametrize("state", ["merge", "exact"])
 def test_a_wanted_entry_that_is_denied_is_an_error(rule: str, state: str) -> None:
     with pytest.raises(DrError) as refused:
-        plan(wish(THERE, "Payments", state=state), Listing(("Payments",), (rule,)))
+        plan(desired(THERE, "Payments", state=state), Listing(("Payments",), (rule,)))
     assert refused.value.code == "srm_entry_denied"
     assert f'"Payments" by "{rule}"' in refused.value.message
-    plan(wish(THERE, "Payments", denied=(), state="exact"), Listing((), ("Payments",)))
+    plan(desired(THERE, "Payments", denied=(), state="exact"), Listing((), ("Payments",)))
 
 
 def test_a_list_that_cannot_be_shown_is_sent_whole_or_refused() -> None:
-    assert steps(wish(REVERSE, "P.a"), None) == [("allowed", "add", "P.a")]
-    assert steps(wish(REVERSE, "P.a", state="absent"), None) == [("allowed", "remove", "P.a")]
+    assert steps(desired(REVERSE, "P.a"), None) == [("allowed", "add", "P.a")]
+    assert steps(desired(REVERSE, "P.a", state="absent"), None) == [("allowed", "remove", "P.a")]
     for made, seen in (
-        (wish(REVERSE, "P.a", state="exact"), None),
-        (Wish(REVERSE, None, denied=("P.a",)), Listing((), None)),
+        (desired(REVERSE, "P.a", state="exact"), None),
+        (DesiredLists(REVERSE, None, denied=("P.a",)), Listing((), None)),
     ):
         with pytest.raises(DrError) as refused:
             plan(made, seen)
@@ -234,9 +234,9 @@ def test_after_a_plan_nothing_is_left_to_plan(
     state: str,
     accept: bool,
 ) -> None:
-    made = Wish(THERE, entries, unwanted, state, accept)
+    made = DesiredLists(THERE, entries, unwanted, state, accept)
     try:
-        check_wish(made)
+        check_desired(made)
         first = plan(made, Listing(allowed, denied))
     except DrError:
         event("refused")

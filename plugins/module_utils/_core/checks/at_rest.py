@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import one_text
 from ..resources.scopes import scope_problems
 from ..verdict import PROVEN, REFUTED, UNKNOWN
-from .preflight import written_behind
+from .preflight import written_after_barrier
 
 __all__ = ["judge_at_rest"]
 
@@ -121,7 +121,8 @@ def _writers(status: Mapping[str, Any], state: Mapping[str, Any], activity: Mapp
     if facts.get("ends") and not facts.get("disaster") and run.get("type") != "continuous":
         left = {"flows": [flow for flow in status["flows"] if flow["source"] == run["from"]]}
         texts += [
-            f"{text} were written there since the applications left" for text in written_behind(left, facts["ends"])
+            f"{text} were written there since the applications left"
+            for text in written_after_barrier(left, facts["ends"])
         ]
     return texts
 

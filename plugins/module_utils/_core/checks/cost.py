@@ -56,8 +56,8 @@ def cost_lines(facts: Facts, lacking: Mapping[str, Any] | None) -> list[str]:
         if counts is None:
             lines.append(f"{way} now: what would be read again is not known")
             continue
-        told = ", ".join(f"{group} {'?' if count is None else count}" for group, count in sorted(counts.items()))
-        lines.append(f"{way} now: read again at most {told or 'nothing'}")
+        reported = ", ".join(f"{group} {'?' if count is None else count}" for group, count in sorted(counts.items()))
+        lines.append(f"{way} now: read again at most {reported or 'nothing'}")
     if facts.survey is not None:
         counted, *more = facts.survey["loss_lines"]
         lines += [f"a disaster now would lose {text}" for text in (_lost(lacking) or counted, *more)]
@@ -66,15 +66,15 @@ def cost_lines(facts: Facts, lacking: Mapping[str, Any] | None) -> list[str]:
 
 def unreplicated(facts: Facts, now: float) -> dict[str, Any] | None:
     """Records that only the cluster being left has; None: they were not counted. ``now``: seconds since the epoch."""
-    if facts.uncopied is None:
+    if facts.unreplicated is None:
         return None
-    known = [one.since for one in facts.uncopied if one.since is not None]
+    known = [one.since for one in facts.unreplicated if one.since is not None]
     oldest = max((now - since for since in known), default=0.0)
     return {
-        "at_least": sum(one.least for one in facts.uncopied),
-        "at_most": sum(one.most for one in facts.uncopied),
-        "seconds": round(oldest, 3) if len(known) == len(facts.uncopied) else None,
-        "partitions": [asdict(one) for one in facts.uncopied],
+        "at_least": sum(one.least for one in facts.unreplicated),
+        "at_most": sum(one.most for one in facts.unreplicated),
+        "seconds": round(oldest, 3) if len(known) == len(facts.unreplicated) else None,
+        "partitions": [asdict(one) for one in facts.unreplicated],
     }
 
 

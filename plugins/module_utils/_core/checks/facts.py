@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..names import Naming, flow_name
-from ..offsets.unreplicated import Uncopied
+from ..offsets.unreplicated import Unreplicated
 from ..resources.topics import TopicState
 from ..verdict import PROVEN, REFUTED, UNKNOWN, Finding
 
@@ -115,19 +115,19 @@ class Facts:
     brokers: Mapping[str, int | None] = field(default_factory=dict)
     flows: Mapping[str, Mapping[str, Any]] | None = None
     #: By flow, as are ``misfits``, ``rivals`` and ``foreign``; None or absent: this flow could not be observed.
-    unsound: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
+    unsafe_settings: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     left_out: Mapping[str, tuple[Sequence[str], Sequence[str]]] = field(default_factory=dict)
     #: Partitions whose stored offset does not fit the replica.
     misfits: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     #: Other connectors that fill the replicas.
     rivals: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
-    foreign: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
-    uncopied: Sequence[Uncopied] | None = None
+    foreign_writes: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
+    unreplicated: Sequence[Unreplicated] | None = None
     expiring: Sequence[Expiring] | None = None
     open_transactions: Sequence[OpenTransaction] | None = None
     names: Sequence[str] = ()
     groups: Sequence[Mapping[str, Any]] | None = None
-    unlisted: Sequence[Mapping[str, Any]] | None = None
+    undeclared_topics: Sequence[Mapping[str, Any]] | None = None
     #: What groups use on either side outside their scope, as ``scopes.out_of_scope`` returns it; None: not known.
     out_of_scope: Sequence[Mapping[str, Any]] | None = None
     rows: Sequence[Mapping[str, Any]] | None = None
@@ -135,10 +135,10 @@ class Facts:
     refused: Sequence[str] | None = None
     survey: Mapping[str, Any] | None = None
     #: What keeps the workers' versions equal, where no worker reports one.
-    versions_kept_by: str = ""
+    versions_retained_by: str = ""
     rights: Sequence[str] | None = None
     undeclared: Sequence[str] = ()
-    strangers: Mapping[str, Sequence[str]] | None = None
+    undeclared_groups: Mapping[str, Sequence[str]] | None = None
     clients: Sequence[str] | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)

@@ -19,20 +19,20 @@ from typing import Any
 from .facts import WAYS
 
 __all__ = [
-    "DRILL",
     "KEPT",
     "READINESS",
-    "drill_line",
+    "REHEARSAL",
     "kept",
     "kept_key",
-    "look_of",
     "moment",
+    "rehearsal_line",
     "superfluous",
+    "trend_entry",
     "trend_lines",
 ]
 
 # Kinds of what is kept.
-READINESS, DRILL = "readiness", "drill"
+READINESS, REHEARSAL = "readiness", "rehearsal"
 # A look every quarter of an hour for four days; what is older is in the reports.
 KEPT = 400
 
@@ -47,7 +47,7 @@ def kept_key(pair: str, kind: str, at: str) -> str:
     return f"{pair}/{kind}/{at}"
 
 
-def look_of(pair: str, at: str, report: Mapping[str, Any]) -> dict[str, Any]:
+def trend_entry(pair: str, at: str, report: Mapping[str, Any]) -> dict[str, Any]:
     """What is kept of a look: the verdicts, what was in their way, and the figures of which a trend can be told."""
     loss, rereads = report.get("loss") or {}, (report.get("rereads") or {}).get("controlled")
     counts = None if rereads is None else list(rereads.values())
@@ -72,41 +72,44 @@ def kept(values: Iterable[Mapping[str, Any]], pair: str, kind: str) -> list[dict
     return [found[at] for at in sorted(found)]
 
 
-def superfluous(looks: Sequence[Mapping[str, Any]], keep: int = KEPT) -> list[Mapping[str, Any]]:
+def superfluous(observations: Sequence[Mapping[str, Any]], keep: int = KEPT) -> list[Mapping[str, Any]]:
     """The oldest ones, beyond the newest ``keep``."""
-    return list(looks[: max(0, len(looks) - keep)])
+    return list(observations[: max(0, len(observations) - keep)])
 
 
-def drill_line(drill: Mapping[str, Any] | None) -> list[str]:
+def rehearsal_line(rehearsal: Mapping[str, Any] | None) -> list[str]:
     """The last rehearsal, for a person; nothing where none is kept."""
-    if drill is None:
+    if rehearsal is None:
         return []
-    took = "" if drill["cutover_s"] is None else f", {drill['cutover_s']:.1f} s"
-    back = " and back" if drill["back"] else ""
-    way = f"{drill['type']} {drill['from']} -> {drill['to']}{back}"
-    return [f"last rehearsed: {drill['at'][:19]}Z, {way}: {drill['outcome']}, {drill['verdict']}{took}"]
+    took = "" if rehearsal["cutover_s"] is None else f", {rehearsal['cutover_s']:.1f} s"
+    back = " and back" if rehearsal["back"] else ""
+    way = f"{rehearsal['type']} {rehearsal['from']} -> {rehearsal['to']}{back}"
+    return [f"last rehearsed: {rehearsal['at'][:19]}Z, {way}: {rehearsal['outcome']}, {rehearsal['verdict']}{took}"]
 
 
-def trend_lines(looks: Sequence[Mapping[str, Any]]) -> list[str]:
+def trend_lines(observations: Sequence[Mapping[str, Any]]) -> list[str]:
     """The last look of ``looks`` beside the others, for a person; nothing where it is the only one."""
-    if len(looks) < 2:
+    if len(observations) < 2:
         return []
-    return [*(_since(looks, way) for way in WAYS), *_lag(looks)]
+    return [*(_since(observations, way) for way in WAYS), *_lag(observations)]
 
 
-def _since(looks: Sequence[Mapping[str, Any]], way: str) -> str:
-    now = looks[-1][way]
-    began = looks[-1]["at"]
-    for look in reversed(looks):
-        if look[way] != now:
+def _since(observations: Sequence[Mapping[str, Any]], way: str) -> str:
+    now = observations[-1][way]
+    began = observations[-1]["at"]
+    for observation in reversed(observations):
+        if observation[way] != now:
             break
-        began = look["at"]
-    good = sum(look[way] == "YES" for look in looks)
-    return f"{way}: {now} since {began[:19]}Z; YES in {good} of {len(looks)} looks since {looks[0]['at'][:19]}Z"
+        began = observation["at"]
+    good = sum(observation[way] == "YES" for observation in observations)
+    return f"{way}: {now} since {began[:19]}Z; YES in {good} of {len(observations)} looks since {observations[0]['at'][:19]}Z"
 
 
-def _lag(looks: Sequence[Mapping[str, Any]]) -> list[str]:
-    now, before = looks[-1]["lag_s"], [look["lag_s"] for look in looks[:-1] if look["lag_s"] is not None]
+def _lag(observations: Sequence[Mapping[str, Any]]) -> list[str]:
+    now, before = (
+        observations[-1]["lag_s"],
+        [observation["lag_s"] for observation in observations[:-1] if observation["lag_s"] is not None],
+    )
     if now is None or not before:
         return []
     return [f"lag: {now:.1f} s, in earlier looks {median(before):.1f} s (median) and {max(before):.1f} s at most"]

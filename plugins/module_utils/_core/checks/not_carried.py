@@ -33,7 +33,7 @@ def not_carried(
     cluster is not seen, and none of it is a verdict.
     """
     there = set(topics)
-    told = set(_SCHEMAS)
+    reported = set(_SCHEMAS)
     notes = [
         f"{alias} has the topic {name}: records name their schemas by ids of that Schema Registry, and readers on the"
         " other side must reach the same ids"
@@ -43,7 +43,7 @@ def not_carried(
     for group in sorted(groups):
         own = sorted(name for name in there if name.startswith(f"{group}-") and name.endswith(_STATE))
         own = [name for name in own if name not in originals]
-        told |= set(own)
+        reported |= set(own)
         if own:
             notes.append(
                 f'"{group}" is an application of Kafka Streams ({len(own)} internal topics such as {own[0]}): its state'
@@ -58,7 +58,7 @@ def not_carried(
         notes.append(f"{alias} has share groups ({_SHARES}): what they have acknowledged is not copied")
     rest = sorted(
         name
-        for name in there - told - set(originals)
+        for name in there - reported - set(originals)
         if not is_internal(name) and not (replicas and name.startswith(replicas))
     )
     if rest:

@@ -25,12 +25,12 @@ __all__ = [
     "phases_left",
     "run_outlook",
     "unfit",
-    "written_behind",
+    "written_after_barrier",
 ]
 
 # The phase that begins with the point of no return; an interrupted run behind it goes on there.
 _FORWARD_FROM = ("start", "move_producers")
-_MEND = (
+_REPAIR = (
     "Run the playbook switchback.kafka_dr.enable: it mends connectors and waits until both flows are seen to move. If"
     " it ends the same way, look at the tasks of those connectors and at the log of their workers."
 )
@@ -83,7 +83,7 @@ def judge_cutover(
         for flow in status["flows"]
         if flow["verdict"] != PROVEN and not any(text.startswith(f"{flow['name']}:") for text in status["missing"])
     ]
-    problems = [*problems[:6], _MEND] if problems else []
+    problems = [*problems[:6], _REPAIR] if problems else []
     problems += [
         f'The group "{row["group"]}" also reads {", ".join(row["topics"])} on {row["alias"]}, which the inventory'
         " does not list: its committed offsets there would not be moved. Add the topics or take the group out."
@@ -108,13 +108,13 @@ def judge_cutover(
 
 
 def judge_disaster(
-    look: Mapping[str, Any], journal: Mapping[str, Any], to: str, anyway: bool = False
+    observation: Mapping[str, Any], journal: Mapping[str, Any], to: str, anyway: bool = False
 ) -> dict[str, Any]:
     """As :func:`judge_cutover`, from what one side knows; ``behind``: another run has passed the point of no return.
 
     ``look``: what ``dr_disaster`` found in check mode. ``anyway``: also while the other side answers (R15).
     """
-    active, run, busy = journal["active"], journal["run"], look["active_groups"]
+    active, run, busy = journal["active"], journal["run"], observation["active_groups"]
     resumes = journal["interrupted"] and not needs_source(run["type"]) and run["to"] == to
     if active == to and not journal["interrupted"]:
         text = f"The applications already live on {to}"
@@ -124,16 +124,16 @@ def judge_disaster(
         return _judgement(True, [], f"{text}, says the journal; no group has members there, so nothing proves it.")
     problems = []
     other = active if active != to else "The other side"
-    if any(probe["locked_out"] for probe in look["probes"]) and not anyway:
+    if any(probe["locked_out"] for probe in observation["probes"]) and not anyway:
         problems.append(
             f"{other} is there and does not let this run ask, so that nobody knows whether it is lost:"
-            f" {look['probes'][-1]['reason']} Correct certificate, login or rights and start again; or, if it is lost,"
+            f" {observation['probes'][-1]['reason']} Correct certificate, login or rights and start again; or, if it is lost,"
             " start again with -e kafka_dr_although_healthy=true."
         )
-    elif look["probes"] and all(probe["answers"] for probe in look["probes"]) and not anyway:
+    elif observation["probes"] and all(probe["answers"] for probe in observation["probes"]) and not anyway:
         problems.append(
-            f"{other} answered {len(look['probes'])} times"
-            f" ({look['probes'][0]['reason']}): a planned failover is possible, and loses nothing. Start the playbook"
+            f"{other} answered {len(observation['probes'])} times"
+            f" ({observation['probes'][0]['reason']}): a planned failover is possible, and loses nothing. Start the playbook"
             f" switchback.kafka_dr.failover_cutoff with -e kafka_dr_to={to} -e kafka_dr_confirm={to}, or this one again"
             " with -e kafka_dr_although_healthy=true."
         )
@@ -141,9 +141,9 @@ def judge_disaster(
     behind = active == to
     passed = behind and run["to"] == to and run["pnr"] is not None
     if busy and not resumes and not behind and not journal["interrupted"]:
-        problems.append(_busy(look["active_members"], to))
+        problems.append(_busy(observation["active_members"], to))
     if not journal["interrupted"]:
-        problems += scope_problems(look["out_of_scope"])
+        problems += scope_problems(observation["out_of_scope"])
     text = f"The applications lived on {active} and move to {to} by the type disaster."
     if resumes:
         text = f"The run {run['id']} was interrupted and goes on."
@@ -255,7 +255,7 @@ def on_higher(run: Mapping[str, Any], asked: str = "auto") -> str:
     return CUTOVER_TYPES[run["type"]].higher
 
 
-def written_behind(status: Mapping[str, Any], ends: Mapping[str, Mapping[str, int]]) -> list[str]:
+def written_after_barrier(status: Mapping[str, Any], ends: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Partitions of the side that was left whose end moved behind the barrier: somebody still writes there."""
     texts = []
     for flow in status["flows"]:

@@ -80,8 +80,8 @@ def _works(side: str) -> Judge:
 
 
 def _versions(facts: Facts) -> Finding:
-    if facts.versions_kept_by:
-        return _is(facts.versions_kept_by)
+    if facts.versions_retained_by:
+        return _is(facts.versions_retained_by)
     known = {alias: version for alias, version in facts.versions.items() if version}
     if len(known) < 2:
         return Finding(UNKNOWN, "a version is not known")
@@ -455,11 +455,11 @@ def _have_positions(facts: Facts) -> Finding:
 
 
 def _listed(facts: Facts) -> Finding:
-    if facts.unlisted is None:
+    if facts.undeclared_topics is None:
         return _not_known(facts, "groups")
     texts = [
         f'"{row["group"]}" also reads {", ".join(row["topics"])} on {row["alias"]}'
-        for row in facts.unlisted
+        for row in facts.undeclared_topics
         if row["alias"] == facts.x
     ]
     return _none_of(texts, "groups read topics of the inventory only")
@@ -482,7 +482,7 @@ def _of_survey(facts: Facts, part: str) -> Any:
     return None if facts.survey is None else facts.survey[part]
 
 
-def _nobody_there(facts: Facts) -> Finding:
+def _no_members_there(facts: Facts) -> Finding:
     active = _of_survey(facts, "active_groups")
     if active is None:
         return _not_known(facts, "survey")
@@ -520,7 +520,7 @@ def _still_held(facts: Facts) -> Finding:
     return _none_of(gone, f"{facts.y} holds every record that a group has not read", unsure)
 
 
-def _not_ahead(facts: Facts) -> Finding:
+def _none_after(facts: Facts) -> Finding:
     if facts.rows is None:
         return _not_known(facts, "rows")
     texts = [
@@ -535,10 +535,10 @@ def _not_ahead(facts: Facts) -> Finding:
     return _none_of(texts, f"no position on {facts.y} would skip anything", _not_observed(facts, facts.y, facts.rows))
 
 
-def _no_strangers(facts: Facts) -> Finding:
-    if facts.strangers is None or facts.strangers.get(facts.x) is None:
+def _no_undeclared_groups(facts: Facts) -> Finding:
+    if facts.undeclared_groups is None or facts.undeclared_groups.get(facts.x) is None:
         return _not_known(facts, "strangers")
-    texts = [f'"{group}" on {alias}' for alias, groups in facts.strangers.items() for group in groups]
+    texts = [f'"{group}" on {alias}' for alias, groups in facts.undeclared_groups.items() for group in groups]
     return _none_of(texts, "every group that reads these topics is in the inventory")
 
 
@@ -550,7 +550,7 @@ def _rights(facts: Facts) -> Finding:
     return _none_of(list(facts.rights), good, open_)
 
 
-def _prepared(facts: Facts) -> Finding:
+def _presynced(facts: Facts) -> Finding:
     ages, details, limit = _of_survey(facts, "ages"), _of_survey(facts, "details"), facts.limits.age
     if ages is None or details is None:
         return _not_known(facts, "survey")
@@ -776,7 +776,7 @@ CHECKS = (
         "foreign",
         "Does nobody but the flow write into replicas?",
         _in_no_flow("foreign", "{found}", "only the flow writes there"),
-        "Stop that writer: such records are never copied back. To go on all the same: kafka_dr_accept_foreign.",
+        "Stop that writer: such records are never copied back. To go on all the same: kafka_dr_accept_foreign_writers.",
         ("flow", "workers_from", "partitions"),
     ),
     Check(
@@ -840,14 +840,14 @@ CHECKS = (
     Check(
         "strangers",
         "Is every group that reads these topics in the inventory?",
-        _no_strangers,
+        _no_undeclared_groups,
         "Add it to kafka_dr_groups (mode: local if it stays where it is), or delete it if nobody uses it.",
         ("topics",),
     ),
     Check(
         "groups_there",
         "Does no group work on {y} already?",
-        _nobody_there,
+        _no_members_there,
         "Stop its consumers there: the same records are being processed twice, or are about to be.",
         ("leaders_to", "topics", "workers_to", "journal", "topic_ids"),
     ),
@@ -879,14 +879,14 @@ CHECKS = (
     Check(
         "positions_there",
         "Does no position on {y} lie ahead of what its group has processed?",
-        _not_ahead,
+        _none_after,
         "It would skip records. A planned cutover refuses it; kafka_dr_lower: lower sets it back.",
         ("positions",),
     ),
     Check(
         "prepared",
         "Is what {y} knows of positions young enough for a disaster?",
-        _prepared,
+        _presynced,
         "Schedule the playbook reverse_checkpoint more often; see that checkpoints are written.",
         ("checkpoints", "flow_moves", "group_positions", "group_topics", "group_scope", "leaders_to"),
         (DISASTER,),

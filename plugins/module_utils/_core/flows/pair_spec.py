@@ -74,7 +74,7 @@ class PairSpec:
     journal_topic: str
     state_topic: str
     #: Topics whose replicas may hold records of other writers than the flow.
-    accepted_foreign: tuple[str, ...]
+    accepted_foreign_writers: tuple[str, ...]
     #: The application out of many that the pair stands for; None: there is only one.
     application: str | None
     #: Parts of a flow that belong to the pair.
@@ -111,7 +111,7 @@ class PairSpec:
             home=given["home"] or next(iter(clusters)),
             journal_topic=given["journal_topic"],
             state_topic=given["state_topic"],
-            accepted_foreign=tuple(given["accept_foreign"]),
+            accepted_foreign_writers=tuple(given["accept_foreign"]),
             application=given["application"],
             parts=tuple(given["parts"]),
             settings={"common": flow.get("settings") or {}, **settings},

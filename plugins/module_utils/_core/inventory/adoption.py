@@ -18,7 +18,7 @@ from ..._engines.finding import engine_inventory
 from ..names import CONNECTORS, Naming, flow_name, offsets_topic
 from ..schema import Key, check_mapping, nearest
 
-__all__ = ["adopted_flow", "check_adopt", "config_problems", "unlisted_topics"]
+__all__ = ["adopted_flow", "check_adopt", "config_problems", "undeclared_topics"]
 
 _KEYS = {
     "source": Key(),
@@ -133,7 +133,7 @@ def config_problems(part: str, config: Mapping[str, str], source: str, target: s
     return problems
 
 
-def unlisted_topics(replicated: Iterable[str], listed: Iterable[str], left: Iterable[str]) -> list[str]:
+def undeclared_topics(replicated: Iterable[str], listed: Iterable[str], left: Iterable[str]) -> list[str]:
     """Topics that no flow would replicate after the adoption and that the inventory does not accept."""
     known = {*listed, *left}
     return sorted({topic for topic in replicated if topic not in known and not _is_heartbeats(topic)})

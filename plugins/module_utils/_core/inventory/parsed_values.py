@@ -380,7 +380,7 @@ _MOST_HEAP = 2**47
 
 def _check_run(pair: Mapping[str, Any]) -> list[str]:
     problems = [] if pair["run_on"].strip() else ["kafka_dr_run_on is empty, wanted a host of the Ansible inventory."]
-    metrics, principal, memory = (pair[key] for key in ("metrics_file", "drill_principal", "spark_memory"))
+    metrics, principal, memory = (pair[key] for key in ("metrics_file", "rehearsal_principal", "spark_memory"))
     if metrics and not re.fullmatch(r"[/~].*[^/]\.prom", metrics):
         problems.append(
             f'kafka_dr_metrics_file is "{one_line(metrics)}", wanted an absolute path that ends in ".prom":'
@@ -388,14 +388,14 @@ def _check_run(pair: Mapping[str, Any]) -> list[str]:
         )
     if principal and not _PRINCIPAL.fullmatch(principal):
         problems.append(
-            f'kafka_dr_drill_principal is "{one_line(principal)}", wanted one such as "User:drill", without a wildcard.'
+            f'kafka_dr_rehearsal_principal is "{one_line(principal)}", wanted one such as "User:rehearsal", without a wildcard.'
         )
     if memory is not None and not _LEAST_HEAP <= (heap_bytes(memory) or 0) <= _MOST_HEAP:
         problems.append(
             f'kafka_dr_spark_memory is "{one_line(memory)}", wanted a whole number and one of the letters k, m, g and'
             ' t, such as "2g", and at least "450m": Spark\'s driver does not start with less.'
         )
-    problems += _check_client("kafka_dr_drill_client", pair["drill_client"] or {}, translated=False)
+    problems += _check_client("kafka_dr_rehearsal_client", pair["rehearsal_client"] or {}, translated=False)
     return problems + _check_spark_conf(pair["spark_conf"] or {})
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A drill: the pair once more, under names of its own, so that nothing of the real one is touched.
+"""A rehearsal: the pair once more, under names of its own, so that nothing of the real one is touched.
 
 Other aliases give other connectors, replicas, checkpoints and offset-syncs (MirrorMaker 2 names all of them after the
 aliases); topics, groups, journal and state topic have names of their own as well.
@@ -21,42 +21,42 @@ from ..security import librdkafka_properties
 from .layout import laid_out
 from .pair import derive_pair
 
-__all__ = ["CANARY", "belongings", "drill_aliases", "drill_pair"]
+__all__ = ["CANARY", "belongings", "rehearsal_aliases", "rehearsal_pair"]
 
-# Everything of a drill begins with it, but for what MirrorMaker 2 names after the aliases.
-CANARY = "kafka-dr-drill"
+# Everything of a rehearsal begins with it, but for what MirrorMaker 2 names after the aliases.
+CANARY = "kafka-dr-rehearsal"
 _PRODUCER = f"{CANARY}-producer"
 _GROUPS = ("1", "2")
 _PARTITIONS = 3
-# An interrupted drill ends by itself: its producer after an hour's records, which expire an hour later.
+# An interrupted rehearsal ends by itself: its producer after an hour's records, which expire an hour later.
 _SECONDS = 3600
 _CLUSTER = ("bootstrap_servers", "cluster_id", "client", "admin_client")
 
 
-def drill_aliases(pair: Mapping[str, Any]) -> dict[str, str]:
-    """By alias of the pair, that of the drill on the same cluster."""
+def rehearsal_aliases(pair: Mapping[str, Any]) -> dict[str, str]:
+    """By alias of the pair, that of the rehearsal on the same cluster."""
     glue = "_" if "-" in pair["separator"] else "-"
-    return {alias: f"drill{glue}{alias}" for alias in pair["clusters"]}
+    return {alias: f"rehearsal{glue}{alias}" for alias in pair["clusters"]}
 
 
 def _separator(pair: Mapping[str, Any]) -> str:
-    """Not the pair's: its flows copy whatever they read as heartbeats, and would copy those that a drill has copied."""
+    """Not the pair's: its flows copy whatever they read as heartbeats, and would copy those that a rehearsal has copied."""
     return ".." if "-" in pair["separator"] else "--"
 
 
-def drill_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The pair of a drill, laid out like any other, away from ``active``: where the applications live now.
+def rehearsal_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The pair of a rehearsal, laid out like any other, away from ``active``: where the applications live now.
 
     ``options``: ``host`` and ``folder`` of its clients, ``program`` (their command), ``template`` (their endpoint
     file), ``rate`` (records in a second), ``principal`` and ``client`` (as whom they work; else as this collection
-    itself). Adds ``drill``, which the role of that name reads. Raises ``drill_impossible``.
+    itself). Adds ``rehearsal``, which the role of that name reads. Raises ``rehearsal_impossible``.
     """
-    alias = drill_aliases(pair)
+    alias = rehearsal_aliases(pair)
     _require_possible(pair, options)
     prefix = _prefix(pair)
     entered = next(name for name in pair["clusters"] if name != active)
     keys = (*_CLUSTER, *engine_inventory(pair["engine"]).cluster_keys)
-    drill = derive_pair(
+    rehearsal = derive_pair(
         {
             "engine": pair["engine"],
             "policy": pair["policy"],
@@ -71,13 +71,13 @@ def drill_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any])
             "flow": pair["flow"],
         }
     )
-    drill["state"]["name"] = f"{prefix}state-internal"
-    # Heartbeats have one topic, whatever the aliases: those of a drill would stay in it. It copies the pair's.
-    drill["parts"] = [part for part in CONNECTORS if part != "heartbeat"]
-    drill["confirms"] = dict.fromkeys(drill["clusters"], entered)
-    drill = laid_out(drill)
+    rehearsal["state"]["name"] = f"{prefix}state-internal"
+    # Heartbeats have one topic, whatever the aliases: those of a rehearsal would stay in it. It copies the pair's.
+    rehearsal["parts"] = [part for part in CONNECTORS if part != "heartbeat"]
+    rehearsal["confirms"] = dict.fromkeys(rehearsal["clusters"], entered)
+    rehearsal = laid_out(rehearsal)
     logins = {alias[name]: _login(pair["clusters"][name], options["client"]) for name in pair["clusters"]}
-    return {**drill, "drill": _of_role(pair, drill, options, logins)}
+    return {**rehearsal, "rehearsal": _of_role(pair, rehearsal, options, logins)}
 
 
 def _prefix(pair: Mapping[str, Any]) -> str:
@@ -89,24 +89,24 @@ def _require_possible(pair: Mapping[str, Any], options: Mapping[str, Any]) -> No
     refused = engine_inventory(pair["engine"]).refusals.rehearsal
     if refused:
         raise DrError(
-            "drill_impossible",
-            f'A drill needs flows of its own, which kafka_dr_engine "{pair["engine"]}" cannot have: {refused}.',
+            "rehearsal_impossible",
+            f'A rehearsal needs flows of its own, which kafka_dr_engine "{pair["engine"]}" cannot have: {refused}.',
             "Rehearse with a pair whose engine is connect.",
         )
     own = [topic["name"] for topic in (*pair["topics"], pair["journal"])] + pair["groups"] + pair["local_groups"]
     taken = sorted(name for name in own if name.startswith(CANARY))
-    taken += sorted(set(drill_aliases(pair).values()) & set(pair["clusters"]))
+    taken += sorted(set(rehearsal_aliases(pair).values()) & set(pair["clusters"]))
     if taken:
         raise DrError(
-            "drill_impossible",
-            f'"{taken[0]}" of the inventory is named as what a drill makes and deletes.',
-            "Give it another name; a drill would delete it.",
+            "rehearsal_impossible",
+            f'"{taken[0]}" of the inventory is named as what a rehearsal makes and deletes.',
+            "Give it another name; a rehearsal would delete it.",
         )
     if bool(options["principal"]) != bool(options["client"]):
         raise DrError(
-            "drill_impossible",
-            "Of kafka_dr_drill_principal and kafka_dr_drill_client only one is given: the one says who the clients of a"
-            " drill are, the other how they log in.",
+            "rehearsal_impossible",
+            "Of kafka_dr_rehearsal_principal and kafka_dr_rehearsal_client only one is given: the one says who the clients of a"
+            " rehearsal are, the other how they log in.",
             "Give both, or neither.",
         )
 
@@ -155,29 +155,29 @@ def _login(cluster: Mapping[str, Any], client: Mapping[str, Any]) -> dict[str, s
 
 
 def _of_role(
-    pair: Mapping[str, Any], drill: Mapping[str, Any], options: Mapping[str, Any], logins: Mapping[str, Any]
+    pair: Mapping[str, Any], rehearsal: Mapping[str, Any], options: Mapping[str, Any], logins: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What the role ``drill`` needs beyond a pair.
+    """What the role ``rehearsal`` needs beyond a pair.
 
-    ``of``: alias of the pair by that of the drill. ``ledger``: definitions of the clients. ``belongings``: what a drill
+    ``of``: alias of the pair by that of the rehearsal. ``ledger``: definitions of the clients. ``belongings``: what a rehearsal
     makes. ``marks``: texts of which all its names bear one.
     """
     principal = options["principal"]
     return {
-        "of": {name: alias for alias, name in drill_aliases(pair).items()},
+        "of": {name: alias for alias, name in rehearsal_aliases(pair).items()},
         "pair": pair["name"],
         "principal": principal,
         "logins": logins,
-        "fence_logins": {principal: logins[drill["home"]]} if principal else {},
-        "ledger": {"clients": {client["name"]: _definition(client, options) for client in drill["clients"]}},
-        "belongings": {alias: belongings(drill, alias) for alias in drill["clusters"]},
-        "marks": _marks(pair, drill),
+        "fence_logins": {principal: logins[rehearsal["home"]]} if principal else {},
+        "ledger": {"clients": {client["name"]: _definition(client, options) for client in rehearsal["clients"]}},
+        "belongings": {alias: belongings(rehearsal, alias) for alias in rehearsal["clusters"]},
+        "marks": _fingerprints(pair, rehearsal),
     }
 
 
-def _marks(pair: Mapping[str, Any], drill: Mapping[str, Any]) -> list[str]:
-    """Texts of which each name of this drill bears one, and hardly anything else does."""
-    here, there, separator = drill["home"], drill["away"], drill["separator"]
+def _fingerprints(pair: Mapping[str, Any], rehearsal: Mapping[str, Any]) -> list[str]:
+    """Texts of which each name of this rehearsal bears one, and hardly anything else does."""
+    here, there, separator = rehearsal["home"], rehearsal["away"], rehearsal["separator"]
     around = [f"{text}{alias}{separator}" for alias in (here, there) for text in ("", separator)]
     return [_prefix(pair), flow_name(here, there), flow_name(there, here), *around]
 
@@ -189,24 +189,24 @@ def _definition(client: Mapping[str, Any], options: Mapping[str, Any]) -> dict[s
     return {"role": client["role"], "endpoint_file": client["endpoint_file"], **own}
 
 
-def belongings(drill: Mapping[str, Any], alias: str) -> dict[str, list[str]]:
-    """What a drill makes on one cluster and its workers: ``topics``, ``groups``, ``connectors``, and the rights of its
+def belongings(rehearsal: Mapping[str, Any], alias: str) -> dict[str, list[str]]:
+    """What a rehearsal makes on one cluster and its workers: ``topics``, ``groups``, ``connectors``, and the rights of its
     ``principals`` on those.
     """
-    naming = Naming(drill["policy"], drill["separator"])
-    other = next(name for name in drill["clusters"] if name != alias)
+    naming = Naming(rehearsal["policy"], rehearsal["separator"])
+    other = next(name for name in rehearsal["clusters"] if name != alias)
     topics = [
-        *drill["names"][alias],
-        drill["journal"]["name"],
-        drill["state"]["name"],
-        *(topic["name"] for topic in drill["syncs"][alias]),
+        *rehearsal["names"][alias],
+        rehearsal["journal"]["name"],
+        rehearsal["state"]["name"],
+        *(topic["name"] for topic in rehearsal["syncs"][alias]),
         naming.checkpoints(other),
         naming.heartbeats(other),
     ]
     connectors = [connector_name(other, alias, part) for part in CONNECTORS]
     return {
         "topics": sorted(set(topics)),
-        "groups": list(drill["groups"]),
+        "groups": list(rehearsal["groups"]),
         "connectors": connectors,
-        "principals": sorted({client["principal"] for client in drill["clients"] if client["principal"]}),
+        "principals": sorted({client["principal"] for client in rehearsal["clients"] if client["principal"]}),
     }

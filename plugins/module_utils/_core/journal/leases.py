@@ -64,7 +64,7 @@ def newest(copies: Iterable[Mapping[str, Mapping[str, Any]]], pair: str) -> list
     latest: dict[str, Lease] = {}
     for copy in copies:
         for key, value in copy.items():
-            # Prepared positions lie in the same topic.
+            # PresyncedOffset positions lie in the same topic.
             if value.get("pair") != pair or "until" not in value:
                 continue
             lease = Lease(**{name: value[name] for name in Lease.__dataclass_fields__ if name in value})

@@ -25,7 +25,7 @@ class Claim:
     """What a controller believes to hold: a run in its ``turn``-th resumption, or a lease by its id."""
 
     run: str | None = None
-    turn: int | None = None
+    holder_generation: int | None = None
     lease: str | None = None
     #: The run may have ended, as long as no other one has begun: hooks after a run.
     after_end: bool = False
@@ -40,9 +40,9 @@ class Claim:
     def require(self, state: JournalState, leases: Iterable[Lease]) -> None:
         """Raise ``run_superseded`` or ``run_ended`` unless journal and leases still show it."""
         if self.run:
-            if self.turn is None:
+            if self.holder_generation is None:
                 raise DrError("bad_option", f'guard names the run "{self.run}" without a turn.')
-            require_holder(state, self.run, self.turn, self.after_end)
+            require_holder(state, self.run, self.holder_generation, self.after_end)
         if self.lease:
             self._require_lease(leases)
 
@@ -63,7 +63,7 @@ class Token:
     """A number that only grows over the runs of a pair and their holders: an older controller has a lower one."""
 
     epoch: int
-    turn: int
+    holder_generation: int
 
 
 def refuse_older(mine: Token, journal: float, kept: Mapping[str, Any] | None, where: str) -> bool:
@@ -78,7 +78,7 @@ def refuse_older(mine: Token, journal: float, kept: Mapping[str, Any] | None, wh
         raise DrError(
             "run_superseded",
             f"A newer controller has worked on this application: {where} holds epoch {seen.epoch}, holder"
-            f" {seen.turn}; this one has epoch {mine.epoch}, holder {mine.turn}.",
+            f" {seen.holder_generation}; this one has epoch {mine.epoch}, holder {mine.holder_generation}.",
             "This process changes nothing any more. The newer run goes on.",
         )
     return mine > seen

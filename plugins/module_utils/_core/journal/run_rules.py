@@ -15,7 +15,7 @@ from ..cutover_types import CUTOVER_TYPES
 from ..errors import DrError
 from .state import JournalState, Run
 
-__all__ = ["begin", "is_same", "require_holder", "require_turn"]
+__all__ = ["begin", "is_same", "require_holder", "require_holder_generation"]
 
 
 def require_holder(state: JournalState, run_id: str, generation: int | None, after_end: bool) -> Run:
@@ -47,7 +47,9 @@ def require_holder(state: JournalState, run_id: str, generation: int | None, aft
     return now
 
 
-def require_turn(state: JournalState, run_id: str, kind: str, data: Mapping[str, Any], generation: int | None) -> Run:
+def require_holder_generation(
+    state: JournalState, run_id: str, kind: str, data: Mapping[str, Any], generation: int | None
+) -> Run:
     """The current run, if ``run_id`` may append an event of ``kind``; raises where it was replaced or has ended.
 
     ``generation``: how often the run had been taken over when the caller took it; None: the caller is none of its

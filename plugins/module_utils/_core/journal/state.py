@@ -150,11 +150,11 @@ def _enabled(state: JournalState, event: Event) -> None:
     state.left = {alias: _of_same_topics(facts, alias, state.topic_ids, ids) for alias, facts in state.left.items()}
     state.topic_ids = ids
     state.offset_syncs_start = event.data.get("syncs_since", {})
-    seam = event.data.get("seam")
-    if seam:
+    cut_record = event.data.get("seam")
+    if cut_record:
         # What the journal knows of a topic of that name is about another one, or about a time when it was not watched.
-        state.cuts = [_without(one, set(seam.get("joined", ()))) for one in state.cuts]
-        state.cuts.append({**seam, "known": False})
+        state.cuts = [_without(one, set(cut_record.get("joined", ()))) for one in state.cuts]
+        state.cuts.append({**cut_record, "known": False})
 
 
 def _of_same_topics(
@@ -172,13 +172,13 @@ def _of_same_topics(
     return {**facts, "positions": kept}
 
 
-def _without(seam: Mapping[str, Any], topics: set[str]) -> dict[str, Any]:
+def _without(cut_record: Mapping[str, Any], topics: set[str]) -> dict[str, Any]:
     """A seam that says nothing of ``topics``."""
     kept = {
-        name: {topic: at for topic, at in (seam.get(name) or {}).items() if topic not in topics} or None
+        name: {topic: at for topic, at in (cut_record.get(name) or {}).items() if topic not in topics} or None
         for name in ("ends", "cut", "resumed")
     }
-    return {**seam, **kept, "ends": kept["ends"] or {}, "cut": kept["cut"] or {}}
+    return {**cut_record, **kept, "ends": kept["ends"] or {}, "cut": kept["cut"] or {}}
 
 
 def _disabled(state: JournalState, event: Event) -> None:

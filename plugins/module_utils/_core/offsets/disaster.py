@@ -29,7 +29,7 @@ from .skipped_records import NO_SKIPS, Skips
 __all__ = [
     "Checkpointed",
     "Copies",
-    "Prepared",
+    "PresyncedOffset",
     "Tail",
     "compacted",
     "guarded",
@@ -53,7 +53,7 @@ class Checkpointed:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PresyncedOffset:
     """A position on Y that this collection has translated: by the scheduled job, or noted when Y was left.
 
     ``upstream``: the position on X that it was translated from; None where it was the group's own on Y.
@@ -76,7 +76,7 @@ class Tail:
 
     start: int
     end: int
-    copied: int | None = None
+    last_replicated_offset: int | None = None
     floor: int = 0
 
 
@@ -94,7 +94,7 @@ class Copies:
     proven: bool = True
 
 
-def survived(tail: Tail, checkpointed: Checkpointed | None, prepared: Sequence[Prepared]) -> Position:
+def survived(tail: Tail, checkpointed: Checkpointed | None, presynced: Sequence[PresyncedOffset]) -> Position:
     """The highest position on Y below which the group has processed everything, before ``guarded``."""
     if tail.end == 0:
         return Position(0, "empty", "exact", 0, "the partition was never written")
@@ -107,7 +107,7 @@ def survived(tail: Tail, checkpointed: Checkpointed | None, prepared: Sequence[P
             claims.append((checkpointed.downstream, "checkpoint", "MirrorMaker 2's newest checkpoint of the group"))
         else:
             hazards.append("a checkpoint lies past the log end")
-    for one in prepared:
+    for one in presynced:
         if _set_back(one, checkpointed):
             hazards.append("the group was set back after its position was prepared")
         elif one.offset > tail.end:
@@ -146,16 +146,16 @@ def _from_start(position: Position, needed: int, tail: Tail) -> Position:
     return replace(found, quality="skips", skips=Skips(0, gone))
 
 
-def _set_back(prepared: Prepared, checkpointed: Checkpointed | None) -> bool:
+def _set_back(presynced: PresyncedOffset, checkpointed: Checkpointed | None) -> bool:
     """Somebody has set the group back on X since: MirrorMaker 2 notes that as a newer, lower checkpoint.
 
     Newer is what lies behind. The times are those of two machines, and count for a topic of checkpoints that was made
     again: a lower position, taken for newer by mistake, is read again and skips nothing.
     """
-    if checkpointed is None or prepared.upstream is None:
+    if checkpointed is None or presynced.upstream is None:
         return False
-    behind = prepared.checkpoints is not None and checkpointed.at >= prepared.checkpoints
-    return (behind or checkpointed.time > prepared.time) and checkpointed.upstream < prepared.upstream
+    behind = presynced.checkpoints is not None and checkpointed.at >= presynced.checkpoints
+    return (behind or checkpointed.time > presynced.time) and checkpointed.upstream < presynced.upstream
 
 
 def _at(position: Position, offset: int, end: int) -> Position:
@@ -197,14 +197,16 @@ def predicted_loss(
     """
     rows = []
     for key in sorted(tails):
-        tail, beat, copied = tails[key], newest.get(key), last.get(key)
+        tail, heartbeat, last_replicated_offset = tails[key], newest.get(key), last.get(key)
         rows.append(
             {
                 "topic": key[0],
                 "partition": key[1],
-                "copied": tail.copied,
-                "at_least": None if copied is None else max(0, upstream.get(key, 0) - 1 - copied),
-                "last_copied": beat,
+                "copied": tail.last_replicated_offset,
+                "at_least": None
+                if last_replicated_offset is None
+                else max(0, upstream.get(key, 0) - 1 - last_replicated_offset),
+                "last_copied": heartbeat,
             }
         )
     ages = [None if newest.get(key) is None else max(0.0, now - (newest[key] or 0.0)) for key in tails]
@@ -225,9 +227,9 @@ def loss_lines(loss: Mapping[str, Any] | None, only_there: Iterable[str] = ()) -
     if loss is None:
         return ["it was not looked at"]
     seconds = "an unknown time" if loss["seconds_at_most"] is None else f"{loss['seconds_at_most']:.1f} s"
-    beat = "none known" if loss["heartbeat_age"] is None else f"the last one is {loss['heartbeat_age']:.1f} s old"
+    heartbeat = "none known" if loss["heartbeat_age"] is None else f"the last one is {loss['heartbeat_age']:.1f} s old"
     return [
         f"at least {loss['offsets_at_least']} offsets, how many at most only the old side knows;"
-        f" written within the last {seconds} (heartbeats: {beat}). The playbook salvage counts and fetches them",
+        f" written within the last {seconds} (heartbeats: {heartbeat}). The playbook salvage counts and fetches them",
         *(f"what groups had not read of {name}: it came from a cluster that is gone" for name in only_there),
     ]

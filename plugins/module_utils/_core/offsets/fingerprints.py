@@ -65,7 +65,7 @@ def fingerprints(source: Sequence[HasFields], replica: Sequence[HasFields]) -> t
     untimed = {_body(one) for one in source if one.timestamp is None}
     untimed |= {_body(one) for one in replica if not has_time(one)}
     unnamed = {_body(one) for side in (source, replica) for one in side if not _readable(one)}
-    return _marks(source, untimed, unnamed), _marks(replica, untimed, unnamed)
+    return _fingerprints(source, untimed, unnamed), _fingerprints(replica, untimed, unnamed)
 
 
 def may_be_copy(source: HasFields, replica: HasFields) -> bool:
@@ -92,7 +92,9 @@ def _body(record: HasFields) -> Hashable:
     return record.key, record.value
 
 
-def _marks(records: Iterable[HasFields], untimed: Collection[Hashable], unnamed: Collection[Hashable]) -> list[bytes]:
+def _fingerprints(
+    records: Iterable[HasFields], untimed: Collection[Hashable], unnamed: Collection[Hashable]
+) -> list[bytes]:
     if not untimed and not unnamed:
         return [_digest(one, True, True) for one in records]
     return [_digest(one, _body(one) not in untimed, _body(one) not in unnamed) for one in records]

@@ -38,7 +38,7 @@ class Place:
     """A partition of a flow. ``end`` and ``replica_end``: log ends; None: not there, or not known."""
 
     partition: int
-    copied: int
+    last_replicated_offset: int
     end: int | None
     replica_end: int | None
 
@@ -95,11 +95,11 @@ def _unfit(one: Begun) -> list[str]:
     """Why the stored offsets are about records that are not there any more."""
     reasons = [f"created again since the pair was enabled: {text}" for text in one.recreated]
     for place in one.places:
-        at = f"{one.topic}-{place.partition} is copied up to {place.copied}"
+        at = f"{one.topic}-{place.partition} is copied up to {place.last_replicated_offset}"
         if not place.replica_end:
             found = "was never written" if place.replica_end == 0 else "does not exist"
             reasons.append(f'{at}, but the replica "{one.replica}" {found}')
-        elif place.end is None or place.copied >= place.end:
+        elif place.end is None or place.last_replicated_offset >= place.end:
             reasons.append(f"{at}, but it ends at {'an unknown offset' if place.end is None else place.end}")
     return reasons
 

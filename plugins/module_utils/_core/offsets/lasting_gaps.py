@@ -29,7 +29,7 @@ class Standing:
     idle: bool
     read_to_end: bool | None
     #: Last replicated offset of the partition.
-    copied: int | None
+    last_replicated_offset: int | None
     start: int | None
 
     @property
@@ -41,7 +41,11 @@ class Standing:
     def unreachable(self) -> bool:
         """Nobody reads on, and the next record is replicated: the barrier will see the same records as now."""
         waits = self.idle and self.commit is not None and self.read_to_end is False
-        return waits and self.copied is not None and self.copied >= max(self.commit or 0, self.start or 0)
+        return (
+            waits
+            and self.last_replicated_offset is not None
+            and self.last_replicated_offset >= max(self.commit or 0, self.start or 0)
+        )
 
 
 def lasting_problems(

@@ -22,16 +22,16 @@ class PartitionFacts:
     ``start``/``end``: log of the source at the flow's isolation level (``end`` is the last stable offset for
     read_committed), ``high`` its high watermark. ``copied``: N, the last copied source offset by the flow's own
     record; a lower bound unless the connector is stopped without tasks. ``data_after``: is there a data record in
-    [N + 1, end), transaction markers left aside. ``replica_end``: end of the replica. ``tail_copied``: the last data
+    [N + 1, end), transaction markers left aside. ``replica_end``: end of the replica. ``tail_replicated``: the last data
     record of the source equals the last one of the replica.
     """
 
     start: int | None
     end: int | None
-    copied: int | None
+    last_replicated_offset: int | None
     data_after: bool | None = None
     replica_end: int | None = None
-    tail_copied: bool | None = None
+    tail_replicated: bool | None = None
     high: int | None = None
 
 
@@ -41,9 +41,9 @@ def lag(facts: PartitionFacts) -> int | None:
         return None
     if facts.data_after is False:
         return 0
-    if facts.copied is None:
+    if facts.last_replicated_offset is None:
         return None if facts.end > facts.start else 0
-    return max(0, facts.end - max(facts.copied + 1, facts.start))
+    return max(0, facts.end - max(facts.last_replicated_offset + 1, facts.start))
 
 
 def open_transaction(facts: PartitionFacts) -> int:
@@ -55,26 +55,31 @@ def healthy(facts: PartitionFacts) -> Finding:
     """Does the flow's position fit the source log: nothing expired before it was copied, nothing truncated."""
     if facts.start is None or facts.end is None:
         return Finding(UNKNOWN, "the source log could not be read")
-    if facts.copied is None:
+    if facts.last_replicated_offset is None:
         if facts.start > 0:
             return Finding(UNKNOWN, f"nothing is known to be copied and the source log starts at {facts.start}")
         return Finding(PROVEN, "the flow starts at the beginning of the source log")
-    if facts.start - 1 > facts.copied:
-        gone = facts.start - 1 - facts.copied
+    if facts.start - 1 > facts.last_replicated_offset:
+        gone = facts.start - 1 - facts.last_replicated_offset
         return Finding(
-            REFUTED, f"{gone} offsets expired on the source before they were copied (from {facts.copied + 1})"
+            REFUTED,
+            f"{gone} offsets expired on the source before they were copied (from {facts.last_replicated_offset + 1})",
         )
     if _past_the_end(facts):
         return Finding(
             REFUTED,
-            f"the flow is at {facts.copied + 1}, past the source end {facts.end}: topic truncated or re-created",
+            f"the flow is at {facts.last_replicated_offset + 1}, past the source end {facts.end}: topic truncated or re-created",
         )
     return Finding(PROVEN, "the flow's position lies inside the source log")
 
 
 def _past_the_end(facts: PartitionFacts) -> bool:
     """N is read before E, so N + 1 > E is no race: the records that N counts are gone from the source."""
-    return facts.copied is not None and facts.end is not None and facts.copied + 1 > facts.end
+    return (
+        facts.last_replicated_offset is not None
+        and facts.end is not None
+        and facts.last_replicated_offset + 1 > facts.end
+    )
 
 
 def drained(facts: PartitionFacts) -> Finding:
@@ -84,15 +89,17 @@ def drained(facts: PartitionFacts) -> Finding:
         return fits
     if facts.end == 0:
         return Finding(PROVEN, "the source partition was never written")
-    if facts.copied is not None and facts.copied >= facts.end - 1:
-        return Finding(PROVEN, f"copied up to {facts.copied}, source end {facts.end}")
-    if facts.data_after is False and (facts.copied is not None or facts.start == 0):
-        return Finding(PROVEN, f"only transaction markers behind the copied offset {facts.copied}")
-    if facts.copied is None:
+    if facts.last_replicated_offset is not None and facts.last_replicated_offset >= facts.end - 1:
+        return Finding(PROVEN, f"copied up to {facts.last_replicated_offset}, source end {facts.end}")
+    if facts.data_after is False and (facts.last_replicated_offset is not None or facts.start == 0):
+        return Finding(PROVEN, f"only transaction markers behind the copied offset {facts.last_replicated_offset}")
+    if facts.last_replicated_offset is None:
         return Finding(UNKNOWN, f"no copied offset is known and the source holds [{facts.start}, {facts.end})")
     if facts.data_after is None:
-        return Finding(UNKNOWN, f"copied up to {facts.copied} of {facts.end}, the rest could not be read")
-    return Finding(REFUTED, f"copied up to {facts.copied}, source end {facts.end}")
+        return Finding(
+            UNKNOWN, f"copied up to {facts.last_replicated_offset} of {facts.end}, the rest could not be read"
+        )
+    return Finding(REFUTED, f"copied up to {facts.last_replicated_offset}, source end {facts.end}")
 
 
 def alive(before: PartitionFacts, after: PartitionFacts) -> Finding:
@@ -101,10 +108,10 @@ def alive(before: PartitionFacts, after: PartitionFacts) -> Finding:
     if fits.verdict == REFUTED:
         return fits
     done = drained(after)
-    if done.verdict == PROVEN or after.tail_copied:
+    if done.verdict == PROVEN or after.tail_replicated:
         return Finding(PROVEN, "everything that can be copied is copied")
     for name, old, new in (
-        ("copied offset", before.copied, after.copied),
+        ("copied offset", before.last_replicated_offset, after.last_replicated_offset),
         ("replica end", before.replica_end, after.replica_end),
     ):
         if old is not None and new is not None and new > old:

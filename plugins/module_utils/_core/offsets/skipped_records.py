@@ -155,9 +155,11 @@ def _arriving_from(copy: Copy) -> int:
     source, replica = copy.source, copy.replica
     if not copy.same_topics or copy.ended or not copy.tail_read or source.end < copy.source_end:
         return copy.source_end
-    copied = (source.places[mark][-1] for mark in set(replica.marks) if mark in source.places)
-    last = max(copied, default=None)
-    return copy.source_end if last is None else max(source.offsets[last], copy.copied or 0) + 1
+    last_replicated_offset = (
+        source.places[fingerprint][-1] for fingerprint in set(replica.fingerprints) if fingerprint in source.places
+    )
+    last = max(last_replicated_offset, default=None)
+    return copy.source_end if last is None else max(source.offsets[last], copy.last_replicated_offset or 0) + 1
 
 
 def _held(index: int, offset: int, copy: Copy) -> bool:
@@ -169,19 +171,26 @@ def _held(index: int, offset: int, copy: Copy) -> bool:
     source, replica = copy.source, copy.replica
     if not copy.same_topics or copy.ended or source.end < copy.source_end:
         return False
-    mark = source.marks[index]
-    return source.places[mark][-1] == index and replica.holds(mark, replica.below(offset), len(replica.offsets))
+    fingerprint = source.fingerprints[index]
+    return source.places[fingerprint][-1] == index and replica.holds(
+        fingerprint, replica.below(offset), len(replica.offsets)
+    )
 
 
 def _missing(unread: range, offset: int, copy: Copy) -> int:
     """How many replicated records at least have no copy at or after ``offset``: each copy is a copy of one record."""
     source, replica = copy.source, copy.replica
     seen = copy.tail_read and replica.begin <= offset
-    if not seen or not copy.same_topics or copy.copied is None:
+    if not seen or not copy.same_topics or copy.last_replicated_offset is None:
         return 0
-    wanted = Counter(source.marks[index] for index in unread if source.offsets[index] <= copy.copied)
+    wanted = Counter(
+        source.fingerprints[index] for index in unread if source.offsets[index] <= copy.last_replicated_offset
+    )
     low = replica.below(offset)
-    return sum(max(0, count - sum(at >= low for at in replica.places.get(mark, ()))) for mark, count in wanted.items())
+    return sum(
+        max(0, count - sum(at >= low for at in replica.places.get(fingerprint, ())))
+        for fingerprint, count in wanted.items()
+    )
 
 
 # ---- reverse: unread replica records whose original is gone -------------------------------------------------------
@@ -212,8 +221,11 @@ def _first_alive(copy: Copy) -> int:
     bounds = [copy.replica_end]
     if copy.same_topics:
         bounds += [one.downstream for one in copy.anchors if one.upstream >= copy.start]
-        if copy.copied is not None and copy.tail_read:
-            known = (replica.places.get(mark) for mark in source.marks[: source.below(copy.copied + 1)])
+        if copy.last_replicated_offset is not None and copy.tail_read:
+            known = (
+                replica.places.get(fingerprint)
+                for fingerprint in source.fingerprints[: source.below(copy.last_replicated_offset + 1)]
+            )
             bounds += [replica.offsets[places[-1]] for places in known if places]
     return min(bounds)
 
@@ -225,10 +237,17 @@ def _original_held(index: int, needed: int, copy: Copy) -> bool:
     and there is none.
     """
     source, replica = copy.source, copy.replica
-    mark = replica.marks[index]
-    if not copy.same_topics or not copy.tail_read or copy.copied is None or len(replica.places[mark]) > 1:
+    fingerprint = replica.fingerprints[index]
+    if (
+        not copy.same_topics
+        or not copy.tail_read
+        or copy.last_replicated_offset is None
+        or len(replica.places[fingerprint]) > 1
+    ):
         return False
-    return source.holds(mark, source.below(max(needed, copy.start)), source.below(copy.copied + 1))
+    return source.holds(
+        fingerprint, source.below(max(needed, copy.start)), source.below(copy.last_replicated_offset + 1)
+    )
 
 
 def _outside(window: Window, low: int, high: int) -> int:

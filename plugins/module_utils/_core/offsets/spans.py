@@ -35,7 +35,7 @@ class Bounds:
 
     source: Range
     replica: Range
-    copied: int | None
+    last_replicated_offset: int | None
     syncs: Sequence[OffsetSync]
     gone_after: int = 0
 
@@ -127,7 +127,11 @@ def _around(place: int, bounds: Bounds, width: int, floor: int) -> tuple[Range, 
     else:
         high, end = min(high, len(syncs) - 1), min(bounds.replica[1], place + cap)
     seen = [sync.upstream for sync in syncs[low : high + 1] if begin <= sync.downstream < end]
-    top = bounds.source[1] if bounds.copied is None else min(bounds.source[1], bounds.copied + 1)
+    top = (
+        bounds.source[1]
+        if bounds.last_replicated_offset is None
+        else min(bounds.source[1], bounds.last_replicated_offset + 1)
+    )
     upper = max(seen, default=top - 1) + 1
     lower = min(seen, default=upper - 1)
     if end >= bounds.replica[1]:

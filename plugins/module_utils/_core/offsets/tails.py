@@ -15,9 +15,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .skipped_ranges import Hole
+from .skipped_ranges import SkippedRange
 
-__all__ = ["BEGINNING", "PROVENANCE", "Progress", "already_copied", "first_offset", "line", "provenance"]
+__all__ = ["BEGINNING", "PROVENANCE", "Progress", "already_replicated", "first_offset", "line", "provenance"]
 
 # Headers of a record that was brought over, so that anybody can tell where it comes from. The audit leaves them out.
 PROVENANCE = "kafka_dr.salvage."
@@ -43,7 +43,7 @@ class Progress:
     begin: int
     end: int
     through: int
-    holes: tuple[Hole, ...] | None = None
+    skipped_ranges: tuple[SkippedRange, ...] | None = None
     replica_id: str = ""
 
     @property
@@ -58,26 +58,30 @@ class Progress:
 
     def as_dict(self) -> dict[str, Any]:
         """As it is written."""
-        holes = None if self.holes is None else [list(hole) for hole in self.holes]
-        return {"schema": 1, "kind": "salvage", **asdict(self), "holes": holes}
+        skipped_ranges = (
+            None if self.skipped_ranges is None else [list(skipped_range) for skipped_range in self.skipped_ranges]
+        )
+        return {"schema": 1, "kind": "salvage", **asdict(self), "holes": skipped_ranges}
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> Progress:
         """As it was written."""
-        holes = value.get("holes")
+        skipped_ranges = value.get("holes")
         # Of a record without holes it is not known over what the flow was set.
         known = {name: value[name] for name in cls.__dataclass_fields__ if name not in ("holes", "replica_id")}
-        noted = None if holes is None else tuple(Hole(*hole) for hole in holes)
-        return cls(**known, holes=noted, replica_id=value.get("replica_id", ""))
+        noted = (
+            None if skipped_ranges is None else tuple(SkippedRange(*skipped_range) for skipped_range in skipped_ranges)
+        )
+        return cls(**known, skipped_ranges=noted, replica_id=value.get("replica_id", ""))
 
 
-def first_offset(copied: int | None, done: Progress | None) -> int:
+def first_offset(last_replicated_offset: int | None, done: Progress | None) -> int:
     """Where the tail begins on the source: behind what the flow has copied, and behind what was brought over before."""
-    behind = 0 if copied is None else copied + 1
+    behind = 0 if last_replicated_offset is None else last_replicated_offset + 1
     return behind if done is None else max(behind, done.end)
 
 
-def already_copied(context: Sequence[Hashable], tail: Sequence[Hashable], replica: Sequence[Hashable]) -> int:
+def already_replicated(context: Sequence[Hashable], tail: Sequence[Hashable], replica: Sequence[Hashable]) -> int:
     """How many of the first records of ``tail`` the replica holds, by fingerprint.
 
     What Kafka Connect has written down of a worker that died is a lower bound. MirrorMaker 2 goes on from there in
@@ -93,8 +97,8 @@ def already_copied(context: Sequence[Hashable], tail: Sequence[Hashable], replic
     if counts[anchor] > 1:
         return 0
     best = 0
-    for place, mark in enumerate(replica):
-        if mark != anchor:
+    for place, fingerprint in enumerate(replica):
+        if fingerprint != anchor:
             continue
         at = place + 1
         while at < len(replica) and replica[at] == tail[0]:

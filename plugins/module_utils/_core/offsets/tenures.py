@@ -56,7 +56,7 @@ class Place:
     other: int | None = None
 
 
-def tenures(seams: Sequence[Mapping[str, Any]], active: str, idle: str) -> list[Tenure]:
+def tenures(cut_records: Sequence[Mapping[str, Any]], active: str, idle: str) -> list[Tenure]:
     """The tenures of a pair, oldest first, from the cuts that the journal holds.
 
     A seam: ``{from, to, ends, cut, resumed, known}``; ``ends`` is where the copied part of the left side ends, ``cut``
@@ -67,10 +67,14 @@ def tenures(seams: Sequence[Mapping[str, Any]], active: str, idle: str) -> list[
     found: list[Tenure] = []
     begin: dict[str, dict[Partition, int]] = {active: {}, idle: {}}
     lost: set[Partition] = set()
-    every = {key for seam in seams for key in flat(seam["ends"])}
-    for seam in seams:
-        source, target, known = seam["from"], seam["to"], seam.get("known", True)
-        ends, cut, resumed = flat(seam["ends"]), flat(seam["cut"]), flat(seam.get("resumed") or seam["ends"])
+    every = {key for cut_record in cut_records for key in flat(cut_record["ends"])}
+    for cut_record in cut_records:
+        source, target, known = cut_record["from"], cut_record["to"], cut_record.get("known", True)
+        ends, cut, resumed = (
+            flat(cut_record["ends"]),
+            flat(cut_record["cut"]),
+            flat(cut_record.get("resumed") or cut_record["ends"]),
+        )
         # A partition that is not named has nothing in this tenure: it begins again where it began.
         end = {
             source: {key: ends.get(key, begin[source].get(key, 0)) for key in every},
@@ -79,7 +83,7 @@ def tenures(seams: Sequence[Mapping[str, Any]], active: str, idle: str) -> list[
         unknown = frozenset(lost & set(ends)) | (frozenset() if known else frozenset(ends))
         found.append(Tenure(source, target, {alias: dict(at) for alias, at in begin.items()}, end, unknown))
         lost -= set(ends)
-        lost |= {key for key in every if known and key[0] not in seam["ends"]}
+        lost |= {key for key in every if known and key[0] not in cut_record["ends"]}
         begin = {source: {**end[source], **resumed}, target: dict(end[target])}
     found.append(Tenure(active, idle, begin, None, frozenset(lost)))
     return found

@@ -60,14 +60,14 @@ class Window:
     begin: int
     end: int
     offsets: Sequence[int]
-    marks: Sequence[Hashable]
+    fingerprints: Sequence[Hashable]
 
     @cached_property
     def places(self) -> dict[Hashable, list[int]]:
         """Indexes by fingerprint, ascending."""
         found: dict[Hashable, list[int]] = {}
-        for index, mark in enumerate(self.marks):
-            found.setdefault(mark, []).append(index)
+        for index, fingerprint in enumerate(self.fingerprints):
+            found.setdefault(fingerprint, []).append(index)
         return found
 
     def at(self, offset: int) -> int | None:
@@ -79,9 +79,9 @@ class Window:
         """Number of records of the window below ``offset``; the index of the first at or above it."""
         return bisect_left(self.offsets, offset)
 
-    def holds(self, mark: Hashable, low: int, high: int) -> bool:
+    def holds(self, fingerprint: Hashable, low: int, high: int) -> bool:
         """Is there a record with this fingerprint at an index in [low, high)?"""
-        indexes = self.places.get(mark, [])
+        indexes = self.places.get(fingerprint, [])
         first = bisect_left(indexes, low)
         return first < len(indexes) and indexes[first] < high
 
@@ -115,7 +115,7 @@ class Copy:
     source_end: int
     replica_start: int
     replica_end: int
-    copied: int | None
+    last_replicated_offset: int | None
     first: int = 0
     replica_first: int = 0
     source_compacted: bool = False
@@ -139,7 +139,11 @@ class Copy:
         if sync.upstream < self.start or sync.downstream < self.replica_start:
             return True  # expired: nothing is left to compare, and both topics are what they were
         above, below = self.source.at(sync.upstream), self.replica.at(sync.downstream)
-        return above is not None and below is not None and self.source.marks[above] == self.replica.marks[below]
+        return (
+            above is not None
+            and below is not None
+            and self.source.fingerprints[above] == self.replica.fingerprints[below]
+        )
 
     @cached_property
     def downstreams(self) -> list[int]:
@@ -242,7 +246,7 @@ def _forward(commit: int, copy: Copy) -> Translated:
         return replace(counted, reached=cursor == unread - 1)
     # The cursor cannot be further than the records that match one after the other.
     while cursor < unread - 1 and at < len(replica.offsets):
-        cursor += replica.marks[at] == source.marks[cursor + 1]
+        cursor += replica.fingerprints[at] == source.fingerprints[cursor + 1]
         offset = replica.offsets[at] + 1
         at += 1
     reached = cursor == unread - 1
@@ -277,7 +281,7 @@ def _holds_forward(anchor: Anchor, commit: int, copy: Copy) -> bool:
     unread = source.below(commit)
     if source.begin > commit or unread == len(source.offsets):
         return False
-    return replica.holds(source.marks[unread], replica.below(anchor.downstream + 1), len(replica.offsets))
+    return replica.holds(source.fingerprints[unread], replica.below(anchor.downstream + 1), len(replica.offsets))
 
 
 def _counted(offset: int, method: str, commit: int, copy: Copy, anchor: Anchor | None) -> Translated:
@@ -287,9 +291,9 @@ def _counted(offset: int, method: str, commit: int, copy: Copy, anchor: Anchor |
     high = len(replica.offsets)
     beyond = 0 if copy.tail_read else copy.replica_end - replica.end
     if unread < len(source.offsets) and source.begin <= commit and not copy.source_compacted:
-        places = replica.places.get(source.marks[unread], [])
+        places = replica.places.get(source.fingerprints[unread], [])
         place = bisect_left(places, low)
-        if place < len(places) and len(source.places[source.marks[unread]]) == 1:
+        if place < len(places) and len(source.places[source.fingerprints[unread]]) == 1:
             high, beyond = places[place], 0
     missed = max(0, min(replica.begin, copy.replica_end) - offset)
     return Translated(offset, method, max(0, high - low) + beyond + missed, anchor)
@@ -301,16 +305,21 @@ def _latest(unread: int, at: int, copy: Copy) -> int | None:
     Only where no two unread records look alike: then equal content is the same record.
     """
     source, replica = copy.source, copy.replica
-    if not unread or not copy.tail_read or copy.copied is None or source.end <= copy.copied:
+    if (
+        not unread
+        or not copy.tail_read
+        or copy.last_replicated_offset is None
+        or source.end <= copy.last_replicated_offset
+    ):
         return None
-    last = source.marks[unread - 1]
+    last = source.fingerprints[unread - 1]
     later = [index for index in replica.places.get(last, []) if index >= at]
-    left = source.marks[unread : source.below(copy.copied + 1)]
+    left = source.fingerprints[unread : source.below(copy.last_replicated_offset + 1)]
     if not later or not left or len(source.places[last]) > 1 or len(set(left)) < len(left):
         return None
     at = later[-1] + 1
-    for mark in left:
-        indexes = replica.places.get(mark, [])
+    for fingerprint in left:
+        indexes = replica.places.get(fingerprint, [])
         place = bisect_left(indexes, at)
         if place == len(indexes):
             return None
@@ -378,11 +387,11 @@ def _by_tail(commit: int, copy: Copy) -> Translated | None:
     """A copied source record whose content does not lie at or behind ``commit`` lies below it, whoever else wrote."""
     source, replica = copy.source, copy.replica
     read = replica.begin <= commit and copy.tail_read
-    if not read or copy.replica_compacted or commit < copy.replica_start or copy.copied is None:
+    if not read or copy.replica_compacted or commit < copy.replica_start or copy.last_replicated_offset is None:
         return None
     low = replica.below(commit)
-    for index in range(source.below(copy.copied + 1) - 1, source.below(copy.first) - 1, -1):
-        if not replica.holds(source.marks[index], low, len(replica.offsets)):
+    for index in range(source.below(copy.last_replicated_offset + 1) - 1, source.below(copy.first) - 1, -1):
+        if not replica.holds(source.fingerprints[index], low, len(replica.offsets)):
             return Translated(source.offsets[index] + 1, "end" if low == len(replica.offsets) else "tail", -1)
     return None
 
@@ -390,7 +399,7 @@ def _by_tail(commit: int, copy: Copy) -> Translated | None:
 def _by_count(index: int, copy: Copy) -> Translated | None:
     """The replica record at ``index`` is a copy of the lowest source record of its content that counting allows."""
     source, replica = copy.source, copy.replica
-    places = source.places.get(replica.marks[index])
+    places = source.places.get(replica.fingerprints[index])
     if copy.source_compacted or not places:
         return None
     best = None
@@ -415,8 +424,8 @@ def _upper(index: int, copy: Copy) -> Iterable[tuple[int, int, Anchor | None]]:
     first = bisect_left(copy.downstreams, offset)
     for anchor in copy.anchors[first : first + _ANCHORS_TRIED]:
         yield anchor.upstream, _records(offset, anchor.downstream, copy), anchor
-    if copy.copied is not None and copy.source.end > copy.copied:
-        yield copy.copied, _records(offset, copy.replica_end - 1, copy), None
+    if copy.last_replicated_offset is not None and copy.source.end > copy.last_replicated_offset:
+        yield copy.last_replicated_offset, _records(offset, copy.replica_end - 1, copy), None
 
 
 def _records(low: int, high: int, copy: Copy) -> int:
@@ -434,8 +443,8 @@ def _is_next(offset: int, commit: int, copy: Copy) -> bool:
         return False
     if index == len(source.offsets):
         return source.end >= copy.source_end
-    mark = source.marks[index]
-    return len(source.places[mark]) == 1 and not replica.holds(mark, 0, split)
+    fingerprint = source.fingerprints[index]
+    return len(source.places[fingerprint]) == 1 and not replica.holds(fingerprint, 0, split)
 
 
 # ---- MirrorMaker 2's own rule --------------------------------------------------------------------------------------

@@ -23,10 +23,10 @@ __all__ = [
     "Place",
     "Range",
     "Seen",
-    "Uncopied",
+    "Unreplicated",
     "behind",
     "bounded",
-    "never_copied",
+    "never_replicated",
     "nothing",
     "place",
     "placed",
@@ -40,7 +40,7 @@ Partition = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Uncopied:
+class Unreplicated:
     """Data records of a source partition that the replica lacks: between ``least`` and ``most``.
 
     ``since``: when the first one was written (epoch seconds); of a range, the first that may be one. None: there is
@@ -61,12 +61,12 @@ class Log:
 
     start: int
     end: int
-    copied: int | None
+    last_replicated_offset: int | None
 
     @property
     def floor(self) -> int:
         """The first offset that is not known to be copied."""
-        return self.start if self.copied is None else max(self.start, self.copied + 1)
+        return self.start if self.last_replicated_offset is None else max(self.start, self.last_replicated_offset + 1)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Seen:
     begin: int
     reached: int
     offsets: Sequence[int] = ()
-    marks: Sequence[bytes] = ()
+    fingerprints: Sequence[bytes] = ()
     stamps: Sequence[int | None] = ()
 
 
@@ -119,16 +119,16 @@ def bounded(spans: Mapping[K, Range], floors: Mapping[K, int | None], budget: in
 # ---- where the replica ends on the source
 
 
-def place(log: Log, seen: Seen, mark: bytes, at: int) -> Place | None:
+def place(log: Log, seen: Seen, fingerprint: bytes, at: int) -> Place | None:
     """Where on the source the replica's last record may come from; None: not from what was read.
 
     ``at``: below it every record is older than that one. Everything up to N was copied before that record was, or with
     it: so no data lies between it and N. Where that excludes every equal one, N and the replica contradict each other.
     """
-    equal = [offset for offset, one in zip(seen.offsets, seen.marks, strict=True) if one == mark]
+    equal = [offset for offset, one in zip(seen.offsets, seen.fingerprints, strict=True) if one == fingerprint]
     if not equal:
         return None
-    known = 0 if log.copied is None else bisect_right(seen.offsets, log.copied)
+    known = 0 if log.last_replicated_offset is None else bisect_right(seen.offsets, log.last_replicated_offset)
     possible = [offset for offset in equal if offset >= seen.offsets[known - 1]] if known else equal
     if not possible:
         return Place(equal[0], equal[-1], doubted=True)
@@ -142,9 +142,9 @@ def _unseen(log: Log, seen: Seen, known: int, at: int) -> bool:
 
     One that was read there was copied: nothing below it is still the replica's last one. A deleted one may be anything.
     """
-    if log.copied is None or log.copied < log.start:
+    if log.last_replicated_offset is None or log.last_replicated_offset < log.start:
         return log.start > 0
-    return known == 0 and seen.begin <= log.copied and (seen.begin > at or log.start > 0)
+    return known == 0 and seen.begin <= log.last_replicated_offset and (seen.begin > at or log.start > 0)
 
 
 def behind(log: Log, seen: Seen, found: Place) -> range:
@@ -155,26 +155,30 @@ def behind(log: Log, seen: Seen, found: Place) -> range:
 # ---- verdicts
 
 
-def nothing(key: Partition) -> Uncopied:
+def nothing(key: Partition) -> Unreplicated:
     """Everything is copied."""
-    return Uncopied(*key, 0, 0, None, "")
+    return Unreplicated(*key, 0, 0, None, "")
 
 
-def never_copied(key: Partition, log: Log, seen: Seen) -> Uncopied:
+def never_replicated(key: Partition, log: Log, seen: Seen) -> Unreplicated:
     """The replica was never written."""
     counted, unread = _tally(log, seen, log.start)
     return _range(key, counted, counted + unread, _since(log, seen, log.start), [_unread(unread)])
 
 
-def unplaced(key: Partition, log: Log, seen: Seen, reason: str) -> Uncopied:
+def unplaced(key: Partition, log: Log, seen: Seen, reason: str) -> Unreplicated:
     """The replica's last record is found nowhere: nothing is proven, and what lies behind N is at stake."""
     counted, unread = _tally(log, seen, log.floor)
-    noted = "nothing known to be copied" if log.copied is None else f"the flow's noted offset {log.copied}"
+    noted = (
+        "nothing known to be copied"
+        if log.last_replicated_offset is None
+        else f"the flow's noted offset {log.last_replicated_offset}"
+    )
     reasons = [f"{reason}; counted is what lies behind {noted}", _unread(unread)]
     return _range(key, 0, counted + unread, _since(log, seen, log.floor), reasons)
 
 
-def placed(key: Partition, log: Log, seen: Seen, found: Place, held: bool | None) -> Uncopied:
+def placed(key: Partition, log: Log, seen: Seen, found: Place, held: bool | None) -> Unreplicated:
     """The replica's last record is a copy of one at ``found``.
 
     ``held``: does the replica hold any record that was read behind the last such place? Then the flow is sending again,
@@ -188,7 +192,7 @@ def placed(key: Partition, log: Log, seen: Seen, found: Place, held: bool | None
     elif found.first != found.last:
         reasons.append("several records equal the last one of the replica")
     if found.doubted:
-        reasons.append(f"the replica ends before the flow's noted offset {log.copied}")
+        reasons.append(f"the replica ends before the flow's noted offset {log.last_replicated_offset}")
     elif least and held:
         reasons.append("the replica holds some of what follows: sent again, or records repeat")
     elif least and held is None:
@@ -197,9 +201,9 @@ def placed(key: Partition, log: Log, seen: Seen, found: Place, held: bool | None
     return _range(key, sure, counted + unread, _since(log, seen, found.first + 1), [*reasons, _unread(unread)])
 
 
-def _range(key: Partition, least: int, most: int, since: float | None, reasons: Sequence[str]) -> Uncopied:
+def _range(key: Partition, least: int, most: int, since: float | None, reasons: Sequence[str]) -> Unreplicated:
     reason = "" if least == most else "; ".join(text for text in reasons if text)
-    return Uncopied(*key, least, most, since if most else None, reason)
+    return Unreplicated(*key, least, most, since if most else None, reason)
 
 
 def _unread(offsets: int) -> str:

@@ -80,27 +80,30 @@ def _text(name: str, value: Any) -> str | None:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
-def rehearsal_changes(drill: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a rehearsal makes, and deletes at its end. ``drill``: its pair."""
-    of, never = drill["drill"]["of"], _never_made(drill)
+def rehearsal_changes(rehearsal: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a rehearsal makes, and deletes at its end. ``rehearsal``: its pair."""
+    of, never = rehearsal["rehearsal"]["of"], _never_made(rehearsal)
     rows = []
-    for alias, own in drill["drill"]["belongings"].items():
+    for alias, own in rehearsal["rehearsal"]["belongings"].items():
         for kind, names in (("topic", own["topics"]), ("group", own["groups"]), ("connector", own["connectors"])):
             rows += [_made(of[alias], kind, name) for name in names if name not in never]
         rows += [_made(of[alias], "rights", name) for name in own["principals"]]
     return [
         *({**row, "action": "create"} for row in rows),
-        *({**_made(client["hosts"], "application", client["name"]), "action": "run"} for client in drill["clients"]),
+        *(
+            {**_made(client["hosts"], "application", client["name"]), "action": "run"}
+            for client in rehearsal["clients"]
+        ),
         *({**row, "action": "delete"} for row in rows[::-1]),
     ]
 
 
-def _never_made(drill: Mapping[str, Any]) -> set[str]:
+def _never_made(rehearsal: Mapping[str, Any]) -> set[str]:
     """Names that a clean-up looks for although a rehearsal runs no connector of that part."""
-    if "heartbeat" in drill["parts"]:
+    if "heartbeat" in rehearsal["parts"]:
         return set()
-    naming = Naming(drill["policy"], drill["separator"])
-    flows = [(other, alias) for other in drill["clusters"] for alias in drill["clusters"] if other != alias]
+    naming = Naming(rehearsal["policy"], rehearsal["separator"])
+    flows = [(other, alias) for other in rehearsal["clusters"] for alias in rehearsal["clusters"] if other != alias]
     return {connector_name(*flow, "heartbeat") for flow in flows} | {
         naming.heartbeats(other) for other, _alias in flows
     }

@@ -125,8 +125,8 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [check_row("run", UNKNOWN, f"the run ended as {facts['outcome']}")]
     arrival = facts["arrival"]
     unseen = {"verdict": UNKNOWN, "reason": "not looked at: the run that it ended has left no cut to look behind"}
-    looked = ((name, (arrival or {}).get(name) or unseen) for name in ("first_write", "groups"))
-    arrived = [check_row(name, look["verdict"], look["reason"]) for name, look in looked]
+    observed = ((name, (arrival or {}).get(name) or unseen) for name in ("first_write", "groups"))
+    arrived = [check_row(name, observation["verdict"], observation["reason"]) for name, observation in observed]
     if not needs_source(facts["type"]):
         return [_loss(facts["survey"]), _survived(facts), *arrived, _old_side(facts)]
     checks = [_drained(facts), _positions(facts), *arrived]
@@ -137,22 +137,24 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _fence(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Closed by the broker, and nothing came: only both together prove it (R23)."""
-    rogue, fence = facts["rogue"], facts["fence"]
+    late_writes, fence = facts["rogue"], facts["fence"]
     closed = bool(fence and fence["fenced"])
-    told = fence["reason"] if fence else "the old side was not asked to refuse writes"
-    if rogue:
+    reported = fence["reason"] if fence else "the old side was not asked to refuse writes"
+    if late_writes:
         word = "FENCED for the declared principals, but" if closed else "UNFENCED, and"
-        return check_row("fence", REFUTED, f"{word} written behind the barrier: {'; '.join(rogue[:5])}")
-    if rogue is None:
+        return check_row("fence", REFUTED, f"{word} written behind the barrier: {'; '.join(late_writes[:5])}")
+    if late_writes is None:
         text = "whether somebody wrote behind the barrier was not looked at"
-        return check_row("fence", UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {told}; {text}")
+        return check_row("fence", UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {reported}; {text}")
     still = "the old side's ends stood still behind the barrier"
     # Ends that nobody knows did not move either.
     ends = facts["barrier"].get("ends", {})
     rows = facts["settled"] or []
     known = [row.get("end") is not None and str(row["partition"]) in ends.get(row["topic"], {}) for row in rows]
     proven = bool(closed and fence and fence["proven"] and known) and all(known)
-    return check_row("fence", PROVEN if proven else UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {told}; {still}")
+    return check_row(
+        "fence", PROVEN if proven else UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {reported}; {still}"
+    )
 
 
 def _records(audit: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from .change_plan import change_plan, change_plan_lines, rehearsal_changes
 from .cutover import checkpoint_lines, cutover_report, lease_lines, report_lines, status_lines
 from .metrics import readiness_metrics
 from .plan import cutover_plan
-from .rehearsal import drill_lines, drill_note, drill_report
+from .rehearsal import rehearsal_lines, rehearsal_note, rehearsal_report
 
 __all__ = ["KINDS", "Document", "document"]
 
@@ -49,8 +49,8 @@ def _cutover(facts: Facts, now: float) -> Document:
 
 
 def _rehearsal(facts: Facts, now: float) -> Document:
-    report = drill_report({**facts, "ended": now})
-    return Document(report, drill_lines(report), note=drill_note(report))
+    report = rehearsal_report({**facts, "ended": now})
+    return Document(report, rehearsal_lines(report), note=rehearsal_note(report))
 
 
 def _readiness(facts: Facts, now: float) -> Document:

@@ -18,7 +18,7 @@ from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..verdict import PROVEN
 from .markup import duration, figure, instant, rows
 
-__all__ = ["Span", "Still", "phase_spans", "stood_still"]
+__all__ = ["Span", "Still", "downtimes", "phase_spans"]
 
 # The check that has seen them at work again.
 _SEEN = {"writes": "first_write", "reads": "groups"}
@@ -61,7 +61,7 @@ def phase_spans(report: Mapping[str, Any]) -> list[Span]:
     return found
 
 
-def stood_still(report: Mapping[str, Any]) -> list[Still]:
+def downtimes(report: Mapping[str, Any]) -> list[Still]:
     """For writes and reads; nothing for a run that stopped nobody."""
     kind = CUTOVER_TYPES.get(str(report.get("type")))
     if kind is None or report.get("run") is None or report.get("outcome") in ("already_there", "checked"):

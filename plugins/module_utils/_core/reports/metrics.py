@@ -45,8 +45,8 @@ def readiness_metrics(report: Mapping[str, Any], at: float) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _family(name: str, told: str, samples: Samples, pair: Labels) -> list[str]:
-    head = [f"# HELP {name} {told}", f"# TYPE {name} gauge"]
+def _family(name: str, reported: str, samples: Samples, pair: Labels) -> list[str]:
+    head = [f"# HELP {name} {reported}", f"# TYPE {name} gauge"]
     return head + [f"{name}{{{_labels({**pair, **labels})}}} {_number(value)}" for labels, value in samples]
 
 
@@ -87,8 +87,8 @@ def _loss(report: Mapping[str, Any], least: str | None, most: str) -> Samples:
 
 def _rereads(report: Mapping[str, Any]) -> Samples:
     """Each group for each way: where one could not be looked at, the other one tells which groups there are."""
-    told = part(report.get("rereads"))
-    by_way = {way: {str(group): count for group, count in part(told.get(way)).items()} for way in WAYS}
+    reported = part(report.get("rereads"))
+    by_way = {way: {str(group): count for group, count in part(reported.get(way)).items()} for way in WAYS}
     groups = sorted({group for counts in by_way.values() for group in counts})
     return [
         ({"group": group, "way": way}, figure(counts.get(group))) for way, counts in by_way.items() for group in groups

@@ -15,15 +15,15 @@ from .change_plan import SCHEMA as PLAN
 from .page_cutover import cutover_page
 from .page_plan import plan_page
 from .page_readiness import readiness_page
-from .page_rehearsal import drill_page
-from .rehearsal import SCHEMA as DRILL
+from .page_rehearsal import rehearsal_page
+from .rehearsal import SCHEMA as REHEARSAL
 
 __all__ = ["page"]
 
 _PAGES = {
     ("switchback.kafka_dr/report/1", "cutover"): cutover_page,
     ("switchback.kafka_dr/readiness/1", ""): readiness_page,
-    (DRILL, "drill"): drill_page,
+    (REHEARSAL, "rehearsal"): rehearsal_page,
     **{(PLAN, kind): plan_page for kind in ("enable", "salvage", "rebuild", "rehearse")},
 }
 

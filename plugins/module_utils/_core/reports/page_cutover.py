@@ -15,7 +15,7 @@ from ..cutover_types import needs_source
 from ..journal.runs import resume_command
 from ..offsets.skipped_records import skip_text
 from ..verdict import REFUTED, UNKNOWN
-from .downtime import Span, phase_spans, stood_still
+from .downtime import Span, downtimes, phase_spans
 from .markup import (
     Html,
     at,
@@ -162,7 +162,7 @@ def _open(document: Document) -> list[str]:
 
 
 def _times(document: Document) -> list[Html]:
-    spans, still = phase_spans(document), stood_still(document)
+    spans, still = phase_spans(document), downtimes(document)
     drawn = [*spans, *(one.span for one in still if one.span is not None)]
     if not drawn and not still:
         return [tag("p", "No phase was finished.")]

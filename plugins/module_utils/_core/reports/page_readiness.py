@@ -36,7 +36,7 @@ _WAYS = {"controlled": "controlled cutover", "disaster": "disaster"}
 _TYPES = ("cutoff", "continuous", "disaster")
 # What somebody has to look at comes first; SKIPPED ones rest on those.
 _ORDER = ("NO", "UNKNOWN", "ACCEPTED", "SKIPPED")
-_LOOKS = 20
+_OBSERVATIONS = 20
 # In the chart itself, readable on light and on dark: mail programs and printers do not style it.
 _COLOURS = {"YES": "#2ea043", "NO": "#d1242f"}
 _YELLOW, _BLUE = "#bf8700", "#4493f8"
@@ -62,7 +62,7 @@ def readiness_page(document: Document) -> str:
             _words_of(document),
         ),
         section("How long a run took", _durations(document.get("durations"))),
-        section("The latest looks", bullets(texts(document.get("trend"))), *_looks(rows(document.get("looks")))),
+        section("The latest looks", bullets(texts(document.get("trend"))), *_observations(rows(document.get("looks")))),
         section("All checks", _checks(checks)),
         _words(),
     )
@@ -128,38 +128,38 @@ def _durations(value: object) -> Html:
     return Html(note + table(["type", "last", "median", "runs"], lines, (1, 2, 3)))
 
 
-def _looks(looks: Sequence[Document]) -> list[Html]:
-    if not looks:
+def _observations(observations: Sequence[Document]) -> list[Html]:
+    if not observations:
         return []
     lines = [
         [
-            at(look.get("at")),
-            *(badge(look.get(way)) for way in _WAYS),
-            duration(look.get("lag_s")),
-            whole(look.get("loss_records")),
-            whole(look.get("rereads")),
-            ", ".join(texts(look["named"])) if "named" in look else None,
+            at(observation.get("at")),
+            *(badge(observation.get(way)) for way in _WAYS),
+            duration(observation.get("lag_s")),
+            whole(observation.get("loss_records")),
+            whole(observation.get("rereads")),
+            ", ".join(texts(observation["named"])) if "named" in observation else None,
         ]
-        for look in reversed(looks[-_LOOKS:])
+        for observation in reversed(observations[-_OBSERVATIONS:])
     ]
     heads = ["at", *_WAYS, "behind by", "lost at most", "read again at most", "in the way"]
-    more = len(looks) - len(lines)
+    more = len(observations) - len(lines)
     return [
-        _strip(looks),
+        _strip(observations),
         table(heads, lines, (3, 4, 5)),
         tag("p", f"and {more:,} earlier ones", class_="faint") if more > 0 else Html(""),
     ]
 
 
-def _strip(looks: Sequence[Document]) -> Html:
+def _strip(observations: Sequence[Document]) -> Html:
     """A column for each look: the answers above, how far the flow was behind below; a gap where that is not known."""
     width, height, top = 760.0, 90.0, 30.0
-    step = width / len(looks)
+    step = width / len(observations)
     shapes = []
-    for place, look in enumerate(looks):
+    for place, observation in enumerate(observations):
         for line, way in enumerate(_WAYS):
-            shapes.append(_box(place * step, 2 + line * 13, step, _COLOURS.get(str(look.get(way)), _YELLOW)))
-    lags = [figure(look.get("lag_s")) for look in looks]
+            shapes.append(_box(place * step, 2 + line * 13, step, _COLOURS.get(str(observation.get(way)), _YELLOW)))
+    lags = [figure(observation.get("lag_s")) for observation in observations]
     most = max((lag for lag in lags if lag is not None), default=0.0) or 1.0
     points = [
         None if lag is None else ((place + 0.5) * step, height - 4 - (height - top - 8) * max(0.0, lag) / most)
@@ -171,7 +171,7 @@ def _strip(looks: Sequence[Document]) -> Html:
     ]
     shapes += [tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=2, fill=_BLUE) for x, y in filter(None, points)]
     known = [lag for lag in lags if lag is not None]
-    legend = f"{len(looks)} looks, the newest at the right. Upper line: controlled cutover, lower line: disaster"
+    legend = f"{len(observations)} looks, the newest at the right. Upper line: controlled cutover, lower line: disaster"
     legend += " (green YES, red NO, yellow UNKNOWN). Curve: seconds that the flow was behind, "
     legend += f"{max(known):.1f} at the top." if known else "not known."
     chart = tag(

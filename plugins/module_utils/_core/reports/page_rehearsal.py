@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page of a drill's report: what moved, how long it took, and that nothing of it is left.
+"""The page of a rehearsal's report: what moved, how long it took, and that nothing of it is left.
 
 Private to this collection: may change in any release.
 """
@@ -29,7 +29,7 @@ from .markup import (
     whole_page,
 )
 
-__all__ = ["drill_page"]
+__all__ = ["rehearsal_page"]
 
 _FIGURES = {
     "cutover_s": "the moves, from begin to end",
@@ -39,11 +39,11 @@ _FIGURES = {
 Document = Mapping[str, Any]
 
 
-def drill_page(document: Document) -> str:
+def rehearsal_page(document: Document) -> str:
     """The whole page. Everything in it comes from ``document``."""
     arrow = "\N{RIGHTWARDS ARROW}"
     way = f"{document.get('from')} {arrow} {document.get('to')}{' and back' if document.get('back') else ''}"
-    head = f"drill {document.get('type')} {way}"
+    head = f"rehearsal {document.get('type')} {way}"
     when: list[object] = ["pair ", document.get("pair"), ", began ", at(document.get("began"))]
     took: list[object] = [", ended ", at(document.get("ended")), ", took ", duration(document.get("seconds"))]
     return whole_page(
@@ -73,10 +73,10 @@ def _figures(document: Document) -> Html:
         [name, duration(predicted.get(key)), duration(actual.get(key))] for key, name in _FIGURES.items()
     ]
     lines.append(["records processed twice", _at_most(predicted.get("rereads")), whole(actual.get("rereads"))])
-    earlier = whole(predicted.get("drills"))
+    earlier = whole(predicted.get("rehearsals"))
     return Html(
         table(["", "predicted", "actual"], lines, (1, 2))
-        + tag("p", "Times are predicted by the median of earlier drills of this kind: ", earlier, class_="faint")
+        + tag("p", "Times are predicted by the median of earlier rehearsals of this kind: ", earlier, class_="faint")
     )
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The report of a drill: what was moved, what the ledger of its clients says, and that nothing of it is left.
+"""The report of a rehearsal: what was moved, what the ledger of its clients says, and that nothing of it is left.
 
 Private to this collection: may change in any release.
 """
@@ -15,19 +15,19 @@ from typing import Any
 from ..verdict import PROVEN, REFUTED, UNKNOWN, combine
 from .cutover import check_row, phase_row, report_lines, stamp
 
-__all__ = ["SCHEMA", "drill_lines", "drill_note", "drill_report"]
+__all__ = ["SCHEMA", "rehearsal_lines", "rehearsal_note", "rehearsal_report"]
 
-SCHEMA = "switchback.kafka_dr/drill/1"
+SCHEMA = "switchback.kafka_dr/rehearsal/1"
 _SHOWN = 5
 _NOT_CHECKED = (
-    "the applications: clients of the drill's own moved, beside them",
-    "their topics and groups: the drill copied a topic of its own, with connectors of its own on the same workers",
+    "the applications: clients of the rehearsal's own moved, beside them",
+    "their topics and groups: the rehearsal copied a topic of its own, with connectors of its own on the same workers",
 )
 Facts = Mapping[str, Any]
 
 
-def drill_report(facts: Facts) -> dict[str, Any]:
-    """The report of a drill from what its role remembered (keys as in roles/drill)."""
+def rehearsal_report(facts: Facts) -> dict[str, Any]:
+    """The report of a rehearsal from what its role remembered (keys as in roles/rehearsal)."""
     moves = list(facts["moves"])
     checks = [
         _moved(facts, moves),
@@ -40,7 +40,7 @@ def drill_report(facts: Facts) -> dict[str, Any]:
     again = [text for move in moves for text in move["not_checked"]]
     return {
         "schema": SCHEMA,
-        "kind": "drill",
+        "kind": "rehearsal",
         **{key: facts[key] for key in ("pair", "type", "back", "from", "to", "outcome", "failure")},
         "verdict": combine(check["verdict"] for check in checks),
         "checks": checks,
@@ -66,8 +66,8 @@ def _moved(facts: Facts, moves: Sequence[Facts]) -> dict[str, Any]:
     ]
     verdicts = [move["verdict"] for move in moves]
     if facts["failure"] or not moves:
-        told = (facts["failure"] or {}).get("message") or "no move was begun"
-        named.insert(0, f"the drill ended as {facts['outcome']}: {told}")
+        reported = (facts["failure"] or {}).get("message") or "no move was begun"
+        named.insert(0, f"the rehearsal ended as {facts['outcome']}: {reported}")
         verdicts.append(UNKNOWN)
     if named:
         return check_row("cutover", combine(verdicts), "; ".join(named[:_SHOWN]))
@@ -90,17 +90,17 @@ def _records(ledger: Facts | None) -> dict[str, Any]:
 
 def _rereads(ledger: Facts | None, moves: Sequence[Facts]) -> dict[str, Any]:
     """What the cutover said beforehand must not be less than what really came twice."""
-    told = _told(moves)
-    if ledger is None or told is None:
+    reported = _reported(moves)
+    if ledger is None or reported is None:
         return check_row("rereads", UNKNOWN, "there is nothing to compare")
     twice = _twice(ledger)
-    text = f"{twice} records were processed twice, at most {told} were announced"
-    return check_row("rereads", PROVEN if twice <= told else REFUTED, text)
+    text = f"{twice} records were processed twice, at most {reported} were announced"
+    return check_row("rereads", PROVEN if twice <= reported else REFUTED, text)
 
 
-def _told(moves: Sequence[Facts]) -> int | None:
-    told = [move["rereads"] for move in moves]
-    return None if not told or None in told else sum(told)
+def _reported(moves: Sequence[Facts]) -> int | None:
+    reported = [move["rereads"] for move in moves]
+    return None if not reported or None in reported else sum(reported)
 
 
 def _twice(ledger: Facts) -> int:
@@ -132,21 +132,21 @@ def _nothing_else(facts: Facts) -> dict[str, Any]:
     ]
     if changed:
         text = f"{len(changed)} other things changed meanwhile: {', '.join(changed[:_SHOWN])}"
-        return check_row("nothing else changed", UNKNOWN, f"{text}; whether the drill did that is not known")
+        return check_row("nothing else changed", UNKNOWN, f"{text}; whether the rehearsal did that is not known")
     count = sum(map(len, before["rest"].values()))
     text = f"{count} things are as they were: topics with their settings, connectors with settings and health, rights,"
     return check_row("nothing else changed", PROVEN, f"{text} and every group is still there")
 
 
 def _differences(before: Facts, after: Facts) -> list[str]:
-    """A group that came is an application's, and no trace of a drill."""
+    """A group that came is an application's, and no trace of a rehearsal."""
     gone = [f"{name} is gone" for name in before if name not in after]
     new = [f"{name} is new" for name in after if name not in before and not name.startswith("group ")]
     return gone + new + [f"{name} is another" for name in before if name in after and before[name] != after[name]]
 
 
 def _flows(status: Facts | None) -> dict[str, Any]:
-    """The drill's connectors ran beside them."""
+    """The rehearsal's connectors ran beside them."""
     if status is None:
         return check_row("flows of the pair", UNKNOWN, "they were not looked at afterwards")
     text = "; ".join(f"{flow['name']}: {flow['reason']}" for flow in status["flows"])
@@ -154,16 +154,16 @@ def _flows(status: Facts | None) -> dict[str, Any]:
 
 
 def _predicted(facts: Facts, moves: Sequence[Facts]) -> dict[str, Any]:
-    """By the earlier drills of this kind that were completed."""
+    """By the earlier rehearsals of this kind that were completed."""
     alike = [
         one
         for one in facts["earlier"]
         if (one["type"], one["back"], one["outcome"]) == (facts["type"], facts["back"], "completed")
     ]
     return {
-        "drills": len(alike),
+        "rehearsals": len(alike),
         **{key: _median(one.get(key) for one in alike) for key in ("cutover_s", "writes_s", "reads_s")},
-        "rereads": _told(moves),
+        "rereads": _reported(moves),
     }
 
 
@@ -185,22 +185,26 @@ def _actual(ledger: Facts | None, moves: Sequence[Facts]) -> dict[str, Any]:
     }
 
 
-def drill_note(report: Facts) -> dict[str, Any]:
-    """What is kept of a drill, for later predictions and for readiness."""
+def rehearsal_note(report: Facts) -> dict[str, Any]:
+    """What is kept of a rehearsal, for later predictions and for readiness."""
     kept = {key: report[key] for key in ("type", "back", "from", "to", "outcome", "verdict", "seconds")}
     return {**kept, **report["actual"]}
 
 
-def drill_lines(report: Facts) -> list[str]:
+def rehearsal_lines(report: Facts) -> list[str]:
     """The report for a person."""
     way = f"{report['from']} -> {report['to']}{' and back' if report['back'] else ''}"
-    lines = [f"drill {report['type']} {way}: {report['outcome']}, {report['verdict']} ({report['seconds']:.1f} s)"]
+    lines = [f"rehearsal {report['type']} {way}: {report['outcome']}, {report['verdict']} ({report['seconds']:.1f} s)"]
     lines += [f"  {phase['phase']:<16}{phase['seconds']:>8.1f} s" for phase in report["phases"]]
     predicted, actual = report["predicted"], report["actual"]
     names = {"cutover_s": "cutover", "writes_s": "no writes", "reads_s": "no reads"}
     for key, name in names.items():
         if actual[key] is not None:
-            by = "no earlier drill" if predicted[key] is None else f"{predicted[key]:.1f} s in earlier drills (median)"
+            by = (
+                "no earlier rehearsal"
+                if predicted[key] is None
+                else f"{predicted[key]:.1f} s in earlier rehearsals (median)"
+            )
             lines.append(f"  {name:<16}{actual[key]:>8.1f} s, {by}")
     lines += [f"  {check['verdict']:<8} {check['name']}: {check['reason']}" for check in report["checks"]]
     lines += [f"    {line}" for move in report["moves"] for line in report_lines(move)]

@@ -27,7 +27,7 @@ def bundle(
     pair: str,
     stamp: str,
     variables: Mapping[str, Any],
-    looks: Mapping[str, Any],
+    observations: Mapping[str, Any],
     reports: Mapping[str, str],
     left_out: int = 0,
 ) -> dict[str, str]:
@@ -39,7 +39,7 @@ def bundle(
     secrets = secrets_of(variables)
     parts: dict[str, Any] = {"inventory": _commands_hidden(variables)}
     missing: dict[str, str] = {}
-    for name, result in looks.items():
+    for name, result in observations.items():
         if isinstance(result, Mapping) and result.get(name) is not None and not result.get("failed"):
             parts[name] = result[name]
         else:
@@ -83,8 +83,8 @@ def lines(texts: Mapping[str, str]) -> list[str]:
 
 
 def _why(result: Any) -> str:
-    told = result.get("msg") if isinstance(result, Mapping) else None
-    return str(told or "it was not looked at")
+    reported = result.get("msg") if isinstance(result, Mapping) else None
+    return str(reported or "it was not looked at")
 
 
 def _commands_hidden(value: Any) -> Any:

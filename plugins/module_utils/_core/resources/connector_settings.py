@@ -21,7 +21,7 @@ __all__ = [
     "reads_uncommitted",
     "risky",
     "unknown_settings",
-    "unsound",
+    "unsafe_settings",
 ]
 
 #: Keys of kafka_dr_flow that hold settings: of all parts, and of each.
@@ -46,7 +46,7 @@ _ORDER = (
     "Translation rests on the order of the copy, which holds only with one request under way and full acknowledgement"
 )
 _CONTENT = "Records are compared by content, so they must arrive as they are"
-_HOLES = "Records would be left out without a trace"
+_SKIPPED_RANGES = "Records would be left out without a trace"
 _ABORTED = "Aborted records would become real ones on the target"
 _ONE_IN_FLIGHT = "producer.override.max.in.flight.requests.per.connection"
 
@@ -57,11 +57,11 @@ _ALLOWED: dict[str, tuple[tuple[str, ...], str]] = {
     "header.converter": (_BYTES, _CONTENT),
     "transforms": (("",), _CONTENT),
     "predicates": (("",), _CONTENT),
-    "errors.tolerance": (("none",), _HOLES),
+    "errors.tolerance": (("none",), _SKIPPED_RANGES),
     "source.consumer.isolation.level": (("read_committed",), _ABORTED),
     "consumer.isolation.level": (("read_committed",), _ABORTED),
-    "consumer.auto.offset.reset": (("earliest", "none"), _HOLES),
-    "source.consumer.auto.offset.reset": (("earliest", "none"), _HOLES),
+    "consumer.auto.offset.reset": (("earliest", "none"), _SKIPPED_RANGES),
+    "source.consumer.auto.offset.reset": (("earliest", "none"), _SKIPPED_RANGES),
     _ONE_IN_FLIGHT: (("1",), _ORDER),
     "producer.override.acks": (("all", "-1"), _ORDER),
     "replication.policy.internal.topic.separator.enabled": (("true",), "Internal topics would be looked for elsewhere"),
@@ -118,7 +118,7 @@ _CLUSTER_PREFIXES = ("source.cluster.", "target.cluster.")
 _CLUSTER_KEYS = ("alias", "bootstrap.servers", "security.", "sasl.", "ssl.", "client.", "metric", "connections.")
 
 
-def unsound(config: Mapping[str, str | None], target_brokers: Iterable[str], given: bool = False) -> list[str]:
+def unsafe_settings(config: Mapping[str, str | None], target_brokers: Iterable[str], given: bool = False) -> list[str]:
     """Why ``config`` must not be used, one sentence each. ``given``: settings of the user, not a connector's own."""
     problems = []
     for key, value in config.items():

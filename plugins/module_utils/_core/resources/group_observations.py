@@ -17,7 +17,16 @@ from ..errors import DrError
 from ..waiting import Waited
 from .groups import GroupState, distance, members_named
 
-__all__ = ["Extra", "GroupLook", "PositionLook", "Quiet", "counted", "group_look", "read_to_end", "wait_error"]
+__all__ = [
+    "CommittedOffset",
+    "Extra",
+    "GroupObservation",
+    "Quiet",
+    "counted",
+    "group_observation",
+    "read_to_end",
+    "wait_error",
+]
 
 Partition = tuple[str, int]
 Range = tuple[int, int]
@@ -38,7 +47,7 @@ class Extra:
 
 
 @dataclass(frozen=True)
-class PositionLook:
+class CommittedOffset:
     """Where a group stands on one partition; None is not known (or, for ``offset``, not there)."""
 
     partition: Partition
@@ -67,11 +76,11 @@ class PositionLook:
 
 
 @dataclass(frozen=True)
-class GroupLook:
+class GroupObservation:
     """A group at one moment; ``idle`` is None when it was not watched."""
 
     state: GroupState
-    positions: Sequence[PositionLook]
+    positions: Sequence[CommittedOffset]
     idle: bool | None
 
     @property
@@ -93,7 +102,7 @@ class GroupLook:
         """Whether the goal of a wait (``idle``, ``read_to_end``) holds; not known is not reached."""
         return (self.idle if goal == "idle" else self.read_to_end) is True
 
-    def mark(self, goal: str) -> Any:
+    def progress(self, goal: str) -> Any:
         """What changes while there is progress toward the goal."""
         members = [member.member_id for member in self.state.members]
         if goal == "idle":
@@ -122,20 +131,20 @@ class GroupLook:
         }
 
 
-def group_look(
+def group_observation(
     state: GroupState,
     commits: Mapping[Partition, int | None],
     ranges: Mapping[Partition, Range | None],
     extra: Extra | None = None,
-) -> GroupLook:
+) -> GroupObservation:
     """Put together what was seen of one group."""
     extra = extra or Extra()
     positions = []
     for partition in sorted(commits if extra.shown is None else extra.shown):
         offset, span = commits.get(partition), ranges.get(partition)
         at_end = None if offset is None else read_to_end(offset, span, extra.behind.get((partition, offset)))
-        positions.append(PositionLook(partition, offset, span, at_end if extra.behind else None))
-    return GroupLook(state, positions, extra.idle)
+        positions.append(CommittedOffset(partition, offset, span, at_end if extra.behind else None))
+    return GroupObservation(state, positions, extra.idle)
 
 
 def read_to_end(offset: int, span: Range | None, behind: bool | None) -> bool | None:
@@ -194,11 +203,11 @@ class Quiet:
         return self.settle is None or all(idle or group in self._disturbed for group, idle in self._idle.items())
 
 
-def wait_error(goal: str, waited: Waited[list[GroupLook]], endpoint: str = "") -> DrError | None:
+def wait_error(goal: str, waited: Waited[list[GroupObservation]], endpoint: str = "") -> DrError | None:
     """The error of a wait that did not reach its goal, with the last state of the groups that are missing."""
     if waited.done:
         return None
-    missing = [look.describe() for look in waited.state if not look.reached(goal)]
+    missing = [observation.describe() for observation in waited.state if not observation.reached(goal)]
     more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
     wanted = "idle" if goal == "idle" else "at the end of what there is to read"
     why = "nothing moved any more" if waited.ended == "stalled" else "the time was up"

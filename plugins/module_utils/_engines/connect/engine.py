@@ -13,7 +13,7 @@ from typing import Any
 
 from ..._connect.flow import reconcile_flow
 from ..._connect.mirror import FlowSpec
-from ..._connect.offsets import copied_offsets, reset_offsets
+from ..._connect.offsets import replicated_offsets, reset_offsets
 from ..._connect.rest import ConnectClient
 from ..._core.changes import Change, Outcome
 from ..._core.errors import DrError
@@ -21,7 +21,7 @@ from ..._core.flows.goals import FlowGoal
 from ..._core.flows.pair_spec import ClusterSpec, PairSpec
 from ..._core.names import CONNECTORS, Naming, connector_name
 from ..._core.offsets.tenures import nested
-from ..._core.resources.connector_settings import left_open, unsound
+from ..._core.resources.connector_settings import left_open, unsafe_settings
 from ..._core.resources.topic_filters import filters_of, takes_any
 from ..._core.waiting import Bounds
 from ..._kafka.client import Kafka
@@ -71,7 +71,7 @@ class ConnectEngine:
     def observe(self, source: str, target: str) -> FlowState:
         """The three connectors as the worker lists them, and the source connector's stored offsets."""
         rest = self.rest(source, target)
-        looks = {}
+        observations = {}
         listed = rest.connectors()
         for part in CONNECTORS:
             name = self.name(source, target, part)
@@ -80,12 +80,14 @@ class ConnectEngine:
             tasks = () if status is None else tuple(task.state for task in status.tasks)
             config = {} if status is None else status.config
             copies = part == "source" and status is not None
-            wrong = (*unsound(config, _brokers(config)), *left_open(config)) if copies else ()
+            wrong = (*unsafe_settings(config, _brokers(config)), *left_open(config)) if copies else ()
             filters = () if status is None else filters_of(config, _FILTERS[part])
             failures = () if status is None else status.failures
             largest = _largest_record(config)
-            looks[part] = PartState(part, name, state, tasks, wrong, filters, failures=failures, largest_record=largest)
-        return FlowState(looks, copied_offsets(rest, looks["source"].name, source))
+            observations[part] = PartState(
+                part, name, state, tasks, wrong, filters, failures=failures, largest_record=largest
+            )
+        return FlowState(observations, replicated_offsets(rest, observations["source"].name, source))
 
     def observe_offsets(self, source: str, target: str) -> None:
         """One request reads both."""
@@ -157,7 +159,7 @@ class ConnectEngine:
                 self.offsets(source, target).require_stopped(
                     "Its offsets can be reset only then. Start the same playbook again."
                 )
-            have = copied_offsets(rest, name)
+            have = replicated_offsets(rest, name)
             if have:
                 change = Change("offsets", name, "delete", nested(have), None)
                 outcomes.append(Outcome(change, "planned" if check else "done"))

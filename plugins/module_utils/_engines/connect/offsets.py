@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from ..._connect.offsets import change_offsets, copied_offsets, read_back, require_gone, set_offsets
+from ..._connect.offsets import change_offsets, read_back, replicated_offsets, require_gone, set_offsets
 from ..._connect.rest import ConnectClient
 from ..._core.errors import DrError
 from ..base import Partition
@@ -29,7 +29,7 @@ class ConnectStoredOffsets:
 
     def read(self) -> dict[Partition, int]:
         """As the worker returns them."""
-        return copied_offsets(self.rest, self.name, self.source)
+        return replicated_offsets(self.rest, self.name, self.source)
 
     def require_stopped(self, hint: str) -> None:
         """The worker accepts changed offsets in the state STOPPED only."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from ..._cm.config import Declared, reconcile_config
-from ..._cm.control import Wish, reconcile_service
+from ..._cm.control import DesiredService, reconcile_service
 from ..._cm.replication_config import REPLICATION_CONFIGS
 from ..._cm.service import CmService
 from ..._core.flows.goals import ABSENT, WRITABLE, FlowGoal
@@ -67,8 +67,10 @@ def apply_goals(
         # A site whose lines were not taken would run on with the old ones.
         if written[alias].failure is None:
             mine = [goal for goal in goals if pair.flows[goal.flow][1] == alias]
-            wish = Wish(service_state(mine), changed=written[alias].changed)
-            results.append(_named(alias, attempt(partial(reconcile_service, site(alias).anew(), wish, bounds, check))))
+            desired = DesiredService(service_state(mine), changed=written[alias].changed)
+            results.append(
+                _named(alias, attempt(partial(reconcile_service, site(alias).anew(), desired, bounds, check)))
+            )
     whole = joined(results)
     whole.extra["not_compared"] = ["the lists of srm-control were not compared"]
     return whole

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..._cm.commands import Reader
 from ..._cm.config import Declared, reconcile_config
-from ..._cm.control import Wish, reconcile_service
+from ..._cm.control import DesiredService, reconcile_service
 from ..._cm.replication_config import REPLICATION_CONFIGS, parse
 from ..._cm.service import CmService, open_service
 from ..._cm.shapes import Service
@@ -29,7 +29,7 @@ from ..._core.flows.goals import FlowGoal
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS, Naming, connector_name, flow_name, offsets_topic
 from ..._core.offsets.tenures import nested
-from ..._core.resources.connector_settings import reads_uncommitted, unsound
+from ..._core.resources.connector_settings import reads_uncommitted, unsafe_settings
 from ..._core.waiting import Bounds
 from ..._kafka.client import Kafka
 from ..._kafka.connect_offsets import ConnectOffsets
@@ -43,7 +43,7 @@ from .replication_lines import foreign_policy, is_on, of_flow, sync_key
 
 __all__ = ["SrmEngine", "open_engine"]
 
-_LOOK_SECONDS = 5.0
+_OBSERVATION_SECONDS = 5.0
 _CM_SECONDS = 30.0
 _Seen = tuple[float, Service]
 
@@ -83,7 +83,7 @@ class SrmEngine:
         enabled = is_on(lines, flow, "enabled")
         syncs = enabled and is_on(lines, flow, "sync.group.offsets.enabled")
         runs = service.state == "STARTED"
-        wrong = _unsound(of_flow(lines, source, target)) if enabled else []
+        wrong = _unsafe_settings(of_flow(lines, source, target)) if enabled else []
         if runs and not service.fresh:
             found = service.staleness or "unknown"
             wrong.append(f"its site on {target} was changed and not restarted since (configuration {found})")
@@ -92,17 +92,18 @@ class SrmEngine:
             "checkpoint": service.state if syncs or not runs else "STOPPED",
             "heartbeat": service.state,
         }
-        looks = {
-            part: _look(part, connector_name(source, target, part), states[part], tuple(wrong)) for part in CONNECTORS
+        observations = {
+            part: _observe(part, connector_name(source, target, part), states[part], tuple(wrong))
+            for part in CONNECTORS
         }
-        looks["checkpoint"] = replace(looks["checkpoint"], drift=self._drift(target))
-        return FlowState(looks, self._copied(source, target))
+        observations["checkpoint"] = replace(observations["checkpoint"], drift=self._drift(target))
+        return FlowState(observations, self._replicated(source, target))
 
     def observe_offsets(self, source: str, target: str) -> FlowState:
         """From the offsets topic alone: Cloudera Manager is not asked."""
         names = {part: connector_name(source, target, part) for part in CONNECTORS}
-        looks = {part: _look(part, name, "STOPPED", ()) for part, name in names.items()}
-        return FlowState(looks, self._copied(source, target))
+        observations = {part: _observe(part, name, "STOPPED", ()) for part, name in names.items()}
+        return FlowState(observations, self._replicated(source, target))
 
     def about(self, source: str, target: str) -> tuple[None, None]:
         """Cloudera Manager reports neither; what is asked is whether it answers."""
@@ -139,8 +140,12 @@ class SrmEngine:
         self._lines.pop(target, None)
         self._seen.pop(target, None)
         if result.failure is None:
-            wish = Wish("stopped") if final else Wish("started", changed=result.changed, join=not result.changed)
-            acted = reconcile_service(site, wish, bounds, check)
+            desired = (
+                DesiredService("stopped")
+                if final
+                else DesiredService("started", changed=result.changed, join=not result.changed)
+            )
+            acted = reconcile_service(site, desired, bounds, check)
             result.outcomes += acted.outcomes
             result.warnings += acted.warnings
             result.failure = acted.failure
@@ -162,7 +167,7 @@ class SrmEngine:
                 "Its progress can be forgotten only then. Start the same playbook again.",
                 site.client.url,
             )
-        have = self._copied(gone, here)
+        have = self._replicated(gone, here)
         changes = [Change("offsets", offsets_topic(gone), "delete", nested(have), None)] if have else []
         if have and not check:
             self._offsets[flow_name(gone, here)].forget()
@@ -189,7 +194,7 @@ class SrmEngine:
             first = site.read_service()
             self._seen[alias] = Reader(lambda: (time.monotonic(), site.read_service()), (time.monotonic(), first))
         seen = self._seen[alias].last
-        return (self._seen[alias]() if time.monotonic() - seen[0] >= _LOOK_SECONDS else seen)[1]
+        return (self._seen[alias]() if time.monotonic() - seen[0] >= _OBSERVATION_SECONDS else seen)[1]
 
     def _lines_of(self, alias: str) -> dict[str, str]:
         """Replication Configs of a site, read once: only a stop of ours changes them meanwhile."""
@@ -214,12 +219,12 @@ class SrmEngine:
             return ()
         return (f'reverse checkpointing ("{REVERSE}") is off on {alias}',)
 
-    def _copied(self, source: str, target: str) -> dict[tuple[str, int], int]:
+    def _replicated(self, source: str, target: str) -> dict[tuple[str, int], int]:
         flow = flow_name(source, target)
         if flow not in self._offsets:
             topic, connector = offsets_topic(source), CONNECTORS["source"]
             self._offsets[flow] = ConnectOffsets(self._kafka[target], topic, connector, source)
-        return self._offsets[flow].copied()
+        return self._offsets[flow].last_replicated_offset()
 
 
 def _is_off(site: Mapping[str, Any] | None) -> bool:
@@ -232,11 +237,11 @@ def _service(site: Mapping[str, Any], timeout: float) -> CmService:
     return open_service({**reach, **place, "request_timeout": timeout})
 
 
-def _unsound(config: Mapping[str, str]) -> list[str]:
-    return [*unsound(config, ()), *reads_uncommitted(config), *foreign_policy(config)]
+def _unsafe_settings(config: Mapping[str, str]) -> list[str]:
+    return [*unsafe_settings(config, ()), *reads_uncommitted(config), *foreign_policy(config)]
 
 
-def _look(part: str, name: str, state: str | None, wrong: tuple[str, ...]) -> PartState:
+def _observe(part: str, name: str, state: str | None, wrong: tuple[str, ...]) -> PartState:
     """In the words of Kafka Connect, which gates and reports use; STARTED is RUNNING with one task."""
     shown = "RUNNING" if state == "STARTED" else state or None
     return PartState(part, name, shown, ("RUNNING",) if shown == "RUNNING" else (), wrong if part == "source" else ())

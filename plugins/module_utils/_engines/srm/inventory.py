@@ -27,7 +27,7 @@ CAPABILITIES = Capabilities(
     separate_lists=True,
     changes_restart=True,
     parts_have_states=False,
-    versions_kept_by="Cloudera Manager distributes it with its parcel",
+    versions_retained_by="Cloudera Manager distributes it with its parcel",
 )
 #: Keys of a site that modules need, to look at its service or to stop it.
 _MANAGER = ("url", "client", "api_version", "cluster", "service", "reverse_checkpointing")

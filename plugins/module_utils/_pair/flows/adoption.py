@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from ..._connect.offsets import copied_offsets
+from ..._connect.offsets import replicated_offsets
 from ..._connect.rest import ConnectClient, Connector
 from ..._core.changes import Change, Outcome
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
-from ..._core.inventory.adoption import config_problems, unlisted_topics
+from ..._core.inventory.adoption import config_problems, undeclared_topics
 from ..._core.journal.state import JournalState
 from ..._core.names import CONNECTORS, flow_name
 from ..._core.offsets.flow_restart import ReplicaStart, misfits, shown
@@ -151,8 +151,8 @@ class _Adoption:
     @cached_property
     def starts(self) -> dict[Partition, ReplicaStart]:
         """Partitions that the pair's connector must not start on with its present offsets."""
-        look = with_stored(self._pair, self._pair.look(*self._flow))
-        found = replica_starts(self._pair, look, self._state.topic_ids, self._state.unreplicated_below)
+        observation = with_stored(self._pair, self._pair.observe(*self._flow))
+        found = replica_starts(self._pair, observation, self._state.topic_ids, self._state.unreplicated_below)
         return {(one.topic, one.partition): one for one in found if misfits([replace(one, journaled=False)])}
 
     @property
@@ -164,8 +164,10 @@ class _Adoption:
         """The stored offsets of the old connector, for all of its topics."""
         source, target = self._flow
         if self._dedicated:
-            return ConnectOffsets(self._pair.kafka[target], self._dedicated, CONNECTORS["source"], source).copied()
-        return copied_offsets(self._rest, self._connectors["source"].name, source)
+            return ConnectOffsets(
+                self._pair.kafka[target], self._dedicated, CONNECTORS["source"], source
+            ).last_replicated_offset()
+        return replicated_offsets(self._rest, self._connectors["source"].name, source)
 
     @property
     def _stopped(self) -> bool:
@@ -189,7 +191,7 @@ class _Adoption:
         names = {one.name for one in self._connectors.values()}
         problems += [f'"{name}" replicates the same topics, but is not named' for name in set(self._others) - names]
         stored = self._stored()
-        left = unlisted_topics({topic for topic, _index in stored}, self._pair.topics, self._former.leave_topics)
+        left = undeclared_topics({topic for topic, _index in stored}, self._pair.topics, self._former.leave_topics)
         if left:
             problems.append(
                 f"{len(left)} other topics would no longer be replicated ({shown(left)}): add them to kafka_dr_topics,"
@@ -232,19 +234,19 @@ class _Adoption:
 
     def _misfits(self, stored: Mapping[Partition, int]) -> list[str]:
         """Partitions whose records show that the old offsets do not fit either."""
-        look = self._pair.look(*self._flow)
+        observation = self._pair.observe(*self._flow)
         old = {
             key: replace(
                 one,
                 stored=stored.get(key),
                 exists=True,
                 journaled=False,
-                replica_end=look.facts[key].replica_end or one.replica_end,
-                source_end=look.facts[key].end,
+                replica_end=observation.facts[key].replica_end or one.replica_end,
+                source_end=observation.facts[key].end,
             )
             for key, one in self.starts.items()
         }
-        return misfits(compared(self._pair, look, old))
+        return misfits(compared(self._pair, observation, old))
 
     # ---- changes
 

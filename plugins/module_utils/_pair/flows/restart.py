@@ -27,7 +27,7 @@ from ..._kafka.topics import describe, names
 from ..._module import Result
 from ..connections.clusters import both, on_each
 from ..journal.copies import read_state
-from ..observation.pair import ISOLATION, FlowLook, Pair, same_content
+from ..observation.pair import ISOLATION, FlowObservation, Pair, same_content
 
 __all__ = ["FlowStartRequest", "compared", "flow_start", "replica_starts", "with_stored"]
 
@@ -59,17 +59,17 @@ def flow_start(request: FlowStartRequest, check: bool) -> Result:
         lambda: read_state(pair.kafka, pair.spec),
         lambda: both(
             lambda: on_each(pair.kafka, lambda alias: _ids(pair, alias)),
-            lambda: on_each(flows, lambda flow: _look_at_rest(pair, flow)),
+            lambda: on_each(flows, lambda flow: _observe_at_rest(pair, flow)),
         ),
     )
-    looks = on_each(flows, lambda flow: _look(pair, flow, at_rest[flow], state))
+    observations = on_each(flows, lambda flow: _observe(pair, flow, at_rest[flow], state))
     starts = [
         start
-        for look in looks.values()
-        for start in replica_starts(pair, look, state.topic_ids, state.unreplicated_below)
+        for observation in observations.values()
+        for start in replica_starts(pair, observation, state.topic_ids, state.unreplicated_below)
     ]
     starts = [start for start in starts if start.flow not in request.adopting]
-    topics = {flow: _begun(pair, look, state.topic_ids, ids) for flow, look in looks.items()}
+    topics = {flow: _begun(pair, observation, state.topic_ids, ids) for flow, observation in observations.items()}
     gone = []
     if request.forget:
         gone = forgotten([topic for found in topics.values() for topic in found], request.copy_again)
@@ -83,17 +83,17 @@ def flow_start(request: FlowStartRequest, check: bool) -> Result:
     return Result(outcomes, extra, requests=pair.requests)
 
 
-def _look_at_rest(pair: Pair, flow: Flow) -> FlowLook | None:
+def _observe_at_rest(pair: Pair, flow: Flow) -> FlowObservation | None:
     """The flow with its stored offsets only; None if the engine cannot read them without the connector."""
     stored = pair.engine.observe_offsets(*flow)
-    return None if stored is None else pair.look(*flow, engine_look=stored)
+    return None if stored is None else pair.observe(*flow, engine_state=stored)
 
 
-def _look(pair: Pair, flow: Flow, at_rest: FlowLook | None, state: JournalState) -> FlowLook:
+def _observe(pair: Pair, flow: Flow, at_rest: FlowObservation | None, state: JournalState) -> FlowObservation:
     """``at_rest`` if its offsets fit. Otherwise the engine is also asked for the state of the flow."""
     if at_rest is not None and not misfits(replica_starts(pair, at_rest, state.topic_ids, state.unreplicated_below)):
         return at_rest
-    return with_stored(pair, pair.look(*flow))
+    return with_stored(pair, pair.observe(*flow))
 
 
 def _others(pair: Pair, starts: Collection[ReplicaStart]) -> list[str]:
@@ -103,28 +103,28 @@ def _others(pair: Pair, starts: Collection[ReplicaStart]) -> list[str]:
     return [name for flow in wanted for name in pair.engine.competing_flows(*flow, pair.topics)]
 
 
-def with_stored(pair: Pair, look: FlowLook) -> FlowLook:
+def with_stored(pair: Pair, observation: FlowObservation) -> FlowObservation:
     """``look`` with the offsets that the workers' offsets topics hold for a connector that does not exist.
 
     Offsets survive the deletion of a connector, whose REST interface then returns 404. A topic that this account may
     not read is skipped.
     """
-    source, kafka = look.connectors["source"], pair.kafka[look.target]
-    if source.state is not None or not any(facts.replica_end for facts in look.facts.values()):
-        return look
+    source, kafka = observation.connectors["source"], pair.kafka[observation.target]
+    if source.state is not None or not any(facts.replica_end for facts in observation.facts.values()):
+        return observation
     stored: dict[tuple[str, int], int] = {}
     with suppress(DrError):
         for topic in [name for name in names(kafka) if _OFFSETS_TOPIC.search(name)]:
-            stored |= ConnectOffsets(kafka, topic, source.name, look.source).copied()
+            stored |= ConnectOffsets(kafka, topic, source.name, observation.source).last_replicated_offset()
     if not stored:
-        return look
-    facts = {key: replace(one, copied=stored.get(key)) for key, one in look.facts.items()}
-    return replace(look, facts=facts)
+        return observation
+    facts = {key: replace(one, last_replicated_offset=stored.get(key)) for key, one in observation.facts.items()}
+    return replace(observation, facts=facts)
 
 
 def replica_starts(
     pair: Pair,
-    look: FlowLook,
+    observation: FlowObservation,
     topic_ids: Mapping[str, Mapping[str, str]],
     unreplicated_below: Mapping[str, Mapping[str, Mapping[str, int]]],
 ) -> list[ReplicaStart]:
@@ -132,46 +132,50 @@ def replica_starts(
 
     ``topic_ids`` and ``unreplicated_below`` are those of the journal (see ``JournalFacts``).
     """
-    source, ids = look.connectors["source"], _ids(pair, look.target)
+    source, ids = observation.connectors["source"], _ids(pair, observation.target)
     takes = next((one for one in source.filters if one.kind == "topics"), None)
     found = {}
-    for (topic, index), facts in look.facts.items():
-        replica = pair.naming.replica(look.source, topic)
+    for (topic, index), facts in observation.facts.items():
+        replica = pair.naming.replica(observation.source, topic)
         taken = takes.takes(topic) if takes else source.state not in (None, "STOPPED")
         if not facts.replica_end or not would_start(source.state, taken):
             continue
-        mine = topic_ids.get(look.target, {}).get(replica)
-        below = unreplicated_below.get(look.target, {}).get(replica, {})
+        mine = topic_ids.get(observation.target, {}).get(replica)
+        below = unreplicated_below.get(observation.target, {}).get(replica, {})
         found[topic, index] = ReplicaStart(
-            look.name,
+            observation.name,
             topic,
             index,
             replica,
             facts.replica_end,
-            facts.copied,
+            facts.last_replicated_offset,
             # A stored offset shows that it existed.
-            source.state is not None or facts.copied is not None or pair.engine.capabilities.offsets_outlive_flow,
+            source.state is not None
+            or facts.last_replicated_offset is not None
+            or pair.engine.capabilities.offsets_outlive_flow,
             mine is not None and mine == ids.get(replica),
             facts.end,
             more=facts.data_after,
             replaced_below=int(below.get(str(index), 0)),
         )
-    return compared(pair, look, found)
+    return compared(pair, observation, found)
 
 
-def compared(pair: Pair, look: FlowLook, starts: Mapping[tuple[str, int], ReplicaStart]) -> list[ReplicaStart]:
+def compared(
+    pair: Pair, observation: FlowObservation, starts: Mapping[tuple[str, int], ReplicaStart]
+) -> list[ReplicaStart]:
     """``starts``, each with the record at the stored offset compared with the last record of its replica.
 
     A partition whose replica the journal knows is not compared.
     """
     spans, ends = {}, {}
     for key, one in starts.items():
-        begin, end = look.source_log[key]
+        begin, end = observation.source_log[key]
         if not one.journaled and one.stored is not None and begin <= one.stored < end:
             spans[key] = (one.stored, one.stored + 1)
-            ends[one.replica, one.partition] = look.replica_log[one.replica, one.partition]
-    left = last_data_records(pair.kafka[look.source], spans, ISOLATION)
-    right = last_data_records(pair.kafka[look.target], ends, ISOLATION)
+            ends[one.replica, one.partition] = observation.replica_log[one.replica, one.partition]
+    left = last_data_records(pair.kafka[observation.source], spans, ISOLATION)
+    right = last_data_records(pair.kafka[observation.target], ends, ISOLATION)
     return [
         replace(one, equal=same_content(left.get(key), right.get((one.replica, one.partition))))
         for key, one in sorted(starts.items())
@@ -184,10 +188,13 @@ def _ids(pair: Pair, alias: str) -> dict[str, str]:
 
 
 def _begun(
-    pair: Pair, look: FlowLook, journaled: Mapping[str, Mapping[str, str]], ids: Mapping[str, Mapping[str, str]]
+    pair: Pair,
+    observation: FlowObservation,
+    journaled: Mapping[str, Mapping[str, str]],
+    ids: Mapping[str, Mapping[str, str]],
 ) -> list[Begun]:
     """Every topic of a flow, with its stored offsets."""
-    source, target, facts = look.source, look.target, look.facts
+    source, target, facts = observation.source, observation.target, observation.facts
     found = []
     for topic in pair.topics:
         replica = pair.naming.replica(source, topic)
@@ -197,12 +204,12 @@ def _begun(
             if (known := journaled.get(alias, {}).get(name))
         }
         places = tuple(
-            Place(index, copied, one.end, one.replica_end)
+            Place(index, last_replicated_offset, one.end, one.replica_end)
             for (name, index), one in sorted(facts.items())
-            if name == topic and (copied := one.copied) is not None
+            if name == topic and (last_replicated_offset := one.last_replicated_offset) is not None
         )
         held = any(one.replica_end for key, one in facts.items() if key[0] == topic)
-        found.append(Begun(look.name, topic, replica, places, tuple(recreated(mine, ids)), held))
+        found.append(Begun(observation.name, topic, replica, places, tuple(recreated(mine, ids)), held))
     return found
 
 

@@ -73,7 +73,7 @@ class JournalCopies:
     def open(self) -> None:
         self._writers = on_each(self._kafkas, lambda alias: Appender(self._kafkas[alias], self.topic, self._pair))
 
-    def look(self) -> Book:
+    def observe(self) -> Book:
         found = on_each(self._kafkas, lambda alias: _read_whole(self._kafkas[alias], self.topic, self._pair))
         copies = {alias: None if one is None else one[0] for alias, one in found.items()}
         ends = {alias: one[1] for alias, one in found.items() if one is not None}
@@ -114,7 +114,7 @@ class JournalCopies:
 
 def read_state(kafkas: Mapping[str, Kafka], pair: PairSpec) -> JournalState:
     """The state of the pair's journal, merged from the copies on ``kafkas``. Without a journal topic it is empty."""
-    return JournalCopies(kafkas, pair.journal_topic, pair.name).look().state
+    return JournalCopies(kafkas, pair.journal_topic, pair.name).observe().state
 
 
 def append(
@@ -131,7 +131,7 @@ def append(
             )
         copies.claim(again=attempt > 0)
         if copies.moved(book):
-            book = copies.look()
+            book = copies.observe()
             again = event if book.holds(event) else decide(book)
             if again is None:
                 return book.state, book, None

@@ -20,12 +20,12 @@ from ..._core.errors import DrError
 from ..._core.journal.durations import durations
 from ..._core.journal.events import OF_THE_PAIR, Event
 from ..._core.journal.holders import Holder, require_over
-from ..._core.journal.run_rules import begin, is_same, require_turn
+from ..._core.journal.run_rules import begin, is_same, require_holder_generation
 from ..._core.journal.state import JournalState, Run
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka.client import Kafka
 from ..._module import Result
-from ..._process import is_alive, left_behind, myself
+from ..._process import is_alive, myself, orphans
 from ..connections.clusters import connect_answering, connect_pair
 from .copies import Book, JournalCopies, append
 from .leases import give_back, leases_of, revoke, take, unfinished_replays, wait_for_lease
@@ -161,10 +161,10 @@ def _append(request: JournalRequest, kafkas: Mapping[str, Kafka], check: bool) -
     copies = JournalCopies(kafkas, request.pair.journal_topic, request.pair.name)
     if request.event != "read" and not check:
         copies.open()
-    book = copies.look()
+    book = copies.observe()
     if takes and _waited_for_holder(request, book.state):
         # The last child of the former holder may have appended one more event.
-        seen, book = book.state, copies.look()
+        seen, book = book.state, copies.observe()
         _require_open(seen.run, book.state)
     decision = _decide(request, book)
 
@@ -197,7 +197,7 @@ def _decide(request: JournalRequest, book: Book) -> _Decision:
     if kind == "started":
         return _start(state, book.events, data)
     run_id = str(request.run)
-    run = require_turn(state, run_id, kind, data, request.generation)
+    run = require_holder_generation(state, run_id, kind, data, request.generation)
     if kind == "resumed":
         return _Decision(_resume(run, book.events), run_id)
     # One number is left out: an event that was appended in part may be on a copy that cannot be read now.
@@ -285,7 +285,7 @@ def _require_open(run: Run | None, now: JournalState) -> None:
 
 
 def _wait_for_children(holder: Holder) -> None:
-    waited = wait_until(lambda: left_behind(holder), lambda pids: not pids, _ORPHANS)
+    waited = wait_until(lambda: orphans(holder), lambda pids: not pids, _ORPHANS)
     if not waited.done:
         raise DrError(
             "run_left_behind",

@@ -84,7 +84,7 @@ class Guard:
         if self._copies is None:
             self._copies = JournalCopies(kafkas, self._held.journal_topic, self._held.pair)
         if self._book is None or self._copies.moved(self._book):
-            self._book = self._copies.look()
+            self._book = self._copies.observe()
         if self._book.missing:
             raise DrError(
                 "journal_missing",

@@ -33,5 +33,5 @@ def note_phase(
     Raises ``run_superseded`` if another controller has taken over the run.
     """
     data = {"phase": phase, "facts": facts}
-    request = JournalRequest(pair, "phase", data, claim.run, claim.turn, tuple(clusters), timeout=timeout)
+    request = JournalRequest(pair, "phase", data, claim.run, claim.holder_generation, tuple(clusters), timeout=timeout)
     return note(request, False).outcomes

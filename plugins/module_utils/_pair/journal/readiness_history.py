@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..._core.checks.history import DRILL, READINESS, kept, kept_key, look_of, moment, superfluous
+from ..._core.checks.history import READINESS, REHEARSAL, kept, kept_key, moment, superfluous, trend_entry
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._kafka.client import Kafka
 from ..._kafka.latest import read_latest, write_latest
 from ..connections.clusters import on_each
 
-__all__ = ["Kept", "keep_look"]
+__all__ = ["Kept", "keep_observation"]
 
 # What a report shows of them.
 _SHOWN = 100
@@ -28,35 +28,35 @@ _SHOWN = 100
 
 @dataclass
 class Kept:
-    """``looks``: the latest ones, this one last; ``drill``: the last rehearsal; ``warnings``: on which side this one
+    """``looks``: the latest ones, this one last; ``rehearsal``: the last rehearsal; ``warnings``: on which side this one
     could not be kept, and why.
     """
 
     at: str
-    drill: dict[str, Any] | None = None
-    looks: list[dict[str, Any]] = field(default_factory=list)
+    rehearsal: dict[str, Any] | None = None
+    observations: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
-def keep_look(kafkas: Mapping[str, Kafka], pair: PairSpec, report: Mapping[str, Any], keep: bool) -> Kept:
+def keep_observation(kafkas: Mapping[str, Kafka], pair: PairSpec, report: Mapping[str, Any], keep: bool) -> Kept:
     """Read the earlier looks and, with ``keep``, add this one and forget the oldest. Never fails a look."""
     topic = pair.state_topic
     result = Kept(moment(time.time()))
     copies = on_each(kafkas, lambda alias: _values(kafkas[alias], topic, result))
-    now = look_of(pair.name, result.at, report)
+    now = trend_entry(pair.name, result.at, report)
     values = [value for copy in copies.values() for value in copy or ()]
-    result.drill = next(reversed(kept(values, pair.name, DRILL)), None)
-    looks = [*kept(values, pair.name, READINESS), now]
-    result.looks = looks[-_SHOWN:]
+    result.rehearsal = next(reversed(kept(values, pair.name, REHEARSAL)), None)
+    observations = [*kept(values, pair.name, READINESS), now]
+    result.observations = observations[-_SHOWN:]
     if keep:
         there = {alias: kafkas[alias] for alias, copy in copies.items() if copy is not None}
-        changes = {_key(look): None for look in superfluous(looks)} | {_key(now): now}
+        changes = {_key(observation): None for observation in superfluous(observations)} | {_key(now): now}
         on_each(there, lambda alias: _write(there[alias], topic, changes, result))
     return result
 
 
-def _key(look: Mapping[str, Any]) -> str:
-    return kept_key(look["pair"], READINESS, look["at"])
+def _key(observation: Mapping[str, Any]) -> str:
+    return kept_key(observation["pair"], READINESS, observation["at"])
 
 
 def _values(kafka: Kafka, topic: str, kept: Kept) -> list[dict[str, Any]] | None:

@@ -16,9 +16,9 @@ from ..._core.verdict import PROVEN
 from ..._kafka.records import Reading, Record, read_ranges
 from ..._kafka.topics import log_ranges, offsets_at
 from ..connections.clusters import both
-from .pair import ISOLATION, FlowLook, LastRecords, Pair, Partition, same_content
+from .pair import ISOLATION, FlowObservation, LastRecords, Pair, Partition, same_content
 
-__all__ = ["circling", "foreign_records"]
+__all__ = ["foreign_records", "replication_loop"]
 
 Range = tuple[int, int]
 
@@ -34,7 +34,7 @@ _CIRCLE_PARTITIONS = 50
 
 
 def foreign_records(
-    pair: Pair, look: FlowLook, accepted: Collection[str] = (), last: LastRecords | None = None
+    pair: Pair, observation: FlowObservation, accepted: Collection[str] = (), last: LastRecords | None = None
 ) -> list[str]:
     """Partitions whose replica ends in a record that the source does not have, in words.
 
@@ -43,15 +43,19 @@ def foreign_records(
     is known. ``last``: records that the look has read already.
     """
     last = last or LastRecords(pair.kafka)
-    copied = {
-        key: (pair.naming.replica(look.source, key[0]), key[1])
-        for key, facts in look.facts.items()
-        if (drained(facts).verdict == PROVEN or facts.tail_copied) and key[0] not in accepted
+    last_replicated_offset = {
+        key: (pair.naming.replica(observation.source, key[0]), key[1])
+        for key, facts in observation.facts.items()
+        if (drained(facts).verdict == PROVEN or facts.tail_replicated) and key[0] not in accepted
     }
-    known = {key: new for key, new in copied.items() if new in look.replica_log and key in look.source_log}
+    known = {
+        key: new
+        for key, new in last_replicated_offset.items()
+        if new in observation.replica_log and key in observation.source_log
+    }
     left, right = both(
-        lambda: last.of(look.source, {key: look.source_log[key] for key in known}),
-        lambda: last.of(look.target, {new: look.replica_log[new] for new in known.values()}),
+        lambda: last.of(observation.source, {key: observation.source_log[key] for key in known}),
+        lambda: last.of(observation.target, {new: observation.replica_log[new] for new in known.values()}),
     )
     suspects = {
         key: record
@@ -61,16 +65,16 @@ def foreign_records(
     if not suspects:
         return []
     # Asked behind the replica's end: the source then shows everything that the replica can hold.
-    here = log_ranges(pair.kafka[look.source], suspects, ISOLATION)
+    here = log_ranges(pair.kafka[observation.source], suspects, ISOLATION)
     # Everything was copied up to the end that the look saw; what came since may be much.
-    spans = {key: (max(here[key][0], (look.facts[key].end or 0) - _RECENT), here[key][1]) for key in suspects}
-    suspects = _not_within(pair, look.source, suspects, spans)
-    suspects = _not_within(pair, look.source, suspects, _by_time(pair, look.source, suspects, here))
+    spans = {key: (max(here[key][0], (observation.facts[key].end or 0) - _RECENT), here[key][1]) for key in suspects}
+    suspects = _not_within(pair, observation.source, suspects, spans)
+    suspects = _not_within(pair, observation.source, suspects, _by_time(pair, observation.source, suspects, here))
     far = {key: (max(here[key][0], here[key][1] - _SEARCHED), here[key][1]) for key in suspects}
-    suspects = _not_within(pair, look.source, suspects, far)
+    suspects = _not_within(pair, observation.source, suspects, far)
     return [
-        f"{pair.naming.replica(look.source, topic)}-{index} on {look.target} ends in a record at offset {record.offset}"
-        f" that {topic} on {look.source} does not have"
+        f"{pair.naming.replica(observation.source, topic)}-{index} on {observation.target} ends in a record at offset {record.offset}"
+        f" that {topic} on {observation.source} does not have"
         for (topic, index), record in sorted(suspects.items())
     ]
 
@@ -106,7 +110,7 @@ def _records(pair: Pair, alias: str, spans: Mapping[Partition, Range]) -> dict[P
     return {key: read.records for key, read in reads.items()}
 
 
-def circling(pair: Pair, source: str, target: str) -> list[str]:
+def replication_loop(pair: Pair, source: str, target: str) -> list[str]:
     """Topics of a pair with the policy identity whose records come back again and again, in words.
 
     Evidence, not configuration: of what arrives within half a second on *both* sides, most lay there before, content

@@ -28,26 +28,26 @@ from ..._core.verdict import UNKNOWN
 from ..._engines.base import FlowState, PartState
 from ..._kafka import groups as kafka_groups
 from ..._kafka.client import Kafka
-from ..._kafka.records import Record, data_behind, has_data, last_data_records
-from ..._kafka.topics import describe, log_ranges, require_told, told_ranges
+from ..._kafka.records import Record, data_after, has_data, last_data_records
+from ..._kafka.topics import describe, log_ranges, require_ranges, try_log_ranges
 from ..connections.clusters import both, on_each
 from ..connections.engines import Opened, open_pair
 
 __all__ = [
-    "FlowLook",
-    "GroupLook",
+    "FlowObservation",
+    "GroupStatus",
     "LastRecords",
     "Pair",
-    "Sight",
+    "PairSnapshot",
     "by_topic",
-    "given",
+    "capture",
     "heartbeat_age",
-    "kept",
     "same_content",
+    "unwrap",
 ]
 
 ISOLATION = "read_committed"
-_BEATS = ("heartbeats", 0)
+_HEARTBEATS = ("heartbeats", 0)
 Partition = tuple[str, int]
 Range = tuple[int, int]
 Ranges = Mapping[Partition, Range]
@@ -56,7 +56,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class FlowLook:
+class FlowObservation:
     """One look at one flow. ``facts`` by source partition, as is its log; ``replica_log`` by that of the replica."""
 
     source: str
@@ -79,13 +79,13 @@ class FlowLook:
 
 
 @dataclass(frozen=True)
-class GroupLook:
+class GroupStatus:
     """A group on one side: state, commits, and whether it has read each partition to its end."""
 
     state: str
     commits: dict[Partition, int]
     read_to_end: dict[Partition, bool | None] = field(default_factory=dict)
-    unlisted: tuple[str, ...] = ()
+    undeclared_topics: tuple[str, ...] = ()
     #: Topics of the pair that the group uses outside its declaration, as ``out_of_scope`` returns them.
     out_of_scope: tuple[Mapping[str, Any], ...] = ()
     #: Offsets between the committed offset and the log end; a partition without a committed offset is absent.
@@ -110,7 +110,7 @@ class LastRecords:
 
 
 @dataclass(frozen=True)
-class Sight:
+class PairSnapshot:
     """Both sides at one time: N and positions of groups were read first, log ends afterwards (``Pair.sight``).
 
     What could not be seen is kept as its error, and raised where somebody needs it. ``high``: of originals.
@@ -125,8 +125,8 @@ class Sight:
 
     def ranges(self, alias: str, keys: Iterable[Partition], high: bool = False) -> dict[Partition, Range]:
         """Log start and end of those of ``keys`` that exist."""
-        told = given((self.high if high else self.logs)[alias])
-        return require_told(self.kafka[alias], {key: told[key] for key in keys if key in told})
+        reported = unwrap((self.high if high else self.logs)[alias])
+        return require_ranges(self.kafka[alias], {key: reported[key] for key in keys if key in reported})
 
     def heartbeat_age(self, alias: str, topic: str) -> float | None:
         """Seconds since the newest heartbeat that a flow has brought into ``topic``; None: there is none."""
@@ -134,7 +134,7 @@ class Sight:
         return _age(self.last.of(alias, self.ranges(alias, [place])).get(place))
 
 
-def kept(work: Callable[[], T]) -> T | DrError:
+def capture(work: Callable[[], T]) -> T | DrError:
     """The result, or the error for whoever needs the result."""
     try:
         return work()
@@ -142,7 +142,7 @@ def kept(work: Callable[[], T]) -> T | DrError:
         return error
 
 
-def given(found: T | DrError) -> T:
+def unwrap(found: T | DrError) -> T:
     """What was kept."""
     if isinstance(found, DrError):
         raise found
@@ -206,33 +206,33 @@ class Pair:
 
     # ---- both sides at one time
 
-    def sight(self, away: Mapping[str, str | None], transactions: Collection[str]) -> Sight:
+    def snapshot(self, away: Mapping[str, str | None], transactions: Collection[str]) -> PairSnapshot:
         """Flows, groups, and then the logs of both sides.
 
         ``away``: by target, why a flow's workers are not asked. ``transactions``: where open ones are looked for.
         """
         on_each(self.kafka, self.partitions)
         with ThreadPoolExecutor() as pool:
-            engines = {flow: pool.submit(kept, call(self._engine_look, *flow, away)) for flow in self.flows}
-            groups = {alias: pool.submit(kept, call(self._groups, alias)) for alias in self.kafka}
+            engines = {flow: pool.submit(capture, call(self._observe_engine, *flow, away)) for flow in self.flows}
+            groups = {alias: pool.submit(capture, call(self._groups, alias)) for alias in self.kafka}
             seen = {flow: found.result() for flow, found in engines.items()}
-            stood = {alias: found.result() for alias, found in groups.items()}
-        logs = on_each(self.kafka, lambda alias: kept(lambda: self._told(alias)))
-        high = on_each(dict.fromkeys(transactions), lambda alias: kept(lambda: self._told_high(alias)))
-        sight = Sight(seen, stood, logs, high, self.kafka, LastRecords(self.kafka))
+            earlier = {alias: found.result() for alias, found in groups.items()}
+        logs = on_each(self.kafka, lambda alias: capture(lambda: self._reported(alias)))
+        high = on_each(dict.fromkeys(transactions), lambda alias: capture(lambda: self._try_high_watermarks(alias)))
+        snapshot = PairSnapshot(seen, earlier, logs, high, self.kafka, LastRecords(self.kafka))
         # At once, for whoever asks for them later; who is refused then, tells why.
-        on_each(self.kafka, lambda alias: kept(lambda: self._read_last(sight, alias)))
-        return sight
+        on_each(self.kafka, lambda alias: capture(lambda: self._read_last(snapshot, alias)))
+        return snapshot
 
-    def _read_last(self, sight: Sight, alias: str) -> None:
-        keys = self.existing(alias, self.partitions(alias)) | self._beats(alias)
-        sight.last.of(alias, sight.ranges(alias, keys))
+    def _read_last(self, snapshot: PairSnapshot, alias: str) -> None:
+        keys = self.existing(alias, self.partitions(alias)) | self._heartbeats(alias)
+        snapshot.last.of(alias, snapshot.ranges(alias, keys))
 
-    def _beats(self, alias: str) -> set[Partition]:
-        beats = [self.naming.heartbeats(other) for other in self.kafka if other != alias]
-        return {(name, 0) for name, state in describe(self.kafka[alias], beats).items() if state is not None}
+    def _heartbeats(self, alias: str) -> set[Partition]:
+        heartbeats = [self.naming.heartbeats(other) for other in self.kafka if other != alias]
+        return {(name, 0) for name, state in describe(self.kafka[alias], heartbeats).items() if state is not None}
 
-    def _engine_look(self, source: str, target: str, away: Mapping[str, str | None]) -> FlowState:
+    def _observe_engine(self, source: str, target: str, away: Mapping[str, str | None]) -> FlowState:
         reason = away.get(target)
         if reason:
             raise DrError("workers_away", reason)
@@ -244,80 +244,80 @@ class Pair:
             lambda: kafka_groups.describe(kafka, self.groups), lambda: kafka_groups.positions(kafka, self.groups)
         )
 
-    def _told(self, alias: str) -> dict[Partition, Range | str]:
+    def _reported(self, alias: str) -> dict[Partition, Range | str]:
         """Everything that is looked at later, in one question.
 
         What is written later into other topics than the pair's would only make a finding more exact: those ends stay.
         But for heartbeats, which tell what moves.
         """
-        kafka, keys = self.kafka[alias], self.existing(alias, self.partitions(alias)) | self._beats(alias)
+        kafka, keys = self.kafka[alias], self.existing(alias, self.partitions(alias)) | self._heartbeats(alias)
         remembered = [state for state in (kafka.seen_topics or {}).values() if state is not None]
         others = {(state.name, index) for state in remembered for index in range(state.partitions)} - keys
-        told = told_ranges(kafka, keys | others, ISOLATION)
-        kafka.seen_ends = {key: span[1] for key in others if not isinstance(span := told[key], str)}
-        return told
+        reported = try_log_ranges(kafka, keys | others, ISOLATION)
+        kafka.seen_ends = {key: span[1] for key in others if not isinstance(span := reported[key], str)}
+        return reported
 
-    def _told_high(self, alias: str) -> dict[Partition, Range | str]:
-        return told_ranges(self.kafka[alias], self.existing(alias, self.topics), "read_uncommitted")
+    def _try_high_watermarks(self, alias: str) -> dict[Partition, Range | str]:
+        return try_log_ranges(self.kafka[alias], self.existing(alias, self.topics), "read_uncommitted")
 
-    def look_of(self, sight: Sight, source: str, target: str) -> FlowLook:
+    def flow_observation(self, snapshot: PairSnapshot, source: str, target: str) -> FlowObservation:
         """One flow as ``look`` shows it with tails."""
-        seen = given(sight.engines[source, target])
-        source_log = sight.ranges(source, self.existing(source, self.topics))
-        replica_log = sight.ranges(target, self.existing(target, self._replicas(source)))
-        high = sight.ranges(source, source_log, high=True) if source in sight.high else {}
+        seen = unwrap(snapshot.engines[source, target])
+        source_log = snapshot.ranges(source, self.existing(source, self.topics))
+        replica_log = snapshot.ranges(target, self.existing(target, self._replicas(source)))
+        high = snapshot.ranges(source, source_log, high=True) if source in snapshot.high else {}
         own, topic = self.engine.application is not None, self.naming.heartbeats(source)
-        beat = self._own_beat(source, seen, sight.last) if own else sight.heartbeat_age(target, topic)
-        return self._flow_look((source, target), seen, beat, source_log, replica_log, high, sight.last)
+        heartbeat = self._own_heartbeat(source, seen, snapshot.last) if own else snapshot.heartbeat_age(target, topic)
+        return self._flow_observation((source, target), seen, heartbeat, source_log, replica_log, high, snapshot.last)
 
-    def groups_of(self, sight: Sight, alias: str) -> dict[str, GroupLook]:
-        """Every group as ``look_groups`` shows it on all topics."""
+    def groups_of(self, snapshot: PairSnapshot, alias: str) -> dict[str, GroupStatus]:
+        """Every group as ``observe_groups`` shows it on all topics."""
         names = [name for name, count in self.partitions(alias).items() if count is not None]
-        ranges = sight.ranges(alias, self.existing(alias, names))
-        last = sight.last.of(alias, ranges)
+        ranges = snapshot.ranges(alias, self.existing(alias, names))
+        last = snapshot.last.of(alias, ranges)
 
         def behind(places: Iterable[tuple[Partition, int]]) -> dict[tuple[Partition, int], bool | None]:
             newest = {key: -1 if record is None else record.offset for key, record in last.items()}
             return {(key, place): newest[key] >= place for key, place in places}
 
-        return self._group_looks(alias, names, given(sight.groups[alias]), ranges, behind)
+        return self._group_statuses(alias, names, unwrap(snapshot.groups[alias]), ranges, behind)
 
     # ---- flows
 
-    def look_at_flows(self) -> list[FlowLook]:
+    def observe_flows(self) -> list[FlowObservation]:
         """Every flow at the same time, with the last data records of both sides compared."""
         on_each(self.kafka, self.partitions)
-        looks = on_each(dict.fromkeys(self.flows), lambda flow: self.look(*flow, tails=True))
-        return list(looks.values())
+        observations = on_each(dict.fromkeys(self.flows), lambda flow: self.observe(*flow, tails=True))
+        return list(observations.values())
 
-    def look_again(self, look: FlowLook, keys: Collection[Partition]) -> FlowLook:
+    def observe_again(self, observation: FlowObservation, keys: Collection[Partition]) -> FlowObservation:
         """``look`` with tails, as of now for these partitions."""
-        fresh = self.look(look.source, look.target, True, keys)
+        fresh = self.observe(observation.source, observation.target, True, keys)
         return replace(
             fresh,
-            facts={**look.facts, **fresh.facts},
-            source_log={**look.source_log, **fresh.source_log},
-            replica_log={**look.replica_log, **fresh.replica_log},
+            facts={**observation.facts, **fresh.facts},
+            source_log={**observation.source_log, **fresh.source_log},
+            replica_log={**observation.replica_log, **fresh.replica_log},
         )
 
-    def look(
+    def observe(
         self,
         source: str,
         target: str,
         tails: bool = False,
         only: Collection[Partition] | None = None,
-        engine_look: FlowState | None = None,
-    ) -> FlowLook:
+        engine_state: FlowState | None = None,
+    ) -> FlowObservation:
         """Look at one flow. ``tails``: also compare the last data record of both sides (a hint, never a proof).
 
-        ``only``: no other source partitions than these. ``engine_look``: taken instead of asking the engine.
+        ``only``: no other source partitions than these. ``engine_state``: taken instead of asking the engine.
         """
         own, topic = self.engine.application is not None, self.naming.heartbeats(source)
-        seen, beat = both(
-            lambda: self._seen(source, target) if engine_look is None else engine_look,
+        seen, heartbeat = both(
+            lambda: self._seen(source, target) if engine_state is None else engine_state,
             lambda: None if own else heartbeat_age(self.kafka[target], topic),
         )
-        beat = self._own_beat(source, seen, LastRecords(self.kafka)) if own else beat
+        heartbeat = self._own_heartbeat(source, seen, LastRecords(self.kafka)) if own else heartbeat
         keys, copies = self.existing(source, self.topics), self.existing(target, self._replicas(source))
         if only is not None:
             keys &= set(only)
@@ -327,7 +327,7 @@ class Pair:
         )
         high = log_ranges(self.kafka[source], keys, "read_uncommitted") if tails else {}
         last = LastRecords(self.kafka) if tails else None
-        return self._flow_look((source, target), seen, beat, source_log, replica_log, high, last)
+        return self._flow_observation((source, target), seen, heartbeat, source_log, replica_log, high, last)
 
     def _seen(self, source: str, target: str) -> FlowState:
         """As its engine shows it; ``partial``: what does not answer hides nothing else."""
@@ -344,24 +344,24 @@ class Pair:
     def _replicas(self, source: str) -> list[str]:
         return [self.naming.replica(source, topic) for topic in self.topics]
 
-    def _flow_look(
+    def _flow_observation(
         self,
         flow: tuple[str, str],
         seen: FlowState,
-        beat: float | None,
+        heartbeat: float | None,
         source_log: Ranges,
         replica_log: Ranges,
         high: Ranges,
         last: LastRecords | None,
-    ) -> FlowLook:
+    ) -> FlowObservation:
         """``last``: compare tails by these."""
         source, target = flow
         replicas = {topic: self.naming.replica(source, topic) for topic in self.topics}
-        copied = seen.copied
+        last_replicated_offset = seen.last_replicated_offset
         facts, waiting = {}, {}
-        tail_copied: dict[Partition, bool | None] = {}
+        tail_replicated: dict[Partition, bool | None] = {}
         for key, (start, end) in source_log.items():
-            known = copied.get(key)
+            known = last_replicated_offset.get(key)
             floor = start if known is None else max(start, known + 1)
             if floor < end:
                 waiting[key] = (floor, end)
@@ -371,8 +371,8 @@ class Pair:
                 lambda: last.of(source, {key: source_log[key] for key in waiting}),
                 lambda: last.of(target, {new: replica_log[new] for new in theirs.values() if new in replica_log}),
             )
-            tail_copied = {key: same_content(left[key], right.get(new)) for key, new in theirs.items()}
-            data = {key: _waits(left[key], span[0], tail_copied[key]) for key, span in waiting.items()}
+            tail_replicated = {key: same_content(left[key], right.get(new)) for key, new in theirs.items()}
+            data = {key: _waits(left[key], span[0], tail_replicated[key]) for key, span in waiting.items()}
         else:
             data = self._any_data(source, waiting)
         for key, (start, end) in source_log.items():
@@ -380,27 +380,27 @@ class Pair:
             facts[key] = PartitionFacts(
                 start=start,
                 end=end,
-                copied=copied.get(key),
+                last_replicated_offset=last_replicated_offset.get(key),
                 data_after=False if key not in waiting else data.get(key),
                 replica_end=None if replica is None else replica[1],
-                tail_copied=tail_copied.get(key),
+                tail_replicated=tail_replicated.get(key),
                 high=high[key][1] if key in high else None,
             )
         problems = tuple(f'the topic "{topic}" does not exist on {source}' for topic in self._missing(source))
         limit = {"heartbeat_limit": 75.0} if self.engine.application else {}
-        return FlowLook(
-            source, target, seen.connectors, facts, beat, problems, source_log, replica_log, seen.away, **limit
+        return FlowObservation(
+            source, target, seen.connectors, facts, heartbeat, problems, source_log, replica_log, seen.away, **limit
         )
 
-    def _own_beat(self, source: str, seen: FlowState, last: LastRecords) -> float | None:
+    def _own_heartbeat(self, source: str, seen: FlowState, last: LastRecords) -> float | None:
         """Seconds since the newest heartbeat that this flow itself has brought, by its stored offset; None: not known.
 
         The flows of all applications copy heartbeats into the same topic: what lies there tells nothing of this one.
         """
-        if _BEATS not in seen.copied:
+        if _HEARTBEATS not in seen.last_replicated_offset:
             return None
-        at = seen.copied[_BEATS]
-        return _age(last.of(source, {_BEATS: (at, at + 1)})[_BEATS])
+        at = seen.last_replicated_offset[_HEARTBEATS]
+        return _age(last.of(source, {_HEARTBEATS: (at, at + 1)})[_HEARTBEATS])
 
     def _missing(self, alias: str) -> list[str]:
         counts = self.partitions(alias)
@@ -439,25 +439,25 @@ class Pair:
         replicas = [self.naming.replica(other, topic) for other in self.kafka if other != alias]
         return list(dict.fromkeys([topic, *replicas]))
 
-    def look_groups(self, alias: str, topics: Iterable[str]) -> dict[str, GroupLook]:
+    def observe_groups(self, alias: str, topics: Iterable[str]) -> dict[str, GroupStatus]:
         """Every group on ``alias``: state, commits on ``topics``, and whether a record lies behind each."""
         names = list(topics)
         found = self._groups(alias)
         ranges = self.ranges(alias, names)
         kafka = self.kafka[alias]
-        return self._group_looks(
-            alias, names, found, ranges, lambda places: data_behind(kafka, places, ranges, ISOLATION)
+        return self._group_statuses(
+            alias, names, found, ranges, lambda places: data_after(kafka, places, ranges, ISOLATION)
         )
 
-    def _group_looks(
+    def _group_statuses(
         self,
         alias: str,
         names: Collection[str],
         found: Groups,
         ranges: Ranges,
-        has_behind: Callable[[Iterable[tuple[Partition, int]]], dict[tuple[Partition, int], bool | None]],
-    ) -> dict[str, GroupLook]:
-        """``ranges`` were read behind ``found``; ``has_behind`` tells for places whether a data record lies there."""
+        has_data_after: Callable[[Iterable[tuple[Partition, int]]], dict[tuple[Partition, int], bool | None]],
+    ) -> dict[str, GroupStatus]:
+        """``ranges`` were read behind ``found``; ``has_data_after`` tells for places whether a data record lies there."""
         states, commits = found
         index = by_topic(ranges)
         used = {group: {*commits[group], *states[group].assigned} for group in self.groups}
@@ -468,8 +468,8 @@ class Pair:
             for key in scope
             if commits[group].get(key, ranges[key][1]) < ranges[key][1]
         }
-        data = has_behind(behind)
-        looks, wanted, known = {}, set(names), set(self.partitions(alias))
+        data = has_data_after(behind)
+        observations, wanted, known = {}, set(names), set(self.partitions(alias))
         for group, scope in scopes.items():
             read = {key: self._read_to_end(commits[group].get(key), key, ranges, data) for key in scope}
             listed = {key: at for key, at in commits[group].items() if key[0] in wanted}
@@ -477,8 +477,8 @@ class Pair:
             hidden = self._out_of_scope(group, alias, states[group], commits[group])
             left = {key: max(0, ranges[key][1] - commits[group][key]) for key in scope if key in commits[group]}
             members = members_named(states[group])
-            looks[group] = GroupLook(states[group].state, listed, read, tuple(outside), hidden, left, members)
-        return looks
+            observations[group] = GroupStatus(states[group].state, listed, read, tuple(outside), hidden, left, members)
+        return observations
 
     def _scope(
         self, group: str, alias: str, used: Iterable[Partition], index: Mapping[str, list[Partition]]
@@ -525,14 +525,14 @@ def by_topic(keys: Iterable[Partition]) -> dict[str, list[Partition]]:
     return dict(found)
 
 
-def _waits(last: Record | None, floor: int, tail_copied: bool | None) -> bool | None:
+def _waits(last: Record | None, floor: int, tail_replicated: bool | None) -> bool | None:
     """Is a data record at or behind ``floor``, judged by the last one? Markers behind it are no lag (R19).
 
     Unknown where that record seems copied: N may only not have been written down yet.
     """
     if last is None or last.offset < floor:
         return False
-    return None if tail_copied else True
+    return None if tail_replicated else True
 
 
 def same_content(source: Record | None, replica: Record | None) -> bool | None:

@@ -70,7 +70,7 @@ def rescue(request: RescueRequest) -> Result:
     def observe() -> _Progress:
         spans = known_ranges(pair.kafka[leave], keys)
         ends = {key: None if span is None else span[1] for key, span in spans.items()}
-        return _Progress(ends, pair.engine.observe(leave, enter).copied)
+        return _Progress(ends, pair.engine.observe(leave, enter).last_replicated_offset)
 
     waited = wait_until(
         observe, lambda found: found.done, request.bounds, lambda found: sorted(found.replicated.items())

@@ -92,8 +92,10 @@ class Resends:
                 spans[key] = (begin, record.offset)
         for key, read in read_ranges(kafka, spans, Reading(ISOLATION, timeout=_SECONDS)).items():
             # Two copies of one record, so what a broker sets differs on either.
-            _source, (wanted, *marks) = fingerprints([], [records[key], *read.records])
-            first = next((one.offset for one, mark in zip(read.records, marks, strict=True) if mark == wanted), None)
+            _source, (wanted, *digests) = fingerprints([], [records[key], *read.records])
+            first = next(
+                (one.offset for one, digest in zip(read.records, digests, strict=True) if digest == wanted), None
+            )
             if first is not None:
                 found[key] = (first, True)
             elif not read.complete:

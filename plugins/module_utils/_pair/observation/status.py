@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..._core.checks.preflight import first_positions, unfit, written_behind
+from ..._core.checks.preflight import first_positions, unfit, written_after_barrier
 from ..._core.errors import DrError, Transient
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS
@@ -25,8 +25,8 @@ from ..._core.waiting import Bounds, Patience, Waited, wait_until
 from ..._http import NoAnswer
 from ..._module import Result
 from ..connections.clusters import on_each
-from .foreign_writers import circling, foreign_records
-from .pair import FlowLook, GroupLook, Pair, Partition
+from .foreign_writers import foreign_records, replication_loop
+from .pair import FlowObservation, GroupStatus, Pair, Partition
 
 __all__ = ["StatusRequest", "flow_row", "group_rows", "judged_flows", "status"]
 
@@ -73,7 +73,7 @@ def status(request: StatusRequest) -> Result:
         "waited_s": round(waited.seconds, 3),
         "unfit": unfit(view),
         "first_positions": {alias: first_positions(view, alias) for alias in request.pair.clusters},
-        "written_after": written_behind(view, request.barrier_ends),
+        "written_after": written_after_barrier(view, request.barrier_ends),
     }
     result = Result(extra=extra, requests=pair.requests)
     # Groups that do not come to the end are listed; only the flows decide whether "copied" was reached.
@@ -112,17 +112,19 @@ class _FailedSince:
     def __init__(self, parts: Collection[str]) -> None:
         self._parts = parts
         self._since: float | None = None
-        self._mark: Any = None
+        self._fingerprint: Any = None
 
-    def hopeless(self, looks: Sequence[FlowLook], mark: Any, now: float) -> str:
+    def hopeless(self, observations: Sequence[FlowObservation], fingerprint: Any, now: float) -> str:
         """What has failed for so long that there is nothing to wait for, or "". A change of ``mark`` is hope."""
-        parts = [look.connectors[part] for look in looks if not look.away for part in self._parts]
+        parts = [
+            observation.connectors[part] for observation in observations if not observation.away for part in self._parts
+        ]
         failed = [part for part in parts if part.failed]
         if not failed:
             self._since = None
             return ""
-        if self._since is None or mark != self._mark:
-            self._since, self._mark = now, mark
+        if self._since is None or fingerprint != self._fingerprint:
+            self._since, self._fingerprint = now, fingerprint
         return failed_text(failed[0].name, failed[0].failures) if now - self._since >= _FAILED_SECONDS else ""
 
 
@@ -145,7 +147,7 @@ def _wait_flowing(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     return wait_until(observe, done, request.bounds, _progress, tolerated=(Transient, NoAnswer))
 
 
-def _wait_copied(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
+def _wait_replicated(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     """Flows have copied everything (by offset, or by the last record: a hint that the barrier proves later)."""
     side = request.groups_on
     patience = Patience(request.groups_timeout, request.groups_stall)
@@ -153,14 +155,22 @@ def _wait_copied(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     failed = _FailedSince(("source",))
 
     def observe() -> dict[str, Any]:
-        looks = pair.look_at_flows()
-        missing = [f"{look.name}: {problem}" for look in looks for problem in look.problems]
-        missing += [text for look in looks for text in _uncopied(look)]
-        groups = {side: _group_looks(pair, side)} if side else {}
-        unread = {name: text for name, look in groups.get(side, {}).items() if (text := _unread(name, side, look))}
-        view = _view([(look, _flow_finding(look, look, set())) for look in looks], groups, [*missing, *unread.values()])
+        observations = pair.observe_flows()
+        missing = [f"{observation.name}: {problem}" for observation in observations for problem in observation.problems]
+        missing += [text for observation in observations for text in _unreplicated(observation)]
+        groups = {side: _group_statuses(pair, side)} if side else {}
+        unread = {
+            name: text
+            for name, observation in groups.get(side, {}).items()
+            if (text := _unread(name, side, observation))
+        }
+        view = _view(
+            [(observation, _flow_finding(observation, observation, set())) for observation in observations],
+            groups,
+            [*missing, *unread.values()],
+        )
         view["copied"] = not missing
-        view["hopeless"] = failed.hopeless(looks, _progress(view)[0], time.monotonic()) if missing else ""
+        view["hopeless"] = failed.hopeless(observations, _progress(view)[0], time.monotonic()) if missing else ""
         waits = bool(missing) or (bool(unread) and not _given_up(patience, groups[side], unread))
         view["waits"] = waits and not view["hopeless"]
         return view
@@ -168,14 +178,14 @@ def _wait_copied(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     return wait_until(observe, lambda view: not view["waits"], request.bounds, _progress)
 
 
-def _given_up(patience: Patience, looks: Mapping[str, GroupLook], unread: Mapping[str, str]) -> bool:
+def _given_up(patience: Patience, observations: Mapping[str, GroupStatus], unread: Mapping[str, str]) -> bool:
     """Whether groups that have not read to the end are waited for no longer; says what is waited for, and why not.
 
     What such a group has not read, the barrier translates (R13): waiting only spares the translation.
     """
     if not patience.begun:
         _tell(f"waits for {'; '.join(list(unread.values())[:3])}")
-    reason = patience.over({name: looks[name].commits for name in unread}, time.monotonic())
+    reason = patience.over({name: observations[name].commits for name in unread}, time.monotonic())
     if reason:
         _tell(f"goes on, {reason}: {'; '.join(list(unread.values())[:3])}. The barrier decides about these groups.")
     return bool(reason)
@@ -187,7 +197,7 @@ def _tell(text: str) -> None:
     sys.stderr.flush()
 
 
-_WAITS = {"none": _once, "flowing": _wait_flowing, "copied": _wait_copied}
+_WAITS = {"none": _once, "flowing": _wait_flowing, "copied": _wait_replicated}
 
 
 def _progress(view: dict[str, Any]) -> Any:
@@ -196,60 +206,77 @@ def _progress(view: dict[str, Any]) -> Any:
 
 
 def judged_flows(
-    pair: Pair, before: list[FlowLook], moving_limit: float = _MOVING_LIMIT
-) -> list[tuple[FlowLook, Finding]]:
+    pair: Pair, before: list[FlowObservation], moving_limit: float = _MOVING_LIMIT
+) -> list[tuple[FlowObservation, Finding]]:
     """Each flow and whether it is alive; where movement is the evidence, by further looks for ``moving_limit`` s.
 
     A partition that moved, or had nothing to move, in any look is not looked at again.
     """
-    after, done = list(before), [_alive(look, look) for look in before]
+    after, done = list(before), [_alive(observation, observation) for observation in before]
     until = time.monotonic() + moving_limit
     while True:
         judged = [(new, _flow_finding(old, new, known)) for old, new, known in zip(before, after, done, strict=True)]
         # A further look helps only where movement is the evidence.
         pending = [
             number
-            for number, (look, finding) in enumerate(judged)
-            if finding.verdict != PROVEN and not look.away and _uncopied(look) and len(done[number]) < len(look.facts)
+            for number, (observation, finding) in enumerate(judged)
+            if finding.verdict != PROVEN
+            and not observation.away
+            and _unreplicated(observation)
+            and len(done[number]) < len(observation.facts)
         ]
         if not pending or time.monotonic() >= until:
             return judged
         time.sleep(_STEP)
         for number in pending:
-            after[number] = pair.look_again(after[number], set(after[number].facts) - done[number])
+            after[number] = pair.observe_again(after[number], set(after[number].facts) - done[number])
             done[number] |= _alive(before[number], after[number])
 
 
-def _alive(before: FlowLook, after: FlowLook) -> set[Partition]:
+def _alive(before: FlowObservation, after: FlowObservation) -> set[Partition]:
     return {key for key, facts in after.facts.items() if alive(before.facts.get(key, facts), facts).verdict == PROVEN}
 
 
 def _flowing_view(pair: Pair, moving_limit: float, failed: _FailedSince | None = None) -> dict[str, Any]:
-    judged = judged_flows(pair, pair.look_at_flows(), moving_limit)
-    groups = on_each(pair.kafka, lambda alias: _group_looks(pair, alias)) if pair.groups else {}
-    missing = [f"{look.name}: {finding.reason}" for look, finding in judged if finding.verdict != PROVEN]
-    missing += [f"{look.name}: {problem}" for look, _finding in judged for problem in look.problems]
+    judged = judged_flows(pair, pair.observe_flows(), moving_limit)
+    groups = on_each(pair.kafka, lambda alias: _group_statuses(pair, alias)) if pair.groups else {}
+    missing = [f"{observation.name}: {finding.reason}" for observation, finding in judged if finding.verdict != PROVEN]
+    missing += [
+        f"{observation.name}: {problem}" for observation, _finding in judged for problem in observation.problems
+    ]
     missing += _missing_replicas(pair)
-    missing += [f"{look.name}: {text}" for look, _finding in judged for text in look.connectors["source"].unsound]
-    missing += [text for look, _finding in judged for text in _intruders(pair, look)]
+    missing += [
+        f"{observation.name}: {text}"
+        for observation, _finding in judged
+        for text in observation.connectors["source"].unsafe_settings
+    ]
+    missing += [text for observation, _finding in judged for text in _foreign_writes(pair, observation)]
     view = _view(judged, groups, list(dict.fromkeys(missing)))
-    view["hopeless"] = failed.hopeless([look for look, _finding in judged], None, time.monotonic()) if failed else ""
+    view["hopeless"] = (
+        failed.hopeless([observation for observation, _finding in judged], None, time.monotonic()) if failed else ""
+    )
     return view
 
 
-def _intruders(pair: Pair, look: FlowLook) -> list[str]:
-    if look.away:
+def _foreign_writes(pair: Pair, observation: FlowObservation) -> list[str]:
+    if observation.away:
         return []
-    texts = [f"{look.name}: {text}" for text in foreign_records(pair, look, pair.spec.accepted_foreign)]
+    texts = [
+        f"{observation.name}: {text}" for text in foreign_records(pair, observation, pair.spec.accepted_foreign_writers)
+    ]
     if pair.naming.policy == "identity":
-        texts += pair.unless_away(lambda: _against(pair, look), f"{look.name}: whether something copies back")
-        texts += [f"{look.name}: {text}" for text in circling(pair, look.source, look.target)]
+        texts += pair.unless_away(
+            lambda: _against(pair, observation), f"{observation.name}: whether something copies back"
+        )
+        texts += [
+            f"{observation.name}: {text}" for text in replication_loop(pair, observation.source, observation.target)
+        ]
     return texts
 
 
-def _against(pair: Pair, look: FlowLook) -> list[str]:
-    running = pair.against(look.source, look.target)
-    return [f"{look.name}: {name} copies back what {look.name} copies; stop it" for name in running]
+def _against(pair: Pair, observation: FlowObservation) -> list[str]:
+    running = pair.against(observation.source, observation.target)
+    return [f"{observation.name}: {name} copies back what {observation.name} copies; stop it" for name in running]
 
 
 def _missing_replicas(pair: Pair) -> list[str]:
@@ -271,29 +298,29 @@ def _missing_replicas(pair: Pair) -> list[str]:
     return absent
 
 
-def _group_looks(pair: Pair, alias: str) -> dict[str, GroupLook]:
-    return pair.look_groups(alias, [name for name, count in pair.partitions(alias).items() if count is not None])
+def _group_statuses(pair: Pair, alias: str) -> dict[str, GroupStatus]:
+    return pair.observe_groups(alias, [name for name, count in pair.partitions(alias).items() if count is not None])
 
 
-def _uncopied(look: FlowLook) -> list[str]:
+def _unreplicated(observation: FlowObservation) -> list[str]:
     texts = []
-    for (topic, partition), facts in sorted(look.facts.items()):
+    for (topic, partition), facts in sorted(observation.facts.items()):
         finding = drained(facts)
-        if finding.verdict != PROVEN and not facts.tail_copied:
-            texts.append(f"{look.name} {topic}-{partition}: {finding.reason}")
+        if finding.verdict != PROVEN and not facts.tail_replicated:
+            texts.append(f"{observation.name} {topic}-{partition}: {finding.reason}")
         if open_transaction(facts):
             texts.append(
-                f"{look.name} {topic}-{partition}: an open transaction holds back {open_transaction(facts)} offsets"
+                f"{observation.name} {topic}-{partition}: an open transaction holds back {open_transaction(facts)} offsets"
             )
     return texts
 
 
-def _unread(group: str, alias: str, look: GroupLook) -> str:
+def _unread(group: str, alias: str, observation: GroupStatus) -> str:
     """What a group with members has not read, or ""; one without members cannot read, so nothing waits for it."""
-    behind = [key for key, done in sorted(look.read_to_end.items()) if done is not True]
-    if not behind or look.state in ("EMPTY", "DEAD"):
+    behind = [key for key, done in sorted(observation.read_to_end.items()) if done is not True]
+    if not behind or observation.state in ("EMPTY", "DEAD"):
         return ""
-    named = [f"{topic}-{number}: {_distance(look.left.get((topic, number)))}" for topic, number in behind[:3]]
+    named = [f"{topic}-{number}: {_distance(observation.left.get((topic, number)))}" for topic, number in behind[:3]]
     more = f", and {len(behind) - 3} more" if len(behind) > 3 else ""
     return f'group "{group}" on {alias} has not read {len(behind)} partitions to the end ({", ".join(named)}{more})'
 
@@ -302,7 +329,7 @@ def _distance(offsets: int | None) -> str:
     return "no committed offset" if offsets is None else f"{offsets} offsets before the end"
 
 
-def _flow_finding(before: FlowLook, after: FlowLook, moved: Collection[Partition]) -> Finding:
+def _flow_finding(before: FlowObservation, after: FlowObservation, moved: Collection[Partition]) -> Finding:
     """One verdict for a flow: connectors, every partition, and the heartbeat. RUNNING alone proves nothing.
 
     ``moved``: partitions that were alive in a look between the two.
@@ -312,7 +339,7 @@ def _flow_finding(before: FlowLook, after: FlowLook, moved: Collection[Partition
     source = after.connectors["source"]
     if source.state is None:
         return Finding(REFUTED, f'the connector "{source.name}" does not exist')
-    failed = [look for look in after.connectors.values() if look.failed]
+    failed = [observation for observation in after.connectors.values() if observation.failed]
     if failed:
         return Finding(REFUTED, failed_text(failed[0].name, failed[0].failures))
     if source.state != "RUNNING":
@@ -352,38 +379,43 @@ def _still(facts: PartitionFacts) -> Finding:
 
 
 def _view(
-    judged: list[tuple[FlowLook, Finding]], groups: Mapping[str, Mapping[str, GroupLook]], missing: list[str]
+    judged: list[tuple[FlowObservation, Finding]], groups: Mapping[str, Mapping[str, GroupStatus]], missing: list[str]
 ) -> dict[str, Any]:
     """Plain data: what playbooks and people read."""
-    verdicts = [finding.verdict for _look, finding in judged]
+    verdicts = [finding.verdict for _observation, finding in judged]
     if missing and all(verdict == PROVEN for verdict in verdicts):
         verdicts.append(UNKNOWN)
     return {
         "verdict": combine(verdicts),
         "missing": missing,
         "unlisted": [
-            {"group": name, "alias": alias, "topics": list(look.unlisted)}
-            for alias, looks in groups.items()
-            for name, look in looks.items()
-            if look.unlisted
+            {"group": name, "alias": alias, "topics": list(observation.undeclared_topics)}
+            for alias, observations in groups.items()
+            for name, observation in observations.items()
+            if observation.undeclared_topics
         ],
-        "out_of_scope": [row for looks in groups.values() for look in looks.values() for row in look.out_of_scope],
-        "flows": [flow_row(look, finding) for look, finding in judged],
+        "out_of_scope": [
+            row
+            for observations in groups.values()
+            for observation in observations.values()
+            for row in observation.out_of_scope
+        ],
+        "flows": [flow_row(observation, finding) for observation, finding in judged],
         "groups": [
             row
-            for alias, looks in groups.items()
-            for name, look in looks.items()
-            for row in group_rows(alias, name, look)
+            for alias, observations in groups.items()
+            for name, observation in observations.items()
+            for row in group_rows(alias, name, observation)
         ],
     }
 
 
-def flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
+def flow_row(observation: FlowObservation, finding: Finding) -> dict[str, Any]:
     """A flow as plain data."""
-    takes = {one.kind: one for one in look.connectors["source"].filters}
+    takes = {one.kind: one for one in observation.connectors["source"].filters}
     partitions = []
-    for (topic, partition), facts in sorted(look.facts.items()):
-        state, fits = drained(facts), Finding(UNKNOWN, look.away) if look.away else healthy(facts)
+    for (topic, partition), facts in sorted(observation.facts.items()):
+        state, fits = drained(facts), Finding(UNKNOWN, observation.away) if observation.away else healthy(facts)
         partitions.append(
             {
                 "topic": topic,
@@ -391,7 +423,7 @@ def flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
                 "taken": takes["topics"].takes(topic) if takes else None,
                 "start": facts.start,
                 "end": facts.end,
-                "copied": facts.copied,
+                "copied": facts.last_replicated_offset,
                 "lag": lag(facts),
                 "replica_end": facts.replica_end,
                 "drained": state.verdict,
@@ -402,14 +434,14 @@ def flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
         )
     lags = [row["lag"] for row in partitions]
     return {
-        "name": look.name,
-        "source": look.source,
-        "target": look.target,
+        "name": observation.name,
+        "source": observation.source,
+        "target": observation.target,
         "verdict": finding.verdict,
         "reason": finding.reason,
-        "final": look.connectors["source"].final,
-        "lag": None if look.away or not lags or None in lags else sum(lags),
-        "heartbeat_age_s": None if look.heartbeat_age is None else round(look.heartbeat_age, 1),
+        "final": observation.connectors["source"].final,
+        "lag": None if observation.away or not lags or None in lags else sum(lags),
+        "heartbeat_age_s": None if observation.heartbeat_age is None else round(observation.heartbeat_age, 1),
         "connectors": [
             {
                 "name": part.name,
@@ -419,24 +451,24 @@ def flow_row(look: FlowLook, finding: Finding) -> dict[str, Any]:
                 "failures": list(part.failures),
                 "largest_record": part.largest_record if part.part == "source" else None,
             }
-            for part in look.connectors.values()
+            for part in observation.connectors.values()
         ],
         "partitions": partitions,
     }
 
 
-def group_rows(alias: str, group: str, look: GroupLook) -> list[dict[str, Any]]:
+def group_rows(alias: str, group: str, observation: GroupStatus) -> list[dict[str, Any]]:
     """Where a group stands on one side, as plain data."""
     return [
         {
             "group": group,
             "alias": alias,
-            "state": look.state,
-            "members": look.members,
+            "state": observation.state,
+            "members": observation.members,
             "topic": key[0],
             "partition": key[1],
-            "commit": look.commits.get(key),
+            "commit": observation.commits.get(key),
             "read_to_end": done,
         }
-        for key, done in sorted(look.read_to_end.items())
+        for key, done in sorted(observation.read_to_end.items())
     ]

@@ -30,7 +30,7 @@ from ..._kafka.records import Record, data_records, first_data_record
 from ..._kafka.topics import describe, log_ranges
 from ..connections.engines import Opened
 from .offset_syncs import Syncs
-from .pair import ISOLATION, LastRecords, Partition, Sight, given, heartbeat_age
+from .pair import ISOLATION, LastRecords, PairSnapshot, Partition, heartbeat_age, unwrap
 
 __all__ = ["Survivor"]
 
@@ -45,14 +45,19 @@ class Survivor:
     """
 
     def __init__(
-        self, pair: PairSpec, flow: tuple[str, str], journal: JournalFacts, opened: Opened, sight: Sight | None = None
+        self,
+        pair: PairSpec,
+        flow: tuple[str, str],
+        journal: JournalFacts,
+        opened: Opened,
+        snapshot: PairSnapshot | None = None,
     ) -> None:
         self.x, self.y = flow
         self.topics, self.groups, self.naming = list(pair.topics), list(pair.groups), pair.naming
         self._declared = pair.group_topics
         self._ids: Mapping[str, str] = journal.topic_ids.get(self.y, {})
         self._offset_syncs_start: Mapping[str, int] = journal.offset_syncs_start.get(flow_name(*flow), {})
-        self._opened, self._sight = opened, sight
+        self._opened, self._snapshot = opened, snapshot
         self.kafka, self.engine = self._opened.kafka[self.y], self._opened.engine
         self.tenures = tenures(journal.cuts, self.x, self.y) if self.naming.policy == "identity" else []
 
@@ -106,22 +111,25 @@ class Survivor:
     def ranges(self, isolation: str = ISOLATION) -> dict[Partition, tuple[int, int]]:
         """Log start and end (last stable offset) of every partition on Y."""
         keys = {(name, index) for name, state in self.states.items() for index in range(state.partitions)}
-        if self._sight is not None and isolation == ISOLATION:
-            return self._sight.ranges(self.y, keys)
+        if self._snapshot is not None and isolation == ISOLATION:
+            return self._snapshot.ranges(self.y, keys)
         return log_ranges(self.kafka, keys, isolation)
 
     # ---- the flow
 
-    def look(self) -> FlowState:
+    def observe(self) -> FlowState:
         """The flow X->Y as its engine on Y reports it."""
-        if self._sight is None:
+        if self._snapshot is None:
             return self.engine.observe(self.x, self.y)
-        return given(self._sight.engines[self.x, self.y])
+        return unwrap(self._snapshot.engines[self.x, self.y])
 
-    def tails(self, look: FlowState) -> dict[Partition, Tail]:
+    def tails(self, observation: FlowState) -> dict[Partition, Tail]:
         """Every partition on Y; of the replicas, how far they were copied."""
-        copied = {self.replica(key): at for key, at in look.copied.items()}
-        return {key: Tail(start, end, copied.get(key), self._floor(key)) for key, (start, end) in self.ranges().items()}
+        last_replicated_offset = {self.replica(key): at for key, at in observation.last_replicated_offset.items()}
+        return {
+            key: Tail(start, end, last_replicated_offset.get(key), self._floor(key))
+            for key, (start, end) in self.ranges().items()
+        }
 
     def _floor(self, key: Partition) -> int:
         return self.tenures[-1].first(self.y, key) if self.tenures else 0
@@ -227,8 +235,8 @@ class Survivor:
 
     def commits(self) -> tuple[dict[str, Any], dict[str, dict[Partition, int]]]:
         """State and commits of every group on Y."""
-        if self._sight is not None:
-            return given(self._sight.groups[self.y])
+        if self._snapshot is not None:
+            return unwrap(self._snapshot.groups[self.y])
         return kafka_groups.describe(self.kafka, self.groups), kafka_groups.positions(self.kafka, self.groups)
 
     def topics_of(self, group: str) -> list[str]:
@@ -240,12 +248,14 @@ class Survivor:
         if self.engine.application:
             return None
         topic = self.naming.heartbeats(self.x)
-        return heartbeat_age(self.kafka, topic) if self._sight is None else self._sight.heartbeat_age(self.y, topic)
+        return (
+            heartbeat_age(self.kafka, topic) if self._snapshot is None else self._snapshot.heartbeat_age(self.y, topic)
+        )
 
     def last_records(
         self, keys: set[Partition], ranges: Mapping[Partition, tuple[int, int]]
     ) -> dict[Partition, Record]:
         """The last data record of each of these partitions that has one."""
-        last = LastRecords(self._opened.kafka) if self._sight is None else self._sight.last
+        last = LastRecords(self._opened.kafka) if self._snapshot is None else self._snapshot.last
         found = last.of(self.y, {key: ranges[key] for key in keys})
         return {key: record for key, record in found.items() if record is not None}

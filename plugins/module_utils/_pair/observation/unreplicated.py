@@ -21,10 +21,10 @@ from ..._core.offsets.unreplicated import (
     Place,
     Range,
     Seen,
-    Uncopied,
+    Unreplicated,
     behind,
     bounded,
-    never_copied,
+    never_replicated,
     nothing,
     place,
     placed,
@@ -33,9 +33,9 @@ from ..._core.offsets.unreplicated import (
 from ..._kafka.client import Kafka
 from ..._kafka.records import RangeRead, Reading, Record, last_data_records, read_ranges
 from ..._kafka.topics import log_ranges, offsets_at
-from .pair import ISOLATION, FlowLook, Pair, Partition
+from .pair import ISOLATION, FlowObservation, Pair, Partition
 
-__all__ = ["Budget", "Uncopied", "uncopied"]
+__all__ = ["Budget", "Unreplicated", "unreplicated"]
 
 _NOT_FOUND = (
     "the replica's last record was not found on the source: expired, compacted, without a timestamp there, or somebody"
@@ -58,7 +58,7 @@ class Budget:
 _BUDGET = Budget()
 
 
-def uncopied(pair: Pair, look: FlowLook, budget: Budget = _BUDGET) -> dict[Partition, Uncopied]:
+def unreplicated(pair: Pair, observation: FlowObservation, budget: Budget = _BUDGET) -> dict[Partition, Unreplicated]:
     """Of each source partition, the records below its end that the replica lacks.
 
     The order of looking decides. The source's end E is taken first, the replica's end R afterwards, and counted is what
@@ -71,7 +71,7 @@ def uncopied(pair: Pair, look: FlowLook, budget: Budget = _BUDGET) -> dict[Parti
     armed behind it, so content tells where the replica ends, as with the other policy; a tail that was never carried
     over is not found on the source, and the range says so.
     """
-    return _Comparison(pair, look, budget).rows()
+    return _Comparison(pair, observation, budget).rows()
 
 
 class _Reader:
@@ -98,17 +98,17 @@ class _Comparison:
     """One comparison of the logs of a flow."""
 
     pair: Pair
-    look: FlowLook
+    observation: FlowObservation
     budget: Budget
     _reasons: dict[Partition, str] = field(default_factory=dict)
     _reads: dict[Partition, RangeRead] = field(default_factory=dict)
 
-    def rows(self) -> dict[Partition, Uncopied]:
-        source, facts = self.pair.kafka[self.look.source], self.look.facts
+    def rows(self) -> dict[Partition, Unreplicated]:
+        source, facts = self.pair.kafka[self.observation.source], self.observation.facts
         logs = {key: _log(facts[key], span) for key, span in log_ranges(source, facts, ISOLATION).items()}
         replicas = self._replicas()
         written = {key: replicas[key] for key in logs if replicas.get(key, (0, 0))[1] > 0}
-        waiting = [key for key, log in logs.items() if not _all_copied(facts[key], log, key in written)]
+        waiting = [key for key, log in logs.items() if not _all_replicated(facts[key], log, key in written)]
         last = self._last({key: written[key] for key in waiting if key in written})
         seen, found = self._search(logs, waiting, set(written), last)
         held = self._held(logs, seen, found, written)
@@ -119,27 +119,27 @@ class _Comparison:
             elif key in written:
                 rows[key] = unplaced(key, logs[key], seen[key], self._reasons[key])
             else:
-                rows[key] = never_copied(key, logs[key], seen[key])
+                rows[key] = never_replicated(key, logs[key], seen[key])
         return rows
 
     def _renamed(self, key: Partition) -> Partition:
-        return self.pair.naming.replica(self.look.source, key[0]), key[1]
+        return self.pair.naming.replica(self.observation.source, key[0]), key[1]
 
     def _replicas(self) -> dict[Partition, Range]:
         """Logs of the replicas that exist, by source partition."""
-        renamed = {key: self._renamed(key) for key in self.look.facts}
+        renamed = {key: self._renamed(key) for key in self.observation.facts}
         topics = {topic for topic, _index in renamed.values()}
-        if set(renamed.values()) - self.pair.existing(self.look.target, topics):
+        if set(renamed.values()) - self.pair.existing(self.observation.target, topics):
             # One may have appeared, with all of its records, since the pair first looked.
             self.pair.refresh()
-        there = self.pair.existing(self.look.target, topics) & set(renamed.values())
-        spans = log_ranges(self.pair.kafka[self.look.target], there, ISOLATION)
+        there = self.pair.existing(self.observation.target, topics) & set(renamed.values())
+        spans = log_ranges(self.pair.kafka[self.observation.target], there, ISOLATION)
         return {key: spans[new] for key, new in renamed.items() if new in spans}
 
     def _last(self, replicas: Mapping[Partition, Range]) -> dict[Partition, Record | None]:
         """The last data record of each replica, by source partition."""
         spans = {self._renamed(key): span for key, span in replicas.items()}
-        found = last_data_records(self.pair.kafka[self.look.target], spans, ISOLATION)
+        found = last_data_records(self.pair.kafka[self.observation.target], spans, ISOLATION)
         return {key: found[self._renamed(key)] for key in replicas}
 
     # ---- the source
@@ -152,7 +152,7 @@ class _Comparison:
         last: Mapping[Partition, Record | None],
     ) -> tuple[dict[Partition, Seen], dict[Partition, Place]]:
         """What was read of the source for each partition, and where on it the replica ends, if that is found."""
-        kafka = self.pair.kafka[self.look.source]
+        kafka = self.pair.kafka[self.observation.source]
         reader = _Reader(kafka, self.budget)
         wanted = {key: record for key, record in last.items() if record is not None and has_time(record)}
         stamps = {key: record.timestamp for key, record in wanted.items() if record.timestamp is not None}
@@ -164,11 +164,11 @@ class _Comparison:
             for key in waiting
             if key not in wanted
         }
-        reads = self._reads = reader.read({**spans, **rest}, {key: logs[key].copied for key in spans})
+        reads = self._reads = reader.read({**spans, **rest}, {key: logs[key].last_replicated_offset for key in spans})
         seen, found = {}, dict[Partition, Place]()
         for key, read in reads.items():
-            marks, ends = fingerprints(read.records, [wanted[key]] if key in spans else [])
-            seen[key] = _seen(read, marks)
+            digests, ends = fingerprints(read.records, [wanted[key]] if key in spans else [])
+            seen[key] = _seen(read, digests)
             # A timestamp tells where the original lies, unless it is the time of copying.
             if key in spans and not _untimed(read.records, wanted[key]):
                 one = place(logs[key], seen[key], ends[0], spans[key][0])
@@ -198,7 +198,7 @@ class _Comparison:
         parts = {key: behind(logs[key], seen[key], one) for key, one in found.items()}
         stamps = {key: [seen[key].stamps[index] for index in part] for key, part in parts.items() if part}
         oldest = {key: min(known) for key, all_of in stamps.items() if (known := _known(all_of))}
-        kafka = self.pair.kafka[self.look.target]
+        kafka = self.pair.kafka[self.observation.target]
         at = offsets_at(kafka, {self._renamed(key): stamp for key, stamp in oldest.items()})
         spans = {key: (at[self._renamed(key)], replicas[key][1]) for key in oldest}
         reads = _Reader(kafka, self.budget).read(
@@ -225,10 +225,16 @@ def _known(stamps: Iterable[int | None]) -> list[int]:
 def _log(facts: PartitionFacts, span: Range) -> Log:
     start, end = span
     # Past the end: the topic was truncated or created again, and N is about another log.
-    return Log(start, end, facts.copied if facts.copied is not None and facts.copied < end else None)
+    return Log(
+        start,
+        end,
+        facts.last_replicated_offset
+        if facts.last_replicated_offset is not None and facts.last_replicated_offset < end
+        else None,
+    )
 
 
-def _all_copied(facts: PartitionFacts, log: Log, written: bool) -> bool:
+def _all_replicated(facts: PartitionFacts, log: Log, written: bool) -> bool:
     """Does what the flow has noted say so? Then nothing needs to be read, unless the replica was never written."""
     data_after = facts.data_after if facts.end == log.end else None
     now = replace(facts, start=log.start, end=log.end, data_after=data_after)
@@ -246,11 +252,11 @@ def _share(source: Sequence[Record], replica: Sequence[Record]) -> bool:
     return not set(left).isdisjoint(right)
 
 
-def _seen(read: RangeRead, marks: Sequence[bytes]) -> Seen:
+def _seen(read: RangeRead, fingerprints: Sequence[bytes]) -> Seen:
     return Seen(
         read.start,
         read.reached,
         [record.offset for record in read.records],
-        marks,
+        fingerprints,
         [record.timestamp for record in read.records],
     )

@@ -30,7 +30,7 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
     # Read first: the settle time of the groups runs while the connectors stop.
     first = FirstObservation(pair)
     claim = request.claim
-    run = require_holder(first.state, claim.run or "", claim.turn, after_end=False)
+    run = require_holder(first.state, claim.run or "", claim.holder_generation, after_end=False)
     wanted = request.translation(run)
     for alias in (wanted.leave, wanted.enter):
         request.pair.require_alias(alias)

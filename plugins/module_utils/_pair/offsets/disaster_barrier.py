@@ -18,7 +18,7 @@ from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
 from ..._core.journal.ownership import Claim
 from ..._core.journal.state import JournalState
-from ..._core.offsets.disaster import Prepared, Tail, compacted, guarded, loss_lines, predicted_loss, survived
+from ..._core.offsets.disaster import PresyncedOffset, Tail, compacted, guarded, loss_lines, predicted_loss, survived
 from ..._core.offsets.positions import Position
 from ..._core.offsets.skipped_records import skip_lines, skip_rows, total
 from ..._core.offsets.tenures import nested
@@ -31,12 +31,12 @@ from ..connections.engines import Opened, open_pair
 from ..journal.copies import read_state
 from ..journal.phases import note_phase
 from ..observation.leaving import wait_for_members_to_leave
-from ..observation.pair import Partition, Sight, by_topic
+from ..observation.pair import PairSnapshot, Partition, by_topic
 from ..observation.probe import probe
 from ..observation.resends import Resends
 from ..observation.surviving_cluster import Survivor
 from .evidence import by_group, preexisting_higher_offsets
-from .presynced import prepared_positions
+from .presynced import presynced_offsets
 from .requests import DisasterRequest
 
 __all__ = ["disaster", "survey"]
@@ -80,12 +80,14 @@ def disaster(request: DisasterRequest, check: bool) -> Result:
     return found
 
 
-def survey(request: DisasterRequest, journal: JournalFacts, opened: Opened, sight: Sight | None) -> dict[str, Any]:
+def survey(
+    request: DisasterRequest, journal: JournalFacts, opened: Opened, snapshot: PairSnapshot | None
+) -> dict[str, Any]:
     """What a disaster now would find: ``details``, ``ages``, ``loss``, ``active_groups``. Writes nothing.
 
     ``sight``: what was just seen of the surviving side; without it that is asked.
     """
-    survivor = Survivor(request.pair, (request.leave, request.enter), journal, opened, sight)
+    survivor = Survivor(request.pair, (request.leave, request.enter), journal, opened, snapshot)
     survivor.read_ahead()
     return _Search(survivor, request, journal, True).run().extra
 
@@ -122,7 +124,7 @@ def _stop(survivor: Survivor, request: DisasterRequest, check: bool) -> Result:
     if stopped.failure is None or identity or check:
         return stopped
     # Only the copying may still be ending: MirrorMaker 2's own group sync must not write here any more (R10).
-    checkpoints = survivor.look().connectors["checkpoint"]
+    checkpoints = survivor.observe().connectors["checkpoint"]
     if checkpoints.state is None or checkpoints.final:
         stopped.warnings.append(
             f"The flow has not stopped yet, its progress is a lower bound: {stopped.failure.message}"
@@ -148,23 +150,23 @@ class _Search:
     def read_ahead(self) -> None:
         """What the flow's stop does not change, or makes newer at most: an older one is lower, never wrong."""
         self._survivor.read_ahead()
-        self._prepared  # noqa: B018 - read now
+        self._presynced  # noqa: B018 - read now
 
     @cached_property
-    def _prepared(self) -> dict[str, dict[Partition, Prepared]]:
+    def _presynced(self) -> dict[str, dict[Partition, PresyncedOffset]]:
         survivor, pair = self._survivor, self._request.pair
         ids = {name: state.topic_id for name, state in survivor.states.items()}
-        return prepared_positions(survivor.kafka, pair.state_topic, pair.name, survivor.y, ids)
+        return presynced_offsets(survivor.kafka, pair.state_topic, pair.name, survivor.y, ids)
 
     def run(self) -> Result:
         """Everything that is known, as of now."""
         survivor = self._survivor
         if not self._check:
             wait_for_members_to_leave({survivor.y: survivor.kafka}, survivor.groups, self._request.members)
-        look = survivor.look()
+        observation = survivor.observe()
         if survivor.naming.policy == "identity" and not self._check:
             self._require_decided()
-        tails = survivor.tails(look)
+        tails = survivor.tails(observation)
         replicas = {survivor.replica((name, index)) for name, index in self._originals()}
         ranges = {key: (tail.start, tail.end) for key, tail in tails.items()}
         last = survivor.last_records(replicas, ranges)
@@ -249,7 +251,7 @@ class _Search:
     # ---- positions
 
     def _rows(self, tails: Mapping[Partition, Tail], commits: Mapping[str, Any]) -> list[dict[str, Any]]:
-        survivor, prepared = self._survivor, self._prepared
+        survivor, presynced = self._survivor, self._presynced
         rows = []
         index = by_topic(tails)
         for group in survivor.groups:
@@ -258,10 +260,10 @@ class _Search:
             replicas = {survivor.replica((name, 0))[0] for name in topics}
             for key in (key for name in sorted(topics | replicas) for key in index.get(name, ())):
                 original, replica = key[0] in topics, key[0] in replicas
-                claims = [prepared[group][key]] if key in prepared.get(group, {}) else []
+                claims = [presynced[group][key]] if key in presynced.get(group, {}) else []
                 claims += [own[key]] if original and key in own else []
                 place = survivor.place(group, key)
-                claims += [Prepared(place.other, 0.0)] if place.other is not None else []
+                claims += [PresyncedOffset(place.other, 0.0)] if place.other is not None else []
                 seen = survivor.checkpointed(group, key) if replica else None
                 position = self._position(key, tails[key], seen, claims, replica)
                 row = {
@@ -283,7 +285,9 @@ class _Search:
                 rows.append(row)
         return rows
 
-    def _position(self, key: Partition, tail: Tail, seen: Any, claims: list[Prepared], is_replica: bool) -> Position:
+    def _position(
+        self, key: Partition, tail: Tail, seen: Any, claims: list[PresyncedOffset], is_replica: bool
+    ) -> Position:
         position = survived(tail, seen, claims)
         if not is_replica or position.method == "empty":
             return position
@@ -299,11 +303,11 @@ class _Search:
             return replace(position, quality=quality, hazards=(*position.hazards, hazard))
         return position
 
-    def _own(self, group: str) -> dict[Partition, Prepared]:
+    def _own(self, group: str) -> dict[Partition, PresyncedOffset]:
         """What the journal noted of the group when the applications last left Y."""
         found = {}
         for topic, parts in self._journal.trusted_offsets.get(group, {}).items():
-            found.update({(topic, int(index)): Prepared(int(offset), 0.0) for index, offset in parts.items()})
+            found.update({(topic, int(index)): PresyncedOffset(int(offset), 0.0) for index, offset in parts.items()})
         return found
 
     def _ages(self, rows: list[dict[str, Any]]) -> dict[str, float | None]:
@@ -334,19 +338,19 @@ class _Search:
             exact[key] = survivor.last_source(key, record)
             newest[key] = None if record is None or record.timestamp is None else record.timestamp / 1000.0
             upstream[key] = seen.get(replica, 0)
-        beat = survivor.heartbeat_age()
-        return predicted_loss(by_source, upstream, exact, newest, beat, time.time())
+        heartbeat = survivor.heartbeat_age()
+        return predicted_loss(by_source, upstream, exact, newest, heartbeat, time.time())
 
     def _facts(self, tails: Mapping[Partition, Tail], positions: list[dict[str, Any]], loss: Any) -> dict[str, Any]:
         """What cannot be read again later. Nothing is known of X's own ends and positions."""
         survivor = self._survivor
-        copied = {key: tails[survivor.replica(key)].copied for key in self._originals()}
+        last_replicated_offset = {key: tails[survivor.replica(key)].last_replicated_offset for key in self._originals()}
         return {
             "disaster": True,
-            "copied": nested(copied),
+            "copied": nested(last_replicated_offset),
             "starts": {},
             # Where the copied part of X ends: what lies behind is its tail.
-            "ends": nested({key: at + 1 for key, at in copied.items() if at is not None}),
+            "ends": nested({key: at + 1 for key, at in last_replicated_offset.items() if at is not None}),
             "cut": nested({key: tail.end for key, tail in tails.items() if key[0] in survivor.topics}),
             "positions": {},
             "entered": positions,
@@ -360,7 +364,7 @@ def _settle(rows: list[dict[str, Any]]) -> float:
     return min(_LATE_AT_MOST, _LATE_PER_GROUP * len({row["group"] for row in rows})) if below else 0.0
 
 
-def _as_of(position: Position, seen: Any, claims: list[Prepared]) -> float | None:
+def _as_of(position: Position, seen: Any, claims: list[PresyncedOffset]) -> float | None:
     """When the evidence for a position was true; None: nobody knows, or there is none."""
     times = [seen.time] if seen is not None and position.method in ("checkpoint", "first_copy", "stay") else []
     times += [one.time for one in claims if one.offset == position.offset and one.time]

@@ -19,13 +19,13 @@ from ..._core.offsets.skipped_records import skipped_in, total
 from ..._core.offsets.translation import Translated
 from ..._core.verdict import PROVEN
 from ..connections.clusters import both
-from ..observation.pair import FlowLook, GroupLook, Pair, Partition, Sight, given
+from ..observation.pair import FlowObservation, GroupStatus, Pair, PairSnapshot, Partition, unwrap
 
 __all__ = [
     "Evidence",
     "by_group",
     "gather",
-    "of_sight",
+    "of_snapshot",
     "preexisting_higher_offsets",
     "refused_skips",
     "row",
@@ -43,28 +43,35 @@ class Evidence:
     pair: Pair
     x: str
     y: str
-    forward: FlowLook
-    back: FlowLook | None
-    x_groups: Mapping[str, GroupLook]
-    y_groups: Mapping[str, GroupLook]
+    forward: FlowObservation
+    back: FlowObservation | None
+    x_groups: Mapping[str, GroupStatus]
+    y_groups: Mapping[str, GroupStatus]
     y_ranges: Mapping[Partition, tuple[int, int]]
 
     def final(self, key: Partition) -> bool:
         """Everything of the source partition is on the target, and nothing more will come."""
         return self.forward.connectors["source"].final and drained(self.forward.facts[key]).verdict == PROVEN
 
-    def uncopied(self, key: Partition, commit: int) -> int:
+    def unreplicated(self, key: Partition, commit: int) -> int:
         """At most so many records below ``commit`` on X are not known to be on Y; N may only be old."""
         facts = self.forward.facts[key]
         if self.final(key) or facts.data_after is False:
             return 0
-        return max(0, commit - 1 - max(-1 if facts.copied is None else facts.copied, (facts.start or 0) - 1))
+        return max(
+            0,
+            commit
+            - 1
+            - max(-1 if facts.last_replicated_offset is None else facts.last_replicated_offset, (facts.start or 0) - 1),
+        )
 
-    def known_copied(
+    def known_replicated(
         self, key: Partition, commit: int | None, position: Position, translated: Translated | None
     ) -> Position:
         """``position`` on Y, with what is processed on X but perhaps not yet copied counted as read again."""
-        late = 0 if commit is None or (translated is not None and translated.reached) else self.uncopied(key, commit)
+        late = (
+            0 if commit is None or (translated is not None and translated.reached) else self.unreplicated(key, commit)
+        )
         if not late or position.rereads is None:
             return position
         quality = "skips" if position.skips.possible else "safe"
@@ -76,8 +83,8 @@ class Evidence:
 
     def left(self, group: str, key: Partition) -> Side:
         """The group on a source partition of the flow X->Y."""
-        look, facts = self.x_groups[group], self.forward.facts[key]
-        return Side(look.commits.get(key), facts.start, facts.end, look.read_to_end.get(key))
+        observation, facts = self.x_groups[group], self.forward.facts[key]
+        return Side(observation.commits.get(key), facts.start, facts.end, observation.read_to_end.get(key))
 
     def entered(self, group: str, key: Partition) -> Side:
         """The group on a partition of Y."""
@@ -92,28 +99,31 @@ def gather(pair: Pair, x: str, y: str) -> Evidence:
     """
     x_topics = [name for name, count in pair.partitions(x).items() if count is not None]
     y_topics = [name for name, count in pair.partitions(y).items() if count is not None]
-    x_groups, y_groups = both(lambda: pair.look_groups(x, x_topics), lambda: pair.look_groups(y, y_topics))
+    x_groups, y_groups = both(lambda: pair.observe_groups(x, x_topics), lambda: pair.observe_groups(y, y_topics))
     identity = pair.naming.policy == "identity"
-    forward, back = both(lambda: pair.look(x, y), lambda: None if identity else pair.look(y, x))
+    forward, back = both(lambda: pair.observe(x, y), lambda: None if identity else pair.observe(y, x))
     return Evidence(pair, x, y, forward, back, x_groups, y_groups, pair.ranges(y, y_topics))
 
 
-def of_sight(
-    pair: Pair, sight: Sight, looks: tuple[FlowLook, FlowLook | None], groups: Mapping[str, GroupLook]
+def of_snapshot(
+    pair: Pair,
+    snapshot: PairSnapshot,
+    observations: tuple[FlowObservation, FlowObservation | None],
+    groups: Mapping[str, GroupStatus],
 ) -> Evidence:
     """As ``gather``, from what was seen of both sides at one time. ``looks``: forward and back; ``groups``: on X.
 
     Of groups on Y only their positions are told: nothing else counts there.
     """
-    forward, back = looks
+    forward, back = observations
     x, y = forward.source, forward.target
-    states, commits = given(sight.groups[y])
+    states, commits = unwrap(snapshot.groups[y])
     known = pair.partitions(y)
     there = {
-        name: GroupLook(states[name].state, {key: at for key, at in commits[name].items() if key[0] in known})
+        name: GroupStatus(states[name].state, {key: at for key, at in commits[name].items() if key[0] in known})
         for name in pair.groups
     }
-    return Evidence(pair, x, y, forward, back, groups, there, sight.ranges(y, pair.existing(y, known)))
+    return Evidence(pair, x, y, forward, back, groups, there, snapshot.ranges(y, pair.existing(y, known)))
 
 
 def row(

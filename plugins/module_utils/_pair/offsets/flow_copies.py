@@ -58,7 +58,7 @@ class FlowCopies:
     pair: Pair
     source: str
     target: str
-    copied: Mapping[Partition, int | None]
+    last_replicated_offset: Mapping[Partition, int | None]
     journal: JournalFacts
     tenure: Tenure | None = None
     read: int = 0
@@ -149,7 +149,7 @@ class FlowCopies:
         source, replica = (self._within(alias, key, log) for alias, log in logs.items())
         entered = self.target if rule is forward else self.source
         gone = 0 if self.tenure is None else self.tenure.gone_after(entered, key, logs, self.compacted(entered, key[0]))
-        return Bounds(source, replica, self.copied.get(key), syncs, gone)
+        return Bounds(source, replica, self.last_replicated_offset.get(key), syncs, gone)
 
     def _of_tenure(self, key: Partition) -> Iterable[OffsetSync]:
         syncs = self._syncs.of.get(key, ())
@@ -251,18 +251,18 @@ class FlowCopies:
 
     def _copy(self, key: Partition, bounds: Bounds, source: RangeRead, replica: RangeRead) -> Copy:
         limits = self._limits(key[0])
-        marks = fingerprints(source.records, replica.records)
+        digests = fingerprints(source.records, replica.records)
         low, high = replica.start, replica.reached
         near = [sync for sync in bounds.syncs if low <= sync.downstream < high or sync.upstream < bounds.source[0]]
         floor = [sync for sync in bounds.syncs if sync.downstream < bounds.replica[0]]
         return Copy(
-            source=_window(source, marks[0]),
-            replica=_window(replica, marks[1]),
+            source=_window(source, digests[0]),
+            replica=_window(replica, digests[1]),
             start=bounds.source[0],
             source_end=bounds.source[1],
             replica_start=bounds.replica[0],
             replica_end=bounds.replica[1],
-            copied=bounds.copied,
+            last_replicated_offset=bounds.last_replicated_offset,
             first=0 if self.tenure is None else self.tenure.first(self.source, key),
             replica_first=0 if self.tenure is None else self.tenure.first(self.target, key),
             source_compacted=limits.source_compacted,
@@ -298,6 +298,6 @@ def _setting(state: Any, name: str) -> str | None:
     return None if value is None else value.value
 
 
-def _window(read: RangeRead, marks: Sequence[bytes]) -> Window:
+def _window(read: RangeRead, fingerprints: Sequence[bytes]) -> Window:
     offsets = [record.offset for record in read.records]
-    return Window(read.start, max(read.start, read.reached), offsets, marks)
+    return Window(read.start, max(read.start, read.reached), offsets, fingerprints)

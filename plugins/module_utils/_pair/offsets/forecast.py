@@ -100,13 +100,13 @@ def _only_skips(row: Mapping[str, Any]) -> bool:
 def _standing(
     evidence: Evidence, group: str, key: Partition, end: int, now: Mapping[str, Mapping[Partition, int]]
 ) -> Standing:
-    look, facts = evidence.x_groups[group], evidence.forward.facts[key]
+    observation, facts = evidence.x_groups[group], evidence.forward.facts[key]
     return Standing(
         partition=key,
-        commit=look.commits.get(key),
+        commit=observation.commits.get(key),
         end=end,
-        idle=look.state in ("EMPTY", "DEAD") and now[group].get(key) == look.commits.get(key),
-        read_to_end=look.read_to_end.get(key),
-        copied=facts.copied,
+        idle=observation.state in ("EMPTY", "DEAD") and now[group].get(key) == observation.commits.get(key),
+        read_to_end=observation.read_to_end.get(key),
+        last_replicated_offset=facts.last_replicated_offset,
         start=facts.start,
     )

@@ -40,12 +40,14 @@ class IdentityOffsets:
     def _of_tenure(self, tenure: Tenure) -> FlowCopies:
         """A tenure that has ended is copied up to its cut; of the present one the flow tells."""
         facts = self._evidence.forward.facts
-        copied: dict[Partition, int | None] = (
-            {key: one.copied for key, one in facts.items()}
+        last_replicated_offset: dict[Partition, int | None] = (
+            {key: one.last_replicated_offset for key, one in facts.items()}
             if tenure.end is None
             else {key: tenure.end[tenure.source].get(key, 0) - 1 for key in facts}
         )
-        return FlowCopies(self._evidence.pair, tenure.source, tenure.target, copied, self._journal, tenure)
+        return FlowCopies(
+            self._evidence.pair, tenure.source, tenure.target, last_replicated_offset, self._journal, tenure
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """One for each group and partition."""
@@ -103,6 +105,6 @@ class IdentityOffsets:
             return position, None
         copies = self._copies[place.tenure]
         if self._tenures[place.tenure].end is None:
-            position = evidence.known_copied(key, commit, position, there)
+            position = evidence.known_replicated(key, commit, position, there)
         # MirrorMaker 2 translates only away from where the applications live.
         return position, copies.checkpoint(key, commit) if copies.source == evidence.x else None

@@ -18,9 +18,9 @@ from ..._core.offsets.translation import Translated
 from ..._core.verdict import PROVEN
 from ..._kafka.records import has_data
 from ..connections.clusters import both
-from ..observation.pair import ISOLATION, FlowLook, Partition, by_topic
+from ..observation.pair import ISOLATION, FlowObservation, Partition, by_topic
 from .evidence import Evidence, row
-from .skipped_ranges import HoledCopies
+from .skipped_ranges import CopiesWithSkippedRanges
 
 __all__ = ["PrefixedOffsets"]
 
@@ -31,11 +31,13 @@ Found = Mapping[tuple[Partition, int], Translated]
 class PrefixedOffsets:
     """R7: forward through X->Y and in reverse through Y->X, only what the ends of the logs do not decide."""
 
-    def __init__(self, evidence: Evidence, back: FlowLook, journal: JournalFacts) -> None:
+    def __init__(self, evidence: Evidence, back: FlowObservation, journal: JournalFacts) -> None:
         self._evidence, self._back = evidence, back
         self._trusted_offsets = journal.trusted_offsets
         self._unreplicated_below = journal.unreplicated_below.get(evidence.x, {})
-        self._copies = tuple(HoledCopies(evidence.pair, look, journal) for look in (evidence.forward, back))
+        self._copies = tuple(
+            CopiesWithSkippedRanges(evidence.pair, observation, journal) for observation in (evidence.forward, back)
+        )
         self._left, self._there = by_topic(evidence.forward.facts), by_topic(back.facts)
 
     @property
@@ -54,23 +56,23 @@ class PrefixedOffsets:
     def _mirror(self, key: Partition) -> Partition:
         return self._copies[1].replica(key)
 
-    def _copied_back(self, key: Partition) -> bool:
+    def _replicated_back(self, key: Partition) -> bool:
         return drained(self._back.facts[key]).verdict == PROVEN
 
     def _wanted(self) -> tuple[Wanted, Wanted]:
         evidence = self._evidence
         forward: Wanted = {}
         mirrored: Wanted = {}
-        for group, look in evidence.x_groups.items():
+        for group, observation in evidence.x_groups.items():
             topics = set(evidence.topics_of(group))
             for key in _of(self._left, topics):
-                commit, facts = look.commits.get(key), evidence.forward.facts[key]
-                to_end = look.read_to_end.get(key) and evidence.final(key)
+                commit, facts = observation.commits.get(key), evidence.forward.facts[key]
+                to_end = observation.read_to_end.get(key) and evidence.final(key)
                 if commit is not None and not to_end and commit <= (facts.end or 0):
                     forward.setdefault(key, set()).add(commit)
             for key in _of(self._there, topics):
-                commit = look.commits.get(self._mirror(key))
-                to_end = look.read_to_end.get(self._mirror(key)) and self._copied_back(key)
+                commit = observation.commits.get(self._mirror(key))
+                to_end = observation.read_to_end.get(self._mirror(key)) and self._replicated_back(key)
                 if commit is not None and not to_end:
                     mirrored.setdefault(key, set()).add(commit)
         return forward, mirrored
@@ -106,25 +108,27 @@ class PrefixedOffsets:
 
     def _of_group(self, group: str, forward: Found, mirrored: Found) -> list[dict[str, Any]]:
         evidence = self._evidence
-        look, topics = evidence.x_groups[group], set(evidence.topics_of(group))
-        unread = self._unread(look.commits, topics)
+        observation, topics = evidence.x_groups[group], set(evidence.topics_of(group))
+        unread = self._unread(observation.commits, topics)
         rows = []
         for key in _of(self._left, topics):
             left, replica = evidence.left(group, key), self._copies[0].replica(key)
             there = None if left.commit is None else forward.get((key, left.commit))
             found = enter_replica(left, evidence.entered(group, replica), evidence.final(key), there)
-            found = evidence.known_copied(key, left.commit, found, there)
+            found = evidence.known_replicated(key, left.commit, found, there)
             mm2 = None if there is None or left.commit is None else self._copies[0].checkpoint(key, left.commit)
             rows.append(row(evidence, group, replica, found, left.commit, mm2))
         for key in _of(self._there, topics):
             start, end = evidence.y_ranges[key]
             own = self._trusted_offsets.get(group, {}).get(key[0], {}).get(str(key[1]))
-            left = Side(look.commits.get(self._mirror(key)), start, end, look.read_to_end.get(self._mirror(key)))
+            left = Side(
+                observation.commits.get(self._mirror(key)), start, end, observation.read_to_end.get(self._mirror(key))
+            )
             # What was written since that look (by whom?) is not known to be copied.
-            copied = self._copied_back(key) and self._back.facts[key].end == end
+            last_replicated_offset = self._replicated_back(key) and self._back.facts[key].end == end
             there = None if left.commit is None else mirrored.get((key, left.commit))
             # MirrorMaker 2 translates nothing in this direction.
-            found = enter_original(left, Side(own, start, end), copied, there)
+            found = enter_original(left, Side(own, start, end), last_replicated_offset, there)
             found = unread.get(key, found)
             rows.append(row(evidence, group, key, found, left.commit))
         return rows

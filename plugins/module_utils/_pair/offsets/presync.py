@@ -31,7 +31,7 @@ from ..journal.copies import JournalCopies
 from ..journal.leases import leases_of, number_of_next, open_leases_of, write_lease
 from ..observation.pair import ISOLATION, Pair, Partition
 from .evidence import gather
-from .presynced import write_prepared
+from .presynced import write_presynced
 from .requests import PresyncRequest
 from .translation import find_positions
 
@@ -113,7 +113,7 @@ class _Job:
     def state(self) -> JournalState:
         """The journal, merged."""
         topic = self._spec.journal_topic
-        book = JournalCopies(self.pair.kafka, topic, self._spec.name).look()
+        book = JournalCopies(self.pair.kafka, topic, self._spec.name).observe()
         if book.missing:
             text = f'The journal topic "{topic}" does not exist on {", ".join(book.missing)}.'
             raise DrError("journal_missing", text, "Run the playbook enable first.")
@@ -153,15 +153,17 @@ class _Job:
         rows, read = find_positions(evidence, JournalFacts.toward(state, self.y))
         hidden = [
             row
-            for looks in (evidence.x_groups, evidence.y_groups)
-            for one in looks.values()
+            for observations in (evidence.x_groups, evidence.y_groups)
+            for one in observations.values()
             for row in one.out_of_scope
         ]
-        active = sorted(group for group, look in evidence.y_groups.items() if look.state not in ("EMPTY", "DEAD"))
+        active = sorted(
+            group for group, observation in evidence.y_groups.items() if observation.state not in ("EMPTY", "DEAD")
+        )
         # What skips is neither committed nor kept for a disaster: there it would pass for a safe position (R30).
         sound = [row for row in rows if row["offset"] is not None and not skipped_in(row).possible]
         usable = [row for row in sound if row["group"] not in active]
-        ahead = [row for row in usable if row["existing"] is not None and row["existing"] > row["offset"]]
+        following = [row for row in usable if row["existing"] is not None and row["existing"] > row["offset"]]
         wanted: dict[str, dict[Partition, int]] = {}
         for row in usable:
             wanted.setdefault(row["group"], {})[row["topic"], row["partition"]] = row["offset"]
@@ -170,13 +172,13 @@ class _Job:
             # For a disaster: what is found as a commit on that side may be anybody's, this is not.
             place = (self._spec.name, self.y)
             ids = state.topic_ids.get(self.y, {})
-            write_prepared(self.pair.kafka, self._spec.state_topic, place, since, sound, ids)
+            write_presynced(self.pair.kafka, self._spec.state_topic, place, since, sound, ids)
         committed = commit_positions(self.pair.kafka[self.y], wanted, "raise", check)
         committed.extra = {
             "outcome": DONE,
             "reason": "",
             "committed": sum(outcome.status in ("planned", "done") for outcome in committed.outcomes),
-            "ahead": _named(ahead),
+            "ahead": _named(following),
             "left_out": [
                 *_named(row for row in rows if row["offset"] is None or skipped_in(row).possible),
                 *(f"{row['group']} {row['topic']}: outside the group's topics, {row['evidence']}" for row in hidden),

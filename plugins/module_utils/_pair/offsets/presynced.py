@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Positions that the scheduled job vouches for, kept where they survive the loss of the other side (R12).
 
-A commit that is merely found on a cluster may be anybody's: a drill's, or one of an old stay. What lies here was
+A commit that is merely found on a cluster may be anybody's: a rehearsal's, or one of an old stay. What lies here was
 translated while both sides could be read.
 
 Private to this collection: may change in any release.
@@ -14,16 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._core.offsets.disaster import Prepared
+from ..._core.offsets.disaster import PresyncedOffset
 from ..._kafka.client import Kafka
 from ..._kafka.latest import read_latest, write_latest
 from ..connections.clusters import on_each
 from ..observation.pair import Partition
 
-__all__ = ["prepared_positions", "write_prepared"]
+__all__ = ["presynced_offsets", "write_presynced"]
 
 
-def write_prepared(
+def write_presynced(
     kafkas: Mapping[str, Kafka],
     topic: str,
     place: tuple[str, str],
@@ -57,16 +57,16 @@ def write_prepared(
     on_each(kafkas, lambda name: write_latest(kafkas[name], topic, values))
 
 
-def prepared_positions(
+def presynced_offsets(
     kafka: Kafka, topic: str, pair: str, alias: str, ids: Mapping[str, str]
-) -> dict[str, dict[Partition, Prepared]]:
+) -> dict[str, dict[Partition, PresyncedOffset]]:
     """The latest positions on ``alias`` by group, on topics that have these ids; nothing where the job never ran."""
-    found: dict[str, dict[Partition, Prepared]] = {}
+    found: dict[str, dict[Partition, PresyncedOffset]] = {}
     for value in (read_latest(kafka, topic) or {}).values():
         if value.get("kind") == "positions" and (value.get("pair"), value.get("to")) == (pair, alias):
             since, behind = float(value["since"]), value.get("checkpoints")
             found[value["group"]] = {
-                (name, int(number)): Prepared(int(offset), since, None if left is None else int(left), behind)
+                (name, int(number)): PresyncedOffset(int(offset), since, None if left is None else int(left), behind)
                 for name, number, offset, left, known in value["positions"]
                 if known is not None and ids.get(name) == known
             }

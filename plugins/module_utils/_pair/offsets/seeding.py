@@ -31,7 +31,7 @@ from ..journal.phases import note_phase
 from ..observation.pair import ISOLATION, Pair, Partition, same_content
 from .requests import SeedRequest
 
-__all__ = ["arm"]
+__all__ = ["seed"]
 
 Range = tuple[int, int]
 
@@ -45,37 +45,37 @@ class Beginning:
     tails: dict[Partition, int] = field(default_factory=dict)
 
 
-def arm(request: SeedRequest, check: bool) -> Result:
+def seed(request: SeedRequest, check: bool) -> Result:
     """Set the offsets of a stopped source connector, and journal what was set if a run needs it.
 
     ``cut`` given: the cut of a cutover. Not given: what the connector has, if it fits the logs; else the cut is found
     by content, or refused.
     """
-    arming = _Arming(request)
-    result = Result(requests=arming.pair.requests)
+    seeding = _Seeding(request)
+    result = Result(requests=seeding.pair.requests)
     result.extra = {"armed": False, "seam": None, "partitions": [], "behind": []}
     if check:
         return result
-    if request.cut is None and arming.watched and arming.running:
+    if request.cut is None and seeding.watched and seeding.running:
         return result
-    arming.require_still()
-    begin = arming.at_cut(flat(request.cut)) if request.cut is not None else arming.by_content()
-    changed = arming.set(begin)
-    facts = {"flow": arming.flow, "cut": nested(begin.cut), "resumed": arming.ends(arming.target)}
-    result.extra = {"armed": True, "seam": arming.seam(begin), "partitions": arming.rows(begin)}
+    seeding.require_still()
+    begin = seeding.at_cut(flat(request.cut)) if request.cut is not None else seeding.by_content()
+    changed = seeding.set(begin)
+    facts = {"flow": seeding.flow, "cut": nested(begin.cut), "resumed": seeding.ends(seeding.target)}
+    result.extra = {"armed": True, "seam": seeding.cut_record(begin), "partitions": seeding.rows(begin)}
     result.extra["behind"] = [
-        f"{arming.target} {topic}-{index}: {count} offsets" for (topic, index), count in sorted(begin.tails.items())
+        f"{seeding.target} {topic}-{index}: {count} offsets" for (topic, index), count in sorted(begin.tails.items())
     ]
     if changed is not None:
         result.outcomes.append(Outcome(changed, "done"))
-    claim = arming.claim
+    claim = seeding.claim
     if claim is not None:
         result.outcomes += note_phase(request.pair, claim, "armed", facts, request.request_timeout)
-    result.requests = arming.pair.requests
+    result.requests = seeding.pair.requests
     return result
 
 
-class _Arming:
+class _Seeding:
     """One flow about to be told where to begin."""
 
     def __init__(self, request: SeedRequest) -> None:
@@ -224,16 +224,20 @@ class _Arming:
         begin.found |= {key for key in begin.cut if self._request.moved or key[0] in self._joined}
         return begin
 
-    def _fits(self, key: Partition, copied: int, last: Record | None) -> bool:
+    def _fits(self, key: Partition, last_replicated_offset: int, last: Record | None) -> bool:
         """Does what the connector has copied end in the record in which the target ends?"""
         start, end = self._logs[self.source][key]
-        if not start - 1 <= copied < end:
+        if not start - 1 <= last_replicated_offset < end:
             return False
-        span = {key: (start, copied + 1)}
-        newest = last_data_records(self.pair.kafka[self.source], span, ISOLATION).get(key) if copied >= start else None
+        span = {key: (start, last_replicated_offset + 1)}
+        newest = (
+            last_data_records(self.pair.kafka[self.source], span, ISOLATION).get(key)
+            if last_replicated_offset >= start
+            else None
+        )
         if newest is None:
             # What it has copied is gone here. That is no harm only if nothing is there to be copied, once or twice.
-            return last is None or copied + 1 >= end
+            return last is None or last_replicated_offset + 1 >= end
         return _same(newest, last)
 
     def _find(self, key: Partition, last: Record | None, log: Range) -> int:
@@ -277,15 +281,15 @@ class _Arming:
         """Log ends, as the journal takes them."""
         return nested({key: end for key, (_start, end) in self._logs[alias].items()})
 
-    def seam(self, begin: Beginning) -> dict[str, Any] | None:
+    def cut_record(self, begin: Beginning) -> dict[str, Any] | None:
         """What the journal does not know yet, as it takes it; None: it knows everything."""
         if not begin.found:
             return None
         there = {key: span[1] for key, span in self._logs[self.target].items() if key in begin.found}
         cut = {key: at for key, at in begin.cut.items() if key in there}
         ends = nested(there)
-        seam = {"from": self.target, "to": self.source, "ends": ends, "cut": nested(cut), "resumed": ends}
-        return {**seam, "joined": self._joined}
+        cut_record = {"from": self.target, "to": self.source, "ends": ends, "cut": nested(cut), "resumed": ends}
+        return {**cut_record, "joined": self._joined}
 
     def rows(self, begin: Beginning) -> list[dict[str, Any]]:
         """One for each partition, shaped like the rows of a flow's status."""

@@ -12,15 +12,15 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from ..._core.journal.facts import JournalFacts
-from ..._core.offsets.skipped_ranges import Hole, at_hole, read_again, segment, segments, usable
+from ..._core.offsets.skipped_ranges import SkippedRange, at_skipped_range, read_again, segment, segments, usable
 from ..._core.offsets.tails import Progress
 from ..._core.offsets.translation import Translated
 from ..._kafka.latest import read_latest
 from ..._kafka.topics import describe
-from ..observation.pair import FlowLook, Pair, Partition
+from ..observation.pair import FlowObservation, Pair, Partition
 from .flow_copies import FlowCopies
 
-__all__ = ["HoledCopies", "replays"]
+__all__ = ["CopiesWithSkippedRanges", "replays"]
 
 Wanted = Mapping[Partition, set[int]]
 Found = dict[tuple[Partition, int], Translated]
@@ -37,11 +37,11 @@ def replays(pair: Pair, source: str, target: str, topic: str) -> list[Progress]:
     return [one for one in noted if one.topic_id == ids.get(one.topic)]
 
 
-class HoledCopies:
+class CopiesWithSkippedRanges:
     """As :class:`FlowCopies`, around the ranges that replayed tails make the flow skip."""
 
-    def __init__(self, pair: Pair, look: FlowLook, journal: JournalFacts) -> None:
-        self._pair, self._look, self._journal = pair, look, journal
+    def __init__(self, pair: Pair, observation: FlowObservation, journal: JournalFacts) -> None:
+        self._pair, self._observation, self._journal = pair, observation, journal
 
     def forward(self, wanted: Wanted) -> Found:
         """Positions on the replica by (source partition, position on it)."""
@@ -58,7 +58,7 @@ class HoledCopies:
 
     def replica(self, key: Partition) -> Partition:
         """The replica of a source partition."""
-        return self._pair.naming.replica(self._look.source, key[0]), key[1]
+        return self._pair.naming.replica(self._observation.source, key[0]), key[1]
 
     def check_topics(self) -> None:
         """Raise where a topic of the flow is no longer the one that was journaled."""
@@ -69,50 +69,58 @@ class HoledCopies:
         return self._segments[-1].checkpoint(key, commit)
 
     @cached_property
-    def _noted(self) -> dict[Partition, tuple[Hole, ...] | None]:
+    def _noted(self) -> dict[Partition, tuple[SkippedRange, ...] | None]:
         """None: not known, or no longer true."""
-        found: dict[Partition, tuple[Hole, ...] | None] = {}
-        facts, pair, target = self._look.facts, self._pair, self._look.target
-        noted = replays(pair, self._look.source, target, pair.spec.state_topic)
+        found: dict[Partition, tuple[SkippedRange, ...] | None] = {}
+        facts, pair, target = self._observation.facts, self._pair, self._observation.target
+        noted = replays(pair, self._observation.source, target, pair.spec.state_topic)
         names = {one.topic: self.replica((one.topic, 0))[0] for one in noted}
         states = describe(pair.kafka[target], sorted(names.values())) if names else {}
         for one in noted:
             key, state = (one.topic, one.partition), states[names[one.topic]]
-            copied = facts[key].copied if key in facts else None
-            same = not one.holes or (state is not None and state.topic_id == one.replica_id)
+            last_replicated_offset = facts[key].last_replicated_offset if key in facts else None
+            same = not one.skipped_ranges or (state is not None and state.topic_id == one.replica_id)
             # Two pairs that have replayed the same partition: neither knows of the other's.
-            found[key] = one.holes if key not in found and same and usable(one.holes, copied) else None
+            found[key] = (
+                one.skipped_ranges
+                if key not in found and same and usable(one.skipped_ranges, last_replicated_offset)
+                else None
+            )
         return found
 
     @cached_property
-    def _holes(self) -> dict[Partition, tuple[Hole, ...]]:
-        return {key: holes for key, holes in self._noted.items() if holes}
+    def _skipped_ranges(self) -> dict[Partition, tuple[SkippedRange, ...]]:
+        return {key: skipped_ranges for key, skipped_ranges in self._noted.items() if skipped_ranges}
 
     @cached_property
     def _segments(self) -> list[FlowCopies]:
-        look = self._look
-        unknown = frozenset(key for key, holes in self._noted.items() if holes is None)
+        observation = self._observation
+        unknown = frozenset(key for key, skipped_ranges in self._noted.items() if skipped_ranges is None)
         made = []
-        for tenure in segments(self._holes, unknown, look.source, look.target):
-            copied: dict[Partition, int | None] = (
-                {key: facts.copied for key, facts in look.facts.items()}
+        for tenure in segments(self._skipped_ranges, unknown, observation.source, observation.target):
+            last_replicated_offset: dict[Partition, int | None] = (
+                {key: facts.last_replicated_offset for key, facts in observation.facts.items()}
                 if tenure.end is None
-                else {key: end - 1 for key, end in tenure.end[look.source].items()}
+                else {key: end - 1 for key, end in tenure.end[observation.source].items()}
             )
-            made.append(FlowCopies(self._pair, look.source, look.target, copied, self._journal, tenure))
+            made.append(
+                FlowCopies(
+                    self._pair, observation.source, observation.target, last_replicated_offset, self._journal, tenure
+                )
+            )
         return made
 
     def _translate(self, wanted: Wanted, upstream: bool) -> Found:
         found: Found = {}
         by_segment: dict[int, dict[Partition, set[int]]] = {}
-        entered = self._look.target if upstream else self._look.source
+        entered = self._observation.target if upstream else self._observation.source
         for key, commits in wanted.items():
-            holes = self._holes.get(key, ())
-            compacted = bool(holes) and self._segments[-1].compacted(entered, key[0])
+            skipped_ranges = self._skipped_ranges.get(key, ())
+            compacted = bool(skipped_ranges) and self._segments[-1].compacted(entered, key[0])
             for commit in commits:
-                there = at_hole(holes, commit, upstream, compacted)
+                there = at_skipped_range(skipped_ranges, commit, upstream, compacted)
                 if there is None:
-                    number = segment(holes, commit, upstream)
+                    number = segment(skipped_ranges, commit, upstream)
                     by_segment.setdefault(number, {}).setdefault(key, set()).add(commit)
                 else:
                     found[key, commit] = there
@@ -121,4 +129,4 @@ class HoledCopies:
             found.update(copies.forward(here) if upstream else copies.reverse(here))
         if upstream:
             return found
-        return {(key, at): read_again(self._holes.get(key, ()), at, one) for (key, at), one in found.items()}
+        return {(key, at): read_again(self._skipped_ranges.get(key, ()), at, one) for (key, at), one in found.items()}

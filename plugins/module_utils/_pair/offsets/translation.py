@@ -27,7 +27,7 @@ from ..connections.clusters import both, on_each
 from ..journal.copies import read_state
 from ..observation.foreign_writers import foreign_records
 from ..observation.leaving import wait_for_members_to_leave
-from ..observation.pair import FlowLook, GroupLook, Pair, Partition
+from ..observation.pair import FlowObservation, GroupStatus, Pair, Partition
 from .evidence import Evidence, by_group, skips_refusal
 from .identity_offsets import IdentityOffsets
 from .prefixed_offsets import PrefixedOffsets
@@ -79,11 +79,11 @@ class Translation:
     def run(self) -> Result:
         """Gather the evidence and find the positions."""
         waited = wait_for_members_to_leave(self.pair.kafka, self.pair.groups, self._request.members)
-        if waited.looks > 1:
+        if waited.observations > 1:
             # Somebody was still at work: its last commits are no reader with assign().
             self._since = time.monotonic()
             self._earlier = positions(self.pair.kafka[self.x], self.pair.groups)
-        forward, back = self._copied_looks()
+        forward, back = self._replicated_observations()
         x_groups, y_groups = self._idle_groups()
         y_ranges = self.pair.ranges(self.y, self._y_topics())
         evidence = Evidence(self.pair, self.x, self.y, forward, back, x_groups, y_groups, y_ranges)
@@ -97,40 +97,40 @@ class Translation:
             "barrier": {**_barrier(evidence), "skips": skip_rows(rows)},
         }
         result = Result(extra=extra, requests=self.pair.requests)
-        if waited.looks > 1:
+        if waited.observations > 1:
             result.warnings.append(f"Waited {waited.seconds:.0f} s until the last member had left its group.")
         result.failure = self._refusal(rows)
         return result
 
     # ---- evidence
 
-    def _copied_looks(self) -> tuple[FlowLook, FlowLook | None]:
+    def _replicated_observations(self) -> tuple[FlowObservation, FlowObservation | None]:
         """Both flows; waits until every group's commit on X is copied, where no barrier makes the flow final.
 
         With the policy identity only one flow copies; the other one must not.
         """
         if self._request.final:
-            forward, back = both(lambda: self.pair.look(self.x, self.y, tails=True), self._look_back)
+            forward, back = both(lambda: self.pair.observe(self.x, self.y, tails=True), self._observe_back)
             self._require_barrier(forward)
             return forward, back
         commits = self._x_commits()
         waited = wait_until(
-            lambda: self.pair.look(self.x, self.y),
-            lambda look: not _behind(look, commits),
+            lambda: self.pair.observe(self.x, self.y),
+            lambda observation: not _behind(observation, commits),
             self._request.replicated,
         )
         if not waited.done:
             behind = "; ".join(_behind(waited.state, commits)[:3])
             raise DrError(
-                "not_copied",
+                "not_replicated",
                 f"Waited {waited.seconds:.0f} s, the groups' positions are not yet copied: {behind}.",
                 "Check the flow's source connector; then start the same playbook again.",
             )
-        return waited.state, self._look_back()
+        return waited.state, self._observe_back()
 
-    def _look_back(self) -> FlowLook | None:
+    def _observe_back(self) -> FlowObservation | None:
         if self.pair.naming.policy != "identity":
-            return self.pair.look(self.y, self.x)
+            return self.pair.observe(self.y, self.x)
         running = self.pair.against(self.x, self.y)
         if running:
             raise DrError(
@@ -140,7 +140,7 @@ class Translation:
             )
         return None
 
-    def _require_barrier(self, forward: FlowLook) -> None:
+    def _require_barrier(self, forward: FlowObservation) -> None:
         source = forward.connectors["source"]
         if not source.final:
             found = f"{source.state} with {len(source.tasks)} tasks"
@@ -169,13 +169,13 @@ class Translation:
                 " no producer is left, and that no transaction stays open.",
             )
 
-        foreign = foreign_records(self.pair, forward, self.pair.spec.accepted_foreign)
-        if foreign:
+        foreign_writes = foreign_records(self.pair, forward, self.pair.spec.accepted_foreign_writers)
+        if foreign_writes:
             raise DrError(
                 "foreign_writer",
-                f"Somebody else than the flow writes on {self.y}: {'; '.join(foreign[:3])}.",
+                f"Somebody else than the flow writes on {self.y}: {'; '.join(foreign_writes[:3])}.",
                 "Such records are never copied back. Producers write the original topic only, on the side where they"
-                " live. Stop that writer; to go on all the same, name the topics in kafka_dr_accept_foreign (option"
+                " live. Stop that writer; to go on all the same, name the topics in kafka_dr_accept_foreign_writers (option"
                 " accept_foreign).",
             )
         if self.pair.naming.policy == "identity":
@@ -196,10 +196,10 @@ class Translation:
             )
 
     def _x_commits(self) -> dict[Partition, int]:
-        looks = self.pair.look_groups(self.x, self.pair.topics)
+        observations = self.pair.observe_groups(self.x, self.pair.topics)
         commits: dict[Partition, int] = {}
-        for look in looks.values():
-            for key, commit in look.commits.items():
+        for observation in observations.values():
+            for key, commit in observation.commits.items():
                 commits[key] = max(commit, commits.get(key, 0))
         return commits
 
@@ -208,26 +208,30 @@ class Translation:
             dict.fromkeys([*self.pair.topics, *(self.pair.naming.replica(self.x, t) for t in self.pair.topics)])
         )
 
-    def _idle_groups(self) -> tuple[dict[str, GroupLook], dict[str, GroupLook]]:
+    def _idle_groups(self) -> tuple[dict[str, GroupStatus], dict[str, GroupStatus]]:
         """Groups on both sides. They must be idle: no members on either, X's commits unchanged over a settle time."""
         x_topics = [name for name, count in self.pair.partitions(self.x).items() if count is not None]
         y_topics = [name for name in self._y_topics() if self.pair.partitions(self.y).get(name) is not None]
         # An assign() reader looks EMPTY too: only its moving commits betray it (R9).
         time.sleep(max(0.0, self._request.settle - (time.monotonic() - self._since)))
         x_groups, y_groups = both(
-            lambda: self.pair.look_groups(self.x, x_topics), lambda: self.pair.look_groups(self.y, y_topics)
+            lambda: self.pair.observe_groups(self.x, x_topics), lambda: self.pair.observe_groups(self.y, y_topics)
         )
-        for alias, looks in ((self.x, x_groups), (self.y, y_groups)):
-            active = sorted(group for group, look in looks.items() if look.state not in ("EMPTY", "DEAD"))
+        for alias, observations in ((self.x, x_groups), (self.y, y_groups)):
+            active = sorted(
+                group for group, observation in observations.items() if observation.state not in ("EMPTY", "DEAD")
+            )
             if active:
-                names = ", ".join(f"{group} ({looks[group].members or looks[group].state})" for group in active)
+                names = ", ".join(
+                    f"{group} ({observations[group].members or observations[group].state})" for group in active
+                )
                 raise DrError(
                     "group_active",
                     f"{len(active)} groups still have members on {alias}: {names}.",
                     "Stop their consumers first. Nothing was committed.",
                 )
-        for group, look in x_groups.items():
-            moved = [key for key, commit in look.commits.items() if self._earlier[group].get(key) != commit]
+        for group, observation in x_groups.items():
+            moved = [key for key, commit in observation.commits.items() if self._earlier[group].get(key) != commit]
             if moved:
                 topic, partition = moved[0]
                 raise DrError(
@@ -235,7 +239,12 @@ class Translation:
                     f'The group "{group}" has no members on {self.x}, but its position on {topic}-{partition} moved.',
                     "A reader with assign() commits for it. Stop it first. Nothing was committed.",
                 )
-        hidden = [row for looks in (x_groups, y_groups) for look in looks.values() for row in look.out_of_scope]
+        hidden = [
+            row
+            for observations in (x_groups, y_groups)
+            for observation in observations.values()
+            for row in observation.out_of_scope
+        ]
         if hidden:
             text = " ".join(scope_problems(hidden[:3]))
             raise DrError("group_out_of_scope", text, "Then start the same playbook again. Nothing was committed.")
@@ -269,7 +278,7 @@ class Translation:
         if inexact and self._request.group_lag == "refuse":
             first = inexact[0]
             return DrError(
-                "group_behind",
+                "group_lagging",
                 f'{len(inexact)} positions are not exact; group "{first["group"]}" on {first["topic"]}-'
                 f"{first['partition']}: {first['method']}, up to {first['rereads']} records again ({first['reason']}).",
                 "Let the groups read to the end first, or accept the re-reads with -e kafka_dr_group_lag=reread (option"
@@ -282,23 +291,27 @@ def _barrier(evidence: Evidence) -> dict[str, Any]:
     """What cannot be read again later: N, S, E of X, the cut C = E of Y's originals, positions on X."""
     facts = evidence.forward.facts
     return {
-        "copied": nested({key: one.copied for key, one in facts.items()}),
+        "copied": nested({key: one.last_replicated_offset for key, one in facts.items()}),
         "starts": nested({key: one.start for key, one in facts.items()}),
         "ends": nested({key: one.end for key, one in facts.items()}),
         "cut": nested({key: end for key, (_start, end) in evidence.y_ranges.items() if key in facts}),
-        "positions": {group: nested(look.commits) for group, look in evidence.x_groups.items()},
+        "positions": {group: nested(observation.commits) for group, observation in evidence.x_groups.items()},
     }
 
 
-def _behind(look: FlowLook, commits: Mapping[Partition, int]) -> list[str]:
+def _behind(observation: FlowObservation, commits: Mapping[Partition, int]) -> list[str]:
     """Partitions whose copy has not reached a group's commit: N >= commit - 1, or nothing but markers waits."""
     texts = []
     for (topic, partition), commit in sorted(commits.items()):
-        facts = look.facts.get((topic, partition))
-        if facts is None or (facts.copied is not None and facts.copied >= commit - 1) or facts.data_after is False:
+        facts = observation.facts.get((topic, partition))
+        if (
+            facts is None
+            or (facts.last_replicated_offset is not None and facts.last_replicated_offset >= commit - 1)
+            or facts.data_after is False
+        ):
             continue
         if commit > (facts.start or 0):
-            texts.append(f"{topic}-{partition} copied {facts.copied}, position {commit}")
+            texts.append(f"{topic}-{partition} copied {facts.last_replicated_offset}, position {commit}")
     return texts
 
 

@@ -22,7 +22,7 @@ from ..._core.journal.state import JournalState
 from ..._core.names import flow_name
 from ..._core.offsets.flow_restart import misfits
 from ..._core.offsets.replication_gates import open_transaction
-from ..._core.offsets.unreplicated import Uncopied
+from ..._core.offsets.unreplicated import Unreplicated
 from ..._core.resources.topic_filters import Filter, left_out
 from ..._core.resources.topics import TopicState
 from ..._core.waiting import Bounds
@@ -31,12 +31,12 @@ from ..._kafka.records import first_data_records
 from ..._kafka.topics import describe
 from ..connections.engines import Opened
 from ..flows.restart import replica_starts
-from ..observation.foreign_writers import circling, foreign_records
-from ..observation.pair import FlowLook, GroupLook, Pair, Sight, given, kept
+from ..observation.foreign_writers import foreign_records, replication_loop
+from ..observation.pair import FlowObservation, GroupStatus, Pair, PairSnapshot, capture, unwrap
 from ..observation.status import flow_row, group_rows, judged_flows
-from ..observation.unreplicated import uncopied
+from ..observation.unreplicated import unreplicated
 from ..offsets.disaster_barrier import survey
-from ..offsets.evidence import of_sight
+from ..offsets.evidence import of_snapshot
 from ..offsets.forecast import lasting
 from ..offsets.requests import DisasterRequest
 from ..offsets.translation import find_positions
@@ -50,7 +50,11 @@ _MOVING_SECONDS = 10.0
 
 
 def predicted_disaster(
-    request: ReadinessRequest, move: tuple[str, str], journal: JournalFacts, opened: Opened, sight: Sight | None
+    request: ReadinessRequest,
+    move: tuple[str, str],
+    journal: JournalFacts,
+    opened: Opened,
+    snapshot: PairSnapshot | None,
 ) -> dict[str, Any]:
     """What a disaster now would find. ``move``: the alias being left and the one being entered."""
     wanted = DisasterRequest(
@@ -64,7 +68,7 @@ def predicted_disaster(
         probe_timeout=0.0,
         request_timeout=request.request_timeout,
     )
-    return survey(wanted, journal, opened, sight)
+    return survey(wanted, journal, opened, snapshot)
 
 
 class Move:
@@ -80,24 +84,24 @@ class Move:
     def observe(self, parts: Parts, workers: Mapping[str, str | None]) -> dict[str, Any]:
         """Fields of ``Facts``. ``workers``: by alias, why the workers of the flow toward it are not asked."""
         pair, flows = self._pair, self._flows
-        sight = kept(lambda: pair.sight(workers, [self.x]))
+        snapshot = capture(lambda: pair.snapshot(workers, [self.x]))
         seen = parts.together(
             {
-                **{flow_name(*flow): partial(self._look_at, sight, flow) for flow in flows},
-                "groups": lambda: kept(lambda: pair.groups_of(given(sight), self.x)),
+                **{flow_name(*flow): partial(self._observe_at, snapshot, flow) for flow in flows},
+                "groups": lambda: capture(lambda: pair.groups_of(unwrap(snapshot), self.x)),
             }
         )
-        looks: list[FlowLook | DrError] = [seen[flow_name(*flow)] for flow in flows]
+        observations: list[FlowObservation | DrError] = [seen[flow_name(*flow)] for flow in flows]
         works: dict[str, Callable[[], Any]] = {
-            f"flow {flow_name(*flow)}": partial(self._flow, sight, look)
-            for flow, look in zip(flows, looks, strict=True)
+            f"flow {flow_name(*flow)}": partial(self._flow, snapshot, observation)
+            for flow, observation in zip(flows, observations, strict=True)
         }
-        works["groups"] = lambda: self._groups(given(seen["groups"]))
+        works["groups"] = lambda: self._groups(unwrap(seen["groups"]))
         works["strangers"] = self._undeclared_groups
         works["rivals"] = self._competing_flows
-        works["rows"] = lambda: self._offsets(given(sight), looks, given(seen["groups"]))
+        works["rows"] = lambda: self._offsets(unwrap(snapshot), observations, unwrap(seen["groups"]))
         works["survey"] = lambda: predicted_disaster(
-            self._request, (self.x, self.y), self._journal, self._opened, given(sight)
+            self._request, (self.x, self.y), self._journal, self._opened, unwrap(snapshot)
         )
         return self._fields(parts, parts.together(works))
 
@@ -129,30 +133,31 @@ class Move:
             "survey": found["survey"],
         }
 
-    def _look_at(self, sight: Sight | DrError, flow: tuple[str, str]) -> FlowLook | DrError:
-        return kept(lambda: self._pair.look_of(given(sight), *flow))
+    def _observe_at(self, snapshot: PairSnapshot | DrError, flow: tuple[str, str]) -> FlowObservation | DrError:
+        return capture(lambda: self._pair.flow_observation(unwrap(snapshot), *flow))
 
-    def _flow(self, sight: Sight | DrError, first: FlowLook | DrError) -> dict[str, Any]:
+    def _flow(self, snapshot: PairSnapshot | DrError, first: FlowObservation | DrError) -> dict[str, Any]:
         pair, state = self._pair, self._state
-        look, finding = judged_flows(pair, [given(first)], _MOVING_SECONDS)[0]
-        foreign = foreign_records(pair, look, pair.spec.accepted_foreign, given(sight).last)
-        counted = uncopied(pair, look) if look.source == self.x else {}
+        observation, finding = judged_flows(pair, [unwrap(first)], _MOVING_SECONDS)[0]
+        foreign_writes = foreign_records(pair, observation, pair.spec.accepted_foreign_writers, unwrap(snapshot).last)
+        counted = unreplicated(pair, observation) if observation.source == self.x else {}
         lacking = [counted[key] for key in sorted(counted) if counted[key].most]
         if self._identity:
-            foreign += [
-                f"{name} copies back what {look.name} copies" for name in pair.against(look.source, look.target)
+            foreign_writes += [
+                f"{name} copies back what {observation.name} copies"
+                for name in pair.against(observation.source, observation.target)
             ]
-            foreign += circling(pair, look.source, look.target)
-        starts = [] if self._identity else replica_starts(pair, look, state.topic_ids, state.unreplicated_below)
+            foreign_writes += replication_loop(pair, observation.source, observation.target)
+        starts = [] if self._identity else replica_starts(pair, observation, state.topic_ids, state.unreplicated_below)
         return {
-            "row": flow_row(look, finding),
-            "unsound": look.connectors["source"].unsound,
-            "left_out": self._left_out(look),
+            "row": flow_row(observation, finding),
+            "unsound": observation.connectors["source"].unsafe_settings,
+            "left_out": self._left_out(observation),
             "misfits": misfits(starts),
-            "foreign": foreign,
+            "foreign": foreign_writes,
             "uncopied": lacking,
-            "expiring": self._expiring(look.source, lacking),
-            "open": _left_open(pair, look),
+            "expiring": self._expiring(observation.source, lacking),
+            "open": _left_open(pair, observation),
         }
 
     def _competing_flows(self) -> dict[str, list[str]]:
@@ -160,17 +165,17 @@ class Move:
         engine, topics = self._pair.engine, self._pair.topics
         return {flow_name(*flow): engine.competing_flows(*flow, topics, running=True) for flow in self._flows}
 
-    def _left_out(self, look: FlowLook) -> tuple[list[str], list[str]]:
+    def _left_out(self, observation: FlowObservation) -> tuple[list[str], list[str]]:
         """Topics and groups that the flow does not take, and those of which that is unknown.
 
         By the filters of its parts, or by the lists that its engine keeps apart from them.
         """
         names = {"topics": list(self._request.pair.topics), "groups": list(self._request.pair.groups)}
-        missing = [text for part in look.connectors.values() for text in part.drift]
+        missing = [text for part in observation.connectors.values() for text in part.drift]
         unknown: list[str] = []
-        filters: dict[str, Sequence[Filter]] = {part.name: part.filters for part in look.connectors.values()}
+        filters: dict[str, Sequence[Filter]] = {part.name: part.filters for part in observation.connectors.values()}
         if self._pair.engine.capabilities.separate_lists:
-            listed, unknown = self._lists(look, names)
+            listed, unknown = self._lists(observation, names)
             filters = {"Streams Replication Manager": listed}
         for who, takes in filters.items():
             lacks, unclear = left_out(takes, names)
@@ -178,24 +183,26 @@ class Move:
             unknown += [f"whether {who} takes {text} is not known" for text in unclear]
         return list(dict.fromkeys(missing)), unknown
 
-    def _lists(self, look: FlowLook, names: Mapping[str, Sequence[str]]) -> tuple[list[Filter], list[str]]:
+    def _lists(
+        self, observation: FlowObservation, names: Mapping[str, Sequence[str]]
+    ) -> tuple[list[Filter], list[str]]:
         """The lists that decide what the flow takes, and those that could not be read."""
         rows = {
             one["kind"]: one
             for one in self._request.lists
-            if (one["source"], one["target"]) == (look.source, look.target)
+            if (one["source"], one["target"]) == (observation.source, observation.target)
         }
         known = {kind: rows[kind] for kind in names if rows.get(kind, {}).get("known")}
         found = [Filter(kind, tuple(row["allowed"]), tuple(row["denied"])) for kind, row in known.items()]
         why = "".join(f": {text}" for text in self._request.list_errors[:1])
         unread = [
-            f"srm-control did not show the list {kind} of {look.name}{why}"
+            f"srm-control did not show the list {kind} of {observation.name}{why}"
             for kind in names
             if kind not in known and names[kind]
         ]
         return found, unread
 
-    def _expiring(self, source: str, lacking: Sequence[Uncopied]) -> list[Expiring]:
+    def _expiring(self, source: str, lacking: Sequence[Unreplicated]) -> list[Expiring]:
         """How long the first unreplicated record has waited, and how long it is still kept."""
         topics = self._pair.topics
         settings = describe(self._pair.kafka[source], topics, dict.fromkeys(topics, SETTINGS))
@@ -210,15 +217,17 @@ class Move:
             found.append(Expiring(one.topic, one.partition, waited, left))
         return found
 
-    def _groups(self, looks: Mapping[str, GroupLook]) -> dict[str, Any]:
+    def _groups(self, observations: Mapping[str, GroupStatus]) -> dict[str, Any]:
         return {
-            "rows": [row for name, look in looks.items() for row in group_rows(self.x, name, look)],
-            "unlisted": [
-                {"group": name, "alias": self.x, "topics": list(look.unlisted)}
-                for name, look in looks.items()
-                if look.unlisted
+            "rows": [
+                row for name, observation in observations.items() for row in group_rows(self.x, name, observation)
             ],
-            "out_of_scope": [row for look in looks.values() for row in look.out_of_scope],
+            "unlisted": [
+                {"group": name, "alias": self.x, "topics": list(observation.undeclared_topics)}
+                for name, observation in observations.items()
+                if observation.undeclared_topics
+            ],
+            "out_of_scope": [row for observation in observations.values() for row in observation.out_of_scope],
         }
 
     def _undeclared_groups(self) -> dict[str, list[str]]:
@@ -231,11 +240,14 @@ class Move:
         return {self.x: sorted(name for name in others if ours & {topic for topic, _index in found[name]})}
 
     def _offsets(
-        self, sight: Sight, looks: Sequence[FlowLook | DrError], groups: Mapping[str, GroupLook]
+        self,
+        snapshot: PairSnapshot,
+        observations: Sequence[FlowObservation | DrError],
+        groups: Mapping[str, GroupStatus],
     ) -> tuple[list[dict[str, Any]], list[str]]:
         """Translated offsets as of now, and why a barrier would refuse some of them whatever is stopped."""
-        forward, *back = [given(look) for look in looks]
-        evidence = of_sight(self._pair, sight, (forward, back[0] if back else None), groups)
+        forward, *back = [unwrap(observation) for observation in observations]
+        evidence = of_snapshot(self._pair, snapshot, (forward, back[0] if back else None), groups)
         rows, _read = find_positions(evidence, self._journal)
         return rows, lasting(evidence, rows, "refuse")
 
@@ -253,12 +265,14 @@ def _kept_seconds(state: TopicState | None) -> float | None:
     return math.inf if int(retention) < 0 else int(retention) / 1000.0
 
 
-def _left_open(pair: Pair, look: FlowLook) -> list[OpenTransaction] | None:
+def _left_open(pair: Pair, observation: FlowObservation) -> list[OpenTransaction] | None:
     """Open transactions, and since when they are open; None: an end of a log is unknown."""
-    if any(facts.high is None or facts.end is None for facts in look.facts.values()):
+    if any(facts.high is None or facts.end is None for facts in observation.facts.values()):
         return None
-    spans = {key: (facts.end or 0, facts.high or 0) for key, facts in look.facts.items() if open_transaction(facts)}
-    firsts = first_data_records(pair.kafka[look.source], spans, "read_uncommitted") if spans else {}
+    spans = {
+        key: (facts.end or 0, facts.high or 0) for key, facts in observation.facts.items() if open_transaction(facts)
+    }
+    firsts = first_data_records(pair.kafka[observation.source], spans, "read_uncommitted") if spans else {}
     found = []
     for key in sorted(spans):
         first = firsts.get(key)

@@ -22,7 +22,7 @@ from ..._core.checks.cost import (
     unreplicated,
 )
 from ..._core.checks.facts import WAYS, Facts, judge_readiness, readiness_lines
-from ..._core.checks.history import drill_line, trend_lines
+from ..._core.checks.history import rehearsal_line, trend_lines
 from ..._core.checks.readiness import CHECKS
 from ..._core.checks.residence import missing_epochs
 from ..._core.errors import DrError
@@ -31,7 +31,7 @@ from ..._core.journal.events import Event
 from ..._core.journal.facts import JournalFacts
 from ..._core.journal.state import JournalState
 from ..._module import Result
-from ..journal.readiness_history import keep_look
+from ..journal.readiness_history import keep_observation
 from .clusters import Clusters
 from .flows import Move, predicted_disaster
 from .parts import Parts
@@ -59,11 +59,19 @@ def readiness(request: ReadinessRequest, check: bool) -> Result:
     found["durations"] = took
     there = facts.x in clusters.kafka
     found["not_carried"] = parts.one("not_carried", partial(clusters.not_carried, facts.x)) if there else None
-    history = keep_look(clusters.kafka, pair, found, request.keep and not check)
-    found.update(at=history.at, looks=history.looks, trend=trend_lines(history.looks), drill=history.drill)
+    history = keep_observation(clusters.kafka, pair, found, request.keep and not check)
+    found.update(
+        at=history.at,
+        observations=history.observations,
+        trend=trend_lines(history.observations),
+        rehearsal=history.rehearsal,
+    )
     if facts.journal and facts.journal["held"]:
         found["cost"].append("retention is held: the topics keep everything until enable is told otherwise")
-    found["cost"] += [*drill_line(history.drill), *(f"not carried: {text}" for text in found["not_carried"] or ())]
+    found["cost"] += [
+        *rehearsal_line(history.rehearsal),
+        *(f"not carried: {text}" for text in found["not_carried"] or ()),
+    ]
     verdicts = {way: found[way] for way in WAYS}
     extra = {**verdicts, "readiness": found, "lines": readiness_lines(found)}
     return Result(extra=extra, requests=clusters.opened.requests, warnings=history.warnings)
@@ -100,7 +108,7 @@ def _facts(
         away=clusters.unreachable,
         workers=workers,
         versions=versions,
-        versions_kept_by=clusters.opened.engine.capabilities.versions_kept_by,
+        versions_retained_by=clusters.opened.engine.capabilities.versions_retained_by,
         journal=None if journal is None else journal.as_dict(),
         journal_missing=missing,
         journal_gaps=missing_epochs(events),

@@ -41,7 +41,7 @@ class Rehearsal:
     #: By alias of the rehearsal.
     belongings: Mapping[str, Belongings]
     #: Each name that a rehearsal creates contains one of these texts.
-    marks: Sequence[str]
+    fingerprints: Sequence[str]
 
     @classmethod
     def of(cls, option: Mapping[str, Any]) -> Rehearsal:

@@ -17,7 +17,7 @@ from typing import Any
 from ..._connect.offsets import reset_offsets
 from ..._connect.rest import ConnectClient, Connector
 from ..._core.changes import Change, Outcome
-from ..._core.checks.history import DRILL, kept, kept_key, moment, superfluous
+from ..._core.checks.history import REHEARSAL, kept, kept_key, moment, superfluous
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.resources.acl import Acl, plan
@@ -30,7 +30,7 @@ from ..._module import Result
 from ..connections.clusters import connect_pair, on_each
 from .belongings import Belongings, Rehearsal
 
-__all__ = ["look", "note", "remove"]
+__all__ = ["note", "observe", "remove"]
 
 # A member that was killed stays as long as its session.
 _LEAVE = Bounds(60.0, 0.5)
@@ -47,10 +47,10 @@ class _Side:
         kafka: Kafka,
         cluster: Mapping[str, Any],
         belongings: Belongings,
-        marks: Sequence[str],
+        fingerprints: Sequence[str],
         timeout: float,
     ) -> None:
-        self.kafka, self._own, self._marks = kafka, belongings, marks
+        self.kafka, self._own, self._fingerprints = kafka, belongings, fingerprints
         self.rest = ConnectClient(cluster["connect_url"], cluster.get("connect_client") or {}, timeout)
 
     @property
@@ -58,8 +58,8 @@ class _Side:
         """Every request sent so far, without secrets."""
         return [*self.kafka.requests, *self.rest.requests]
 
-    def look(self) -> dict[str, Any]:
-        """``left``: names by kind that a drill makes. ``strays``: others that bear its marks, such as copies that a
+    def observe(self) -> dict[str, Any]:
+        """``left``: names by kind that a rehearsal makes. ``strays``: others that bear its marks, such as copies that a
         flow of somebody else has made. ``rest``: everything else, a digest by kind and name.
         """
         found: dict[str, dict[str, Any]] = {
@@ -76,7 +76,7 @@ class _Side:
             for name, item in items.items():
                 if self._is_own(kind, name, item):
                     left.setdefault(f"{kind}s", []).append(name)
-                elif kind != "acl" and any(mark in name for mark in self._marks):
+                elif kind != "acl" and any(fingerprint in name for fingerprint in self._fingerprints):
                     strays.append(f"{kind} {name}")
                 elif kind == "topic":
                     others.append(name)
@@ -87,7 +87,7 @@ class _Side:
         return {"left": left, "strays": strays, "rest": {**rest, **self._digests(others)}}
 
     def _is_own(self, kind: str, name: str, item: Any) -> bool:
-        """Of rights, those of the drill's principal on what is the drill's: others may hold theirs for all drills."""
+        """Of rights, those of the rehearsal's principal on what is the rehearsal's: others may hold theirs for all rehearsals."""
         if isinstance(item, Acl):
             mine = item.principal in self._own.principals and item.pattern_type == "literal"
             return mine and item.name in self._own.names(item.resource_type)
@@ -151,7 +151,7 @@ class _Side:
         return names
 
     def _remove_connector(self, name: str, check: bool) -> Outcome:
-        """Its offsets would outlive it, and a later drill would begin where this one ended."""
+        """Its offsets would outlive it, and a later rehearsal would begin where this one ended."""
         if not check:
             if name.endswith("MirrorSourceConnector"):
                 reset_offsets(self.rest, name)
@@ -168,10 +168,10 @@ class _Side:
         _await(occupied, _LEAVE, "group", "still has members", self.kafka.bootstrap_servers)
 
 
-def look(pair: PairSpec, rehearsal: Rehearsal, timeout: float) -> Result:
+def observe(pair: PairSpec, rehearsal: Rehearsal, timeout: float) -> Result:
     """By alias, what :meth:`_Side.look` finds; and ``earlier``: the rehearsals of the pair that are kept."""
     sides = _open(rehearsal, timeout)
-    found = on_each(sides, lambda alias: sides[alias].look())
+    found = on_each(sides, lambda alias: sides[alias].observe())
     earlier = on_each(sides, lambda alias: read_latest(sides[alias].kafka, pair.state_topic) or {})
     return Result(
         requests=[request for side in sides.values() for request in side.requests],
@@ -179,7 +179,7 @@ def look(pair: PairSpec, rehearsal: Rehearsal, timeout: float) -> Result:
             "left": {alias: one["left"] for alias, one in found.items()},
             "strays": [f"{text} on {alias}" for alias, one in found.items() for text in one["strays"]],
             "rest": {alias: one["rest"] for alias, one in found.items()},
-            "earlier": kept((value for copy in earlier.values() for value in copy.values()), pair.name, DRILL),
+            "earlier": kept((value for copy in earlier.values() for value in copy.values()), pair.name, REHEARSAL),
         },
     )
 
@@ -188,10 +188,10 @@ def note(pair: PairSpec, facts: Mapping[str, Any], timeout: float, check: bool) 
     """Keep ``facts`` in the state topic of the pair, on both clusters, and delete the oldest rehearsal there."""
     kafka, topic = connect_pair(pair.connections, timeout), pair.state_topic
     copies = on_each(kafka, lambda alias: read_latest(kafka[alias], topic) or {})
-    now = {**facts, "schema": 1, "pair": pair.name, "kind": DRILL, "at": moment(time.time())}
-    drills = [*kept((value for copy in copies.values() for value in copy.values()), pair.name, DRILL), now]
-    values = {kept_key(pair.name, DRILL, one["at"]): None for one in superfluous(drills)} | {
-        kept_key(pair.name, DRILL, now["at"]): now
+    now = {**facts, "schema": 1, "pair": pair.name, "kind": REHEARSAL, "at": moment(time.time())}
+    rehearsals = [*kept((value for copy in copies.values() for value in copy.values()), pair.name, REHEARSAL), now]
+    values = {kept_key(pair.name, REHEARSAL, one["at"]): None for one in superfluous(rehearsals)} | {
+        kept_key(pair.name, REHEARSAL, now["at"]): now
     }
     if not check:
         on_each(kafka, lambda alias: write_latest(kafka[alias], topic, values))
@@ -209,15 +209,15 @@ def remove(rehearsal: Rehearsal, timeout: float, check: bool) -> Result:
     if not check:
         waited = wait_until(lambda: _left(sides), lambda left: not left, _GONE)
         if waited.state:
-            text = f"{len(waited.state)} things of the drill are still there or came back after {waited.seconds:.0f} s:"
-            hint = "Is another drill under way? Run the playbook rehearse_cleanup again."
-            raise DrError("drill_left", f"{text} {', '.join(waited.state[:5])}.", hint)
+            text = f"{len(waited.state)} things of the rehearsal are still there or came back after {waited.seconds:.0f} s:"
+            hint = "Is another rehearsal under way? Run the playbook rehearse_cleanup again."
+            raise DrError("rehearsal_left", f"{text} {', '.join(waited.state[:5])}.", hint)
     result.requests = [request for side in sides.values() for request in side.requests]
     return result
 
 
 def _left(sides: Mapping[str, _Side]) -> list[str]:
-    found = on_each(sides, lambda alias: sides[alias].look())
+    found = on_each(sides, lambda alias: sides[alias].observe())
     return [
         f"{kind[:-1]} {name} on {alias}"
         for alias, one in found.items()
@@ -230,7 +230,7 @@ def _open(rehearsal: Rehearsal, timeout: float) -> dict[str, _Side]:
     clusters = rehearsal.clusters
     kafka = connect_pair(clusters, timeout)
     return {
-        alias: _Side(kafka[alias], clusters[alias], rehearsal.belongings[alias], rehearsal.marks, timeout)
+        alias: _Side(kafka[alias], clusters[alias], rehearsal.belongings[alias], rehearsal.fingerprints, timeout)
         for alias in clusters
     }
 
@@ -239,8 +239,8 @@ def _await(pending: Callable[[], list[str]], bounds: Bounds, kind: str, text: st
     waited = wait_until(pending, lambda left: not left, bounds)
     if waited.state:
         raise DrError(
-            "drill_busy",
-            f'The {kind} "{waited.state[0]}" of the drill {text} after {waited.seconds:.0f} s.',
+            "rehearsal_busy",
+            f'The {kind} "{waited.state[0]}" of the rehearsal {text} after {waited.seconds:.0f} s.',
             "End whoever works there, then run the playbook rehearse_cleanup.",
             endpoint,
         )
@@ -251,7 +251,7 @@ def _outcome(kind: str, name: str, check: bool) -> Outcome:
 
 
 def _health(connector: Connector) -> list[Any]:
-    """What a drill must not change; tasks that move between workers for a moment are no change."""
+    """What a rehearsal must not change; tasks that move between workers for a moment are no change."""
     failed = [task.id for task in connector.tasks if task.state == "FAILED"]
     return [connector.state if connector.state in ("STOPPED", "PAUSED", "FAILED") else "RUNNING", failed]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..._core.errors import DrError
 from ..._core.offsets.fingerprints import fingerprints, has_time
-from ..._core.offsets.tails import BEGINNING, Progress, already_copied, first_offset
+from ..._core.offsets.tails import BEGINNING, Progress, already_replicated, first_offset
 from ..._core.resources.topic_ids import recreated
 from ..._kafka.latest import read_latest
 from ..._kafka.records import EXHAUSTED, Reading, read_ranges
@@ -116,16 +116,18 @@ class Finder:
         A replay that has not ended continues while the flow runs: the flow's offsets were set after that range
         (R24).
         """
-        look = self._pair.engine.observe(self._source, self._target)
-        source = look.connectors["source"]
-        past = [look.copied.get((one.topic, one.partition), -1) >= one.end - 1 for one in unfinished]
+        observation = self._pair.engine.observe(self._source, self._target)
+        source = observation.connectors["source"]
+        past = [
+            observation.last_replicated_offset.get((one.topic, one.partition), -1) >= one.end - 1 for one in unfinished
+        ]
         if not source.final and not (unfinished and all(past)):
             raise DrError(
                 "flow_running",
                 f'"{source.name}" is {source.state} with {len(source.tasks)} tasks, wanted STOPPED with none.',
                 "While it runs it brings the tail over itself, and nothing may be done twice. Nothing was written.",
             )
-        return look.copied, not source.final
+        return observation.last_replicated_offset, not source.final
 
     def _align(self, tails: list[Tail], replicated: Mapping[Partition, int], starts: Mapping[Partition, int]) -> None:
         """Leave out records that a worker had replicated and whose offsets it had not stored when it died."""
@@ -176,9 +178,9 @@ class Finder:
         if not read.records:
             return
         beginning = self._reader.range(tail.key, tail.begin, tail.end, len(read.records))
-        marks, there = fingerprints([*context, *beginning], read.records)
-        before, ahead = marks[: len(context)], marks[len(context) :]
-        tail.already_replicated = already_copied([BEGINNING, *before], ahead, [BEGINNING, *there])
+        digests, there = fingerprints([*context, *beginning], read.records)
+        before, following = digests[: len(context)], digests[len(context) :]
+        tail.already_replicated = already_replicated([BEGINNING, *before], following, [BEGINNING, *there])
         if tail.already_replicated:
             tail.begin = beginning[tail.already_replicated - 1].offset + 1
 

@@ -151,30 +151,30 @@ class Replay:
         replica = self._pair.naming.replica(self._source, plan.topic)
         state = describe(self._pair.kafka[self._target], [replica])[replica]
         now = "" if state is None else state.topic_id
-        before = () if known is None else known.holes
+        before = () if known is None else known.skipped_ranges
         if before and known is not None:
             same = known.replica_id == now and usable(before, self._found.replicated.get(tail.key))
             before = before if same else None
         if self._identity or self._found.flow_runs:
-            return replace(plan, holes=before, replica_id=now)
+            return replace(plan, skipped_ranges=before, replica_id=now)
         # With undecided records: later records lie after them, whether they are committed or not.
         logs = self._pair.ranges(self._target, [replica], "read_uncommitted") if state is not None else {}
         # A partition that the flow has not grown yet is empty.
         end = logs.get((replica, plan.partition), (0, 0))[1]
         begin = tail.expired[0] if tail.expired else tail.begin
-        return replace(plan, holes=add(before, begin, plan.end, end), replica_id=now)
+        return replace(plan, skipped_ranges=add(before, begin, plan.end, end), replica_id=now)
 
     def _forget(self, last: Mapping[Partition, int]) -> list[Progress]:
         """Progress of partitions whose flow is set back to these offsets. It ends there: other records come after."""
         now = read_progress(self._pair, self._source, self._target)
         return [
-            replace(one, holes=None, end=min(one.end, at + 1), through=min(one.through, at + 1))
+            replace(one, skipped_ranges=None, end=min(one.end, at + 1), through=min(one.through, at + 1))
             for one, at in ((now[key], at) for key, at in last.items() if key in now)
             if one.topic_id == self._found.topic_ids[one.topic]
         ]
 
     def _set_flow_after(self, ends: Mapping[Partition, int]) -> None:
-        have = self._pair.engine.observe(self._source, self._target).copied
+        have = self._pair.engine.observe(self._source, self._target).last_replicated_offset
         higher = {key: at for key, at in ends.items() if at > have.get(key, -1)}
         self._set_offsets(higher, "No record was brought over.")
 

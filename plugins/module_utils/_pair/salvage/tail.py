@@ -75,7 +75,7 @@ class Tail:
             "first_time": self.first_time,
             "last_time": self.last_time,
             "after_failover": self.after_failover,
-            "already_copied": self.already_replicated,
+            "already_replicated": self.already_replicated,
             "expired": None if self.expired is None else list(self.expired),
             "truncated": None if self.truncated is None else list(self.truncated),
             "undecided": 0 if self.resumes or self.truncated else max(0, self.high_watermark - self.end),

@@ -35,7 +35,7 @@ class Driver:
         self._writing = threading.Lock()
         self._plan: Plan | None = None
         self._halting = False
-        self._looks = 0
+        self._observations = 0
         self._due = {"topics": 0.0, "groups": 0.0}
         self._lists: dict[str, Lists] = {}
         self._trouble = ""
@@ -46,9 +46,9 @@ class Driver:
         """Returns after the first look, whether it succeeded or not: a real start waits for a process, not for work."""
         with self._change:
             self._plan, self._lists, self._due = plan, {}, {"topics": 0.0, "groups": 0.0}
-            seen = self._looks
+            seen = self._observations
             self._change.notify_all()
-            self._change.wait_for(lambda: not wait or self._looks > seen, START_SECONDS)
+            self._change.wait_for(lambda: not wait or self._observations > seen, START_SECONDS)
 
     def stop(self) -> None:
         """Returns when no connector has a task. A worker that is gone has none, and is told when it comes back."""
@@ -92,7 +92,7 @@ class Driver:
                 "notes": plan.notes if plan else [],
                 "lists": found,
                 "trouble": self._trouble,
-                "looks": self._looks,
+                "looks": self._observations,
                 "writes": self._written,
             }
 
@@ -116,7 +116,7 @@ class Driver:
                 if view is None:
                     lists.create(plan.servers[self.alias], plan.control_factor)
                     view = View(plan.servers[self.alias])
-                self._look(plan, view)
+                self._observe(plan, view)
                 self._seen("")
             except (KafkaException, WorkerError, OSError, RuntimeError) as error:
                 self._seen(str(error))
@@ -135,10 +135,10 @@ class Driver:
     def _seen(self, trouble: str) -> None:
         with self._change:
             self._trouble = trouble
-            self._looks += 1
+            self._observations += 1
             self._change.notify_all()
 
-    def _look(self, plan: Plan, view: View) -> None:
+    def _observe(self, plan: Plan, view: View) -> None:
         """Read the lists that are due, then bring the connectors in line."""
         flow = plan.flow
         assert flow is not None

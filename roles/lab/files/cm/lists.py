@@ -44,13 +44,13 @@ def write(servers: str, key: Key, add: Iterable[str], remove: Iterable[str] = ()
     producer = Producer(client(servers, acks="all", **{"message.timeout.ms": int(SECONDS * 1000)}))
     problems: list[Any] = []
 
-    def told(error: Any, _message: Any) -> None:
+    def reported(error: Any, _message: Any) -> None:
         if error is not None:
             problems.append(error)
 
     for value, entries in (("{}", add), (None, remove)):
         for entry in entries:
-            producer.produce(TOPIC, key=json.dumps([*key, entry]), value=value, on_delivery=told)
+            producer.produce(TOPIC, key=json.dumps([*key, entry]), value=value, on_delivery=reported)
     if producer.flush(SECONDS) or problems:
         raise KafkaException(problems[0] if problems else KafkaError(KafkaError._MSG_TIMED_OUT))
 

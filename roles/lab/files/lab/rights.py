@@ -26,7 +26,7 @@ def table(alias: str, other: str) -> list[tuple[str, str, str, str]]:
     groups connect-*              the workers find each other
     transactional ids connect-*   for exactly.once.source.support
     topics OTHER.*                replicas with their settings, heartbeats and checkpoints of the other side
-    topics drill-OTHER--*         the same of a drill
+    topics rehearsal-OTHER--*         the same of a rehearsal
     topics mm2-offset-syncs*      pairs of offsets, on either side
     topic heartbeats              of this side
     all topics: READ              originals are copied from here; READ implies DESCRIBE
@@ -40,7 +40,7 @@ def table(alias: str, other: str) -> list[tuple[str, str, str, str]]:
         ("TRANSACTIONAL_ID", "PREFIXED", f"connect-{alias}", "ALL"),
         ("TRANSACTIONAL_ID", "PREFIXED", f"connect-cluster-connect-{alias}", "ALL"),
         ("TOPIC", "PREFIXED", f"{other}.", "ALL"),
-        ("TOPIC", "PREFIXED", f"drill-{other}--", "ALL"),
+        ("TOPIC", "PREFIXED", f"rehearsal-{other}--", "ALL"),
         ("TOPIC", "PREFIXED", "mm2-offset-syncs", "ALL"),
         ("TOPIC", "LITERAL", "heartbeats", "ALL"),
         ("TOPIC", "LITERAL", "*", "READ"),

@@ -22,7 +22,7 @@ MECHANISM = "SCRAM-SHA-512"
 # broker: the brokers themselves. admin: who runs the playbooks. flow: Connect workers and MirrorMaker 2. producer,
 # consumer: the applications, which have no right until somebody gives them one.
 SUPER_USERS = ("broker", "admin")
-USERS = (*SUPER_USERS, "flow", "producer", "consumer", "drill")
+USERS = (*SUPER_USERS, "flow", "producer", "consumer", "rehearsal")
 # Who may ask the REST interface of a Connect worker; a user of Kafka may not.
 REST_USER = "operator"
 _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"

@@ -67,11 +67,11 @@ def judge(taken: Taken) -> GroupFindings:
         }
         for kind, mask in classes.items():
             found.add(kind, owner, _positions(mask, SAMPLES), mask.count(1))
-    strangers = sorted(taken.strangers)
-    for producer, seq in strangers[:SAMPLES]:
+    unannounced = sorted(taken.unannounced)
+    for producer, seq in unannounced[:SAMPLES]:
         found.add("phantom", producer, [seq], 0)
-    found.counts["phantom"] += len(strangers)
-    found.processed += len(strangers)
+    found.counts["phantom"] += len(unannounced)
+    found.processed += len(unannounced)
     return found
 
 

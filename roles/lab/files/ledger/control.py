@@ -20,7 +20,7 @@ from ledger.errors import EXIT_CLEAN, EXIT_DAMAGED, EXIT_UNCLEAN, LedgerError
 from ledger.process import Process, find_process, started_at_us
 from ledger.state import State, read_state, state_path, write_state
 
-LOOK_SECONDS = 0.01
+OBSERVATION_SECONDS = 0.01
 READ_SECONDS = 0.1
 CONNECTED_SECONDS = 2.0
 Outcome = tuple[int, dict[str, object]]
@@ -168,7 +168,7 @@ def _await_work(folder: Path, name: str, member: int, wait: float) -> str:
                 f"look into {path.with_suffix('.out')}, or stop it.",
                 EXIT_DAMAGED,
             )
-        time.sleep(LOOK_SECONDS)
+        time.sleep(OBSERVATION_SECONDS)
 
 
 def _judge_early_end(path: Path, name: str, state: State | None) -> str:

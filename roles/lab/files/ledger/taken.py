@@ -44,7 +44,7 @@ class Taken:
     activity: Activity = field(default_factory=Activity)
     reprocessings: int = 0
     foreign: int = 0
-    strangers: set[tuple[str, int]] = field(default_factory=set)  # never announced
+    unannounced: set[tuple[str, int]] = field(default_factory=set)  # never announced
     out_of_order: int = 0
     disorders: list[Disorder] = field(default_factory=list)
 
@@ -97,7 +97,7 @@ def _process_of(taken: Taken, owner: str, rows: Iterable[Row]) -> None:
     newest = taken.newest.setdefault(owner, {})
     for seq, key, line in rows:
         if not 0 <= seq < known:
-            _note_stranger(taken, owner, seq)
+            _note_unannounced(taken, owner, seq)
         elif counts[seq]:
             counts[seq] = MOST
             taken.reprocessings += 1
@@ -109,11 +109,11 @@ def _process_of(taken: Taken, owner: str, rows: Iterable[Row]) -> None:
                 _note_disorder(taken, Disorder(owner, seq, newest[key], line))
 
 
-def _note_stranger(taken: Taken, owner: str, seq: int) -> None:
+def _note_unannounced(taken: Taken, owner: str, seq: int) -> None:
     if seq < 0:
         taken.foreign += 1
     else:
-        taken.strangers.add((owner, seq))
+        taken.unannounced.add((owner, seq))
 
 
 def _note_disorder(taken: Taken, disorder: Disorder) -> None:

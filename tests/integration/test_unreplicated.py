@@ -1,0 +1,329 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What only the source has, counted on real brokers and behind a real flow."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka import TopicPartition as Place
+from confluent_kafka.admin import AdminClient
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import (
+    FlowSpec,
+    wanted_config,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import ClusterSpec, PairSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import FlowObservation, Pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.unreplicated import (
+    Budget,
+    Unreplicated,
+    unreplicated,
+)
+from ansible_collections.switchback.kafka_dr.plugins.modules import kafka_topic
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+
+pytestmark = pytest.mark.integration
+
+# A busy machine must not turn an exact count into a range.
+PATIENT = Budget(seconds=60.0)
+P, B = "UP", "UB"
+
+
+class Flow:
+    """P -> B of the lab under names of its own, with one topic per test. ``copy`` does by hand what a flow does."""
+
+    def __init__(self, lab: Any, policy: str = "default") -> None:
+        found = lab.info()["clusters"]
+        wanted = ("bootstrap_servers", "connect_url", "cluster_id")
+        self.clusters = {alias: {key: found[name][key] for key in wanted} for alias, name in ((P, "P"), (B, "B"))}
+        self.policy, self.naming = policy, Naming(policy)
+        self.topic = f"uncopied-{uuid.uuid4().hex[:8]}"
+        self.now = int(time.time() * 1000) - 60_000
+
+    def servers(self, alias: str) -> str:
+        return str(self.clusters[alias]["bootstrap_servers"])
+
+    @property
+    def replica(self) -> str:
+        return self.naming.replica(P, self.topic)
+
+    def make(self, replica: bool = True, partitions: int = 1, **config: str) -> None:
+        names = [(P, self.topic), *([(B, self.replica)] if replica else [])]
+        for alias, name in names:
+            items = [{"name": name, "partitions": partitions, "config": config if alias == B else {}}]
+            made = run_module(kafka_topic, {"bootstrap_servers": self.servers(alias), "topics": items})
+            assert made["rc"] == 0, made
+
+    def send(self, *values: str, copy: bool = False, partition: int = 0) -> None:
+        """On P, or as a copy on B. The second of each timestamp is the number that a value begins with."""
+        alias, name = (B, self.replica) if copy else (P, self.topic)
+        producer = Producer({"bootstrap.servers": self.servers(alias), "linger.ms": 5})
+        for value in values:
+            producer.produce(name, value, key="k", partition=partition, timestamp=self.now + self.second(value) * 1000)
+        assert producer.flush(30) == 0
+
+    @staticmethod
+    def second(value: str) -> int:
+        return int(value.split("-")[0])
+
+    def transaction(self, *values: str, commit: bool) -> None:
+        settings = {"bootstrap.servers": self.servers(P), "transactional.id": uuid.uuid4().hex}
+        producer = Producer(settings)
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        for value in values:
+            producer.produce(self.topic, value, key="k", partition=0, timestamp=self.now + self.second(value) * 1000)
+        assert producer.flush(30) == 0
+        (producer.commit_transaction if commit else producer.abort_transaction)(30)
+
+    def delete_below(self, alias: str, topic: str, offset: int) -> None:
+        admin = AdminClient({"bootstrap.servers": self.servers(alias)})
+        for future in admin.delete_records([Place(topic, 0, offset)]).values():
+            future.result()
+
+    # ---- looking
+
+    def pair(self) -> Pair:
+        spec = PairSpec.of({"clusters": self.clusters, "topics": [self.topic], "policy": self.policy})
+        return Pair(spec, [(P, B)], timeout=30)
+
+    def observe(self, pair: Pair, last_replicated_offset: int | None = None, partitions: int = 1) -> FlowObservation:
+        """As the flow itself might report it."""
+        log = pair.ranges(P, [self.topic])
+        facts = {key: PartitionFacts(*span, last_replicated_offset) for key, span in log.items()}
+        assert len(facts) == partitions
+        return FlowObservation(P, B, {}, facts, None)
+
+    def count(self, last_replicated_offset: int | None = None, budget: Budget = PATIENT) -> Unreplicated:
+        pair = self.pair()
+        return unreplicated(pair, self.observe(pair, last_replicated_offset), budget)[self.topic, 0]
+
+    def at(self, second: int) -> float:
+        return (self.now + second * 1000) / 1000.0
+
+
+def numbers(first: int, end: int) -> list[str]:
+    return [f"{number}-record" for number in range(first, end)]
+
+
+def seen(row: Unreplicated) -> tuple[int, int, str]:
+    return row.least, row.most, row.reason
+
+
+@pytest.fixture
+def flow(lab: Any) -> Flow:
+    return Flow(lab)
+
+
+# ---- a real flow
+
+
+@pytest.fixture(params=["default", "identity"])
+def real(lab: Any, request: pytest.FixtureRequest) -> Iterator[tuple[Flow, ConnectClient, str]]:
+    """A source connector that copies the topic."""
+    made = Flow(lab, request.param)
+    made.make(replica=made.policy == "identity")
+    ends = (ClusterSpec(alias, made.servers(alias)) for alias in (P, B))
+    spec = FlowSpec(*ends, (made.topic,), (), made.naming, 1)
+    config = {key: value for key, value in wanted_config(spec, "source").items() if value is not None}
+    quick = {"heartbeats.replication.enabled": "false", "refresh.topics.interval.seconds": "1"}
+    rest = ConnectClient(str(made.clusters[B]["connect_url"]), {}, 15.0)
+    name = f"{P}->{B}.MirrorSourceConnector"
+    rest.create(name, {**config, "name": name, **quick}, "RUNNING")
+    try:
+        yield made, rest, name
+    finally:
+        rest.stop(name)
+        wait_until(rest.connectors, lambda found: found[name].stopped, Bounds(60, 0.1))
+        rest.delete(name)
+
+
+def test_behind_a_stopped_flow_the_count_is_exact(real: tuple[Flow, ConnectClient, str]) -> None:
+    """Transactions, committed and aborted, before and behind the place where it stopped."""
+    flow, rest, name = real
+    flow.send(*numbers(0, 5))
+    flow.transaction("5-aborted", "5-too", commit=False)
+    flow.transaction(*numbers(6, 9), commit=True)
+
+    def last_replicated_offset() -> Unreplicated:
+        pair = flow.pair()
+        return unreplicated(pair, pair.observe(P, B), PATIENT)[flow.topic, 0]
+
+    observed = wait_until(last_replicated_offset, lambda row: row.most == 0, Bounds(90, 0.2))
+    assert observed.done, observed.state
+    # The flow has read the last transaction whole, and the marker behind it does not count.
+    assert observed.state == Unreplicated(flow.topic, 0, 0, 0, None, "")
+    rest.stop(name)
+    assert wait_until(rest.connectors, lambda found: found[name].stopped, Bounds(60, 0.1)).done
+    flow.transaction("9-aborted", commit=False)
+    assert seen(last_replicated_offset()) == (0, 0, "")
+    flow.send(*numbers(10, 13))
+    flow.transaction(*numbers(13, 15), commit=True)
+    flow.transaction("16-aborted", commit=False)
+    assert last_replicated_offset() == Unreplicated(flow.topic, 0, 5, 5, flow.at(10), "")
+
+
+# ---- what a flow may leave behind
+
+
+def test_what_the_flow_has_noted_needs_no_reading(flow: Flow) -> None:
+    flow.make()
+    flow.send(*numbers(0, 4))
+    flow.send("9-foreign", copy=True)
+    assert seen(flow.count(3)) == (0, 0, "")
+    # With a record more it does: that one is not noted, and what the replica ends in is nobody's copy.
+    flow.send("4-more")
+    row = flow.count(3)
+    assert (row.least, row.most, row.since) == (0, 1, flow.at(4))
+    assert "was not found on the source" in row.reason
+    assert "noted offset 3" in row.reason
+
+
+def test_a_noted_offset_is_not_believed_where_the_replica_was_never_written(flow: Flow) -> None:
+    flow.make()
+    flow.send(*numbers(0, 4))
+    assert flow.count(3) == Unreplicated(flow.topic, 0, 4, 4, flow.at(0), "")
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_without_anything_in_the_replica_all_of_the_source_is_uncopied(flow: Flow, exists: bool) -> None:
+    flow.make(replica=exists)
+    flow.transaction("0-aborted", commit=False)
+    assert seen(flow.count()) == (0, 0, "")
+    flow.send(*numbers(1, 7))
+    flow.transaction(*numbers(7, 9), commit=True)
+    assert flow.count() == Unreplicated(flow.topic, 0, 8, 8, flow.at(1), "")
+    # What has expired is lost already: it is not the source's any more.
+    flow.delete_below(P, flow.topic, 4)
+    assert flow.count() == Unreplicated(flow.topic, 0, 6, 6, flow.at(3), "")
+
+
+def test_a_replica_that_appears_after_the_pair_first_looked_is_seen(flow: Flow) -> None:
+    flow.make(replica=False)
+    flow.send(*numbers(0, 4))
+    pair = flow.pair()
+    assert pair.existing(B, [flow.replica]) == set()
+    flow.make()
+    flow.send(*numbers(0, 3), copy=True)
+    assert seen(unreplicated(pair, flow.observe(pair), PATIENT)[flow.topic, 0]) == (1, 1, "")
+
+
+def test_equal_records_over_and_over_give_a_range(flow: Flow) -> None:
+    """Same content, same timestamp: nothing tells which of them was copied last."""
+    flow.make()
+    flow.send("0-first", *["1-same"] * 6, "2-last")
+    flow.send("0-first", *["1-same"] * 2, copy=True)
+    row = flow.count()
+    assert (row.least, row.most, row.since) == (1, 6, flow.at(1))
+    assert row.reason == "several records equal the last one of the replica"
+    # What the flow has noted makes it smaller.
+    assert seen(flow.count(2))[:2] == (1, 5)
+    # The next record lies in the replica: it was sent before, or it is one that repeats.
+    flow.send("2-last", "1-same", copy=True)
+    row = flow.count()
+    assert (row.least, row.most) == (0, 6)
+    assert "holds some of what follows" in row.reason
+
+
+def test_a_flow_that_sends_again_has_not_lost_what_it_had_sent(flow: Flow) -> None:
+    flow.make()
+    flow.send(*numbers(0, 8))
+    flow.send(*numbers(0, 6), *numbers(2, 4), copy=True)
+    row = flow.count(1)
+    assert (row.least, row.most, row.since) == (0, 4, flow.at(4))
+    assert "holds some of what follows" in row.reason
+    flow.send(*numbers(4, 7), copy=True)
+    assert seen(flow.count(1)) == (1, 1, "")
+
+
+def test_with_one_topic_only_what_was_born_behind_the_cut_is_uncopied(lab: Any) -> None:
+    """Policy identity: what lies below the cut came from the other side, and the flow was armed behind it."""
+    flow = Flow(lab, "identity")
+    flow.make()
+    flow.send(*numbers(0, 3), copy=True)
+    flow.transaction(*numbers(0, 3), commit=True)
+    cut = 4
+    assert seen(flow.count(cut - 1)) == (0, 0, "")
+    flow.send(*numbers(3, 5))
+    # Also where nothing is noted: the last record of both sides before the cut is the same one.
+    for last_replicated_offset in (cut - 1, None):
+        assert flow.count(last_replicated_offset) == Unreplicated(flow.topic, 0, 2, 2, flow.at(3), "")
+    # A tail that was left there and is on the other side only.
+    flow.send("2-tail", copy=True)
+    row = flow.count(cut - 1)
+    assert (row.least, row.most, row.since) == (0, 2, flow.at(3))
+    assert "was not found on the source" in row.reason
+    # Behind it the flow goes on.
+    flow.send("3-record", copy=True)
+    assert flow.count(cut - 1) == Unreplicated(flow.topic, 0, 1, 1, flow.at(4), "")
+
+
+@pytest.mark.parametrize("case", ["expired on the source", "emptied", "broker time"])
+def test_where_content_cannot_tell_the_noted_offset_bounds_it(flow: Flow, case: str) -> None:
+    stamps = {"message.timestamp.type": "LogAppendTime"} if case == "broker time" else {}
+    flow.make(**stamps)
+    flow.send(*numbers(0, 8))
+    flow.send(*numbers(0, 3), copy=True)
+    if case == "expired on the source":
+        flow.delete_below(P, flow.topic, 4)
+    elif case == "emptied":
+        flow.delete_below(B, flow.replica, 3)
+    said = {
+        "expired on the source": "was not found on the source",
+        "emptied": "holds no record any more",
+        "broker time": "the broker's time",
+    }[case]
+    for last_replicated_offset, most in ((None, 4 if case == "expired on the source" else 8), (4, 3)):
+        row = flow.count(last_replicated_offset)
+        assert (row.least, row.most, row.since) == (0, most, flow.at(8 - most)), row
+        assert said in row.reason
+
+
+def test_a_last_record_that_was_compacted_away_on_the_source_is_not_found(flow: Flow) -> None:
+    """Its key was written again: the source holds the newer value only, as the cleaner leaves it."""
+    flow.make()
+    flow.send("0-kept", "2-newer", "3-other")
+    flow.send("0-kept", "1-older", copy=True)
+    row = flow.count(0)
+    assert (row.least, row.most, row.since) == (0, 2, flow.at(2))
+    assert "compacted" in row.reason
+
+
+def test_more_than_may_be_read_is_bounded_by_offsets(flow: Flow) -> None:
+    flow.make()
+    flow.send(*numbers(0, 10), *(f"{number // 10}-{number}" for number in range(100, 600)))
+    flow.send(*numbers(0, 8), copy=True)
+    row = flow.count(budget=Budget(50, 60.0))
+    # The replica's last record and 49 behind it were read; the rest are offsets.
+    assert row == Unreplicated(flow.topic, 0, 49, 502, flow.at(8), "453 offsets were not read")
+    assert seen(flow.count()) == (502, 502, "")
+    # Out of time at once: nothing was read, and everything behind the noted offset is at stake.
+    row = flow.count(5, Budget(seconds=0.0))
+    assert (row.least, row.most, row.since) == (0, 504, None)
+    assert "within the bound on reading" in row.reason
+
+
+def test_partitions_are_asked_together(flow: Flow) -> None:
+    """One of each kind; the number of requests does not grow with the partitions."""
+    flow.make(partitions=60)
+    for partition in range(60):
+        flow.send(*numbers(0, 5), partition=partition)
+        flow.send(*numbers(0, partition % 6), copy=True, partition=partition)
+    pair = flow.pair()
+    observation = flow.observe(pair, partitions=60)
+    before = len(pair.requests)
+    rows = unreplicated(pair, observation, PATIENT)
+    assert len(pair.requests) - before < 20
+    assert [rows[flow.topic, number].most for number in range(60)] == [5 - number % 6 for number in range(60)]
+    assert all(row.reason == "" for row in rows.values())

@@ -1,0 +1,429 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Worlds of the policy identity: one partition over several tenures, with everything that goes wrong around them.
+
+As in ``worlds`` the translation sees only what can be read, and everything follows from the seed. The truth is which
+record lies where: each one is born with a number that its copies share.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.fingerprints import fingerprints
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.positions import Position
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import Bounds
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure, tenures
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import Copy, Window
+from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import APPENDED, CREATED, Seen
+
+KEY = ("T", 0)
+SIDES = ("P", "B")
+Range = tuple[int, int]
+
+KINDS = (
+    "stamps_jump",
+    "identical",
+    "periodic",
+    "repeats",
+    "untimed",
+    "source_append_time",
+    "replica_append_time",
+    "transactions",
+    "aborted",
+    "resends",
+    "replica_markers",
+    "foreign",
+    "tails",
+    "late",
+    "adopted",
+    "retention",
+    "compacted",
+    "syncs_lost",
+    "syncs_compacted",
+    "running",
+)
+# Not every record can be told from every other one, or not everything is there, known and copied.
+BLURRED = frozenset(("identical", "periodic", "repeats", "adopted", "retention", "compacted", "running"))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What lies at one offset. ``record``: its number; None for what was never copied (a tail, a foreign record)."""
+
+    offset: int
+    stamp: int | None
+    content: str
+    key: int
+    record: int | None
+    kind: str = CREATED
+
+
+@dataclass
+class TenureWorld:
+    """Logs of both sides (data only), what the journal holds, and the offset-syncs of both flows.
+
+    ``gone`` expired, ``superseded`` was compacted away. ``copied``: N of the flow that copies now.
+    """
+
+    seed: int
+    kinds: frozenset[str]
+    active: str = ""
+    logs: dict[str, list[Entry]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
+    gone: dict[str, list[Entry]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
+    superseded: dict[str, list[Entry]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
+    starts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIDES, 0))
+    ends: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIDES, 0))
+    tails: dict[str, list[Range]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
+    cut_records: list[dict[str, Any]] = field(default_factory=list)
+    syncs: dict[tuple[str, str], list[OffsetSync]] = field(
+        default_factory=lambda: {("P", "B"): [], ("B", "P"): []},
+    )
+    last_replicated_offset: int | None = None
+    born: int = 0
+    stamp: int = 1000
+    #: Of workers and brokers, close to that of the producers.
+    clock: int = 1000
+
+    @property
+    def idle(self) -> str:
+        return SIDES[self.active == SIDES[0]]
+
+    def log(self, alias: str) -> Range:
+        return self.starts[alias], self.ends[alias]
+
+    # ---- what can be seen: as _pair/offsets/flow_copies.py and _pair/offsets/identity_offsets.py look at a tenure
+
+    def tenures(self) -> list[Tenure]:
+        return tenures(self.cut_records, self.active, self.idle)
+
+    def within(self, tenure: Tenure, alias: str) -> Range:
+        """The part of a log that belongs to the tenure."""
+        start, end = self.log(alias)
+        low, high = max(start, tenure.first(alias, KEY)), end
+        if tenure.end is not None:
+            high = min(high, tenure.end[alias].get(KEY, 0))
+        return min(low, max(start, high)), max(start, high)
+
+    def bounds(self, tenure: Tenure) -> Bounds:
+        last_replicated_offset = (
+            self.last_replicated_offset if tenure.end is None else tenure.end[tenure.source].get(KEY, 0) - 1
+        )
+        syncs = [sync for sync in self.syncs[tenure.source, tenure.target] if self._of(tenure, sync)]
+        syncs.sort(key=lambda sync: sync.downstream)
+        gone = tenure.gone_after(self.idle, KEY, {alias: self.log(alias) for alias in SIDES}, "compacted" in self.kinds)
+        return Bounds(
+            self.within(tenure, tenure.source), self.within(tenure, tenure.target), last_replicated_offset, syncs, gone
+        )
+
+    @staticmethod
+    def _of(tenure: Tenure, sync: OffsetSync) -> bool:
+        """Was it written in the tenure?"""
+        end = None if tenure.end is None else tenure.end[tenure.source].get(KEY, 0)
+        return tenure.first(tenure.source, KEY) <= sync.upstream and (end is None or sync.upstream < end)
+
+    def copy(self, tenure: Tenure, bounds: Bounds, sources: Range | None = None, replicas: Range | None = None) -> Copy:
+        """What the translation sees of a tenure; the windows default to all of it."""
+        source, replica = self.windows(tenure, sources or bounds.source, replicas or bounds.replica)
+        low, high = replica.begin, replica.end
+        near = [sync for sync in bounds.syncs if low <= sync.downstream < high or sync.upstream < bounds.source[0]]
+        floor = [sync for sync in bounds.syncs if sync.downstream < bounds.replica[0]]
+        return Copy(
+            source=source,
+            replica=replica,
+            start=bounds.source[0],
+            source_end=bounds.source[1],
+            replica_start=bounds.replica[0],
+            replica_end=bounds.replica[1],
+            last_replicated_offset=bounds.last_replicated_offset,
+            first=tenure.first(tenure.source, KEY),
+            replica_first=tenure.first(tenure.target, KEY),
+            source_compacted="compacted" in self.kinds,
+            replica_compacted="compacted" in self.kinds,
+            same_topics=KEY not in tenure.unknown,
+            syncs=[*near, *floor[-1:]],
+            gone_after=bounds.gone_after,
+            ended=tenure.end is not None,
+        )
+
+    def windows(self, tenure: Tenure, sources: Range, replicas: Range) -> tuple[Window, Window]:
+        """As a reader receives both sides: nothing outside the logs."""
+        read = [self._read(alias, part) for alias, part in ((tenure.source, sources), (tenure.target, replicas))]
+        digests = fingerprints(
+            *([Seen(one.stamp, one.kind, one.content.encode()) for one in log] for _span, log in read)
+        )
+        source, replica = (
+            Window(*span, [one.offset for one in log], found) for (span, log), found in zip(read, digests, strict=True)
+        )
+        return source, replica
+
+    def _read(self, alias: str, part: Range) -> tuple[Range, list[Entry]]:
+        begin = max(part[0], self.starts[alias])
+        end = max(begin, min(part[1], self.ends[alias]))
+        offsets = self._offsets[alias]
+        return (begin, end), self.logs[alias][bisect_left(offsets, begin) : bisect_left(offsets, end)]
+
+    @cached_property
+    def _offsets(self) -> dict[str, list[int]]:
+        return {alias: [one.offset for one in log] for alias, log in self.logs.items()}
+
+    # ---- the truth
+
+    @cached_property
+    def _ever(self) -> dict[str, list[Entry]]:
+        """Everything that was ever copied, wherever it is now."""
+        return {
+            alias: [
+                one for one in self.logs[alias] + self.gone[alias] + self.superseded[alias] if one.record is not None
+            ]
+            for alias in SIDES
+        }
+
+    def below(self, alias: str, commit: int) -> set[int | None]:
+        """Records that have a copy below ``commit``: on the active side those that a group there has processed."""
+        return {one.record for one in self._ever[alias] if one.offset < commit}
+
+    def behind(self, alias: str, offset: int) -> set[int | None]:
+        """Records that exist and have a copy at or behind ``offset``."""
+        return {one.record for one in self.logs[alias] if one.offset >= offset}
+
+    def skipped(self, commit: int, offset: int) -> list[int | None]:
+        """Records that are not processed, exist on the side being entered, and have no copy there from ``offset`` on.
+
+        Without tails: that they are left out was accepted when the next tenure was armed. And without what only a newer
+        record of the same key is left of on the side being left.
+        """
+        newer = {one.record for one in self.superseded[self.active] if one.offset >= commit}
+        newer -= self.behind(self.active, commit)
+        done = self.below(self.active, commit) | self.behind(self.idle, offset) | newer | {None}
+        return [one.record for one in self.logs[self.idle] if one.offset < offset and one.record not in done]
+
+    def lost(self, commit: int, offset: int) -> list[int | None]:
+        """R30: unread records on the side being left that the other one had, and has not from ``offset`` on."""
+        there = self.below(self.active, commit) | self.behind(self.idle, offset) | {None}
+        last_replicated_offset = {one.record for one in self._ever[self.idle]}
+        unread = {one.record for one in self.logs[self.active] if one.offset >= commit}
+        return [one for one in unread if one in last_replicated_offset and one not in there]
+
+    def reread(self, commit: int, offset: int) -> int:
+        """Processed records from ``offset`` on, without those that lie there, or behind ``commit``, once more."""
+        done = self.below(self.active, commit) - self.behind(self.active, commit) - self.below(self.idle, offset)
+        return len(self.behind(self.idle, offset) & done)
+
+    def unread(self, commit: int) -> bool:
+        """Does a data record lie at or behind ``commit`` on the side being left?"""
+        return bool(self.logs[self.active]) and self.logs[self.active][-1].offset >= commit
+
+    def in_tail(self, commit: int) -> bool:
+        return any(low <= commit < high for low, high in self.tails[self.active])
+
+
+@dataclass
+class Tally:
+    """What happened in all worlds; failures by the seeds that show them."""
+
+    skipped: list[str] = field(default_factory=list)
+    inexact: list[str] = field(default_factory=list)
+    unbounded: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    guessed: list[str] = field(default_factory=list)
+    uncounted: list[str] = field(default_factory=list)
+    skipped_by: Counter[str] = field(default_factory=Counter)
+    checked: Counter[str] = field(default_factory=Counter)
+
+    def note(self, made: TenureWorld, name: str, commit: int, found: Position) -> None:
+        """One position on the idle side of a group that stands at ``commit`` on the active one."""
+        text = f"seed {made.seed}: {name}, {made.active}:{commit} -> {found} in {sorted(made.kinds)}"
+        tail = made.in_tail(commit)
+        self.checked[name] += 1
+        self.checked[found.method] += 1
+        if found.offset is None or found.rereads is None:
+            self.checked["tails"] += tail
+            if not tail:
+                self.refused.append(text)
+            return
+        if tail and found.method not in ("cut", "end"):
+            self.guessed.append(text)
+        # Read to the end, although what came behind the position has expired: that is lost where the group stands.
+        expired = found.method == "end" and commit < made.starts[made.active]
+        if not expired and (lost := made.skipped(commit, found.offset)):
+            self.skipped.append(f"{text}, skips {lost}")
+        gone = made.lost(commit, found.offset)
+        self.checked["gone"] += bool(gone)
+        self.checked["accused"] += found.skips.possible and not gone
+        reported = found.skips
+        within = reported.at_least <= len(gone) and (reported.at_most is None or len(gone) <= reported.at_most)
+        if not within or (found.quality == "skips") != reported.possible:
+            self.uncounted.append(f"{text}, {gone} are gone")
+        if not made.kinds & BLURRED:
+            self.checked["clear"] += 1
+            again = made.reread(commit, found.offset)
+            # Foreign records and resends behind the position are counted, as nothing tells them from other copies.
+            if again or (found.quality != "exact" and not made.kinds & {"foreign", "resends"}):
+                self.inexact.append(f"{text}, reads {again} again")
+            if again > found.rereads:
+                self.unbounded.append(f"{text}, reads {again} again")
+
+
+def positions(made: TenureWorld, all_tenures: Sequence[Tenure], draw: random.Random, count: int) -> list[int]:
+    """Positions on the active side, as often in an old tenure as in the present one."""
+    chosen = []
+    for tenure in draw.choices(all_tenures, k=count):
+        last = made.ends[made.active] if tenure.end is None else tenure.end[made.active].get(KEY, 0)
+        chosen.append(draw.randint(tenure.first(made.active, KEY), last))
+    return chosen
+
+
+def world(seed: int) -> TenureWorld:
+    """The world of a seed."""
+    draw = random.Random(seed)
+    made = TenureWorld(seed, frozenset(kind for kind in KINDS if draw.random() < 0.2))
+    count = draw.randint(2, 5)
+    late = draw.randint(1, count - 1) if "late" in made.kinds else 0
+    sides = draw.sample(SIDES, 2)
+    for number in range(count):
+        source, target = sides[number % 2], sides[1 - number % 2]
+        made.active = source
+        last = number == count - 1
+        if number >= late:
+            fresh = _produce(made, draw, source)
+            _replicate(made, draw, fresh, (source, target), last)
+        if not last:
+            _cut_over(made, draw, (source, target), number, number >= late)
+    _age(made, draw)
+    return made
+
+
+def _produce(made: TenureWorld, draw: random.Random, source: str) -> list[Entry]:
+    """What is written in one tenure: offsets with holes where markers and aborted records lie; now and then nothing."""
+    older = [*made.logs[source]] if "repeats" in made.kinds else []
+    fresh: list[Entry] = []
+    at = made.ends[source]
+    for _number in range(0 if draw.random() < 0.15 else draw.randint(1, 24)):
+        if "transactions" in made.kinds and draw.random() < 0.2:
+            at += 1
+        if "aborted" in made.kinds and draw.random() < 0.1:
+            at += draw.randint(1, 4)
+        made.stamp += draw.choice((0, 1, 5)) if "stamps_jump" not in made.kinds else draw.randint(-20, 20)
+        stamp, content = made.stamp, f"r{made.born}"
+        if "periodic" in made.kinds:
+            stamp, content = 1000, "abc"[made.born % 3]
+        elif "identical" in made.kinds and draw.random() < 0.7:
+            stamp, content = 1000 + made.born // 40, draw.choice("xy"[: draw.randint(1, 2)])
+        elif older and draw.random() < 0.5:
+            # Written again in a later tenure: equal in everything, and another record all the same.
+            old = older.pop(draw.randrange(len(older)))
+            stamp, content = old.stamp, old.content
+        entry = Entry(at, stamp, content, draw.randint(0, 8), made.born)
+        if "untimed" in made.kinds and draw.random() < 0.4:
+            entry = replace(entry, stamp=None)
+        elif "source_append_time" in made.kinds and draw.random() < 0.8:
+            made.clock += draw.choice((0, 1, 5))
+            entry = replace(entry, stamp=made.clock, kind=APPENDED)
+        fresh.append(entry)
+        made.born += 1
+        at += 1
+    made.ends[source] = at + (draw.randint(0, 2) if made.kinds & {"transactions", "aborted"} else 0)
+    made.logs[source] += fresh
+    return fresh
+
+
+def _replicate(
+    made: TenureWorld, draw: random.Random, fresh: Sequence[Entry], flow: tuple[str, str], last: bool
+) -> None:
+    """From the cut to the end. After a kill back to behind the last flushed record, but never below the cut."""
+    running = last and "running" in made.kinds
+    stop = draw.randint(0, len(fresh)) if running else len(fresh)
+    restarts = draw.randint(1, 4) if "resends" in made.kinds else 0
+    lag_max, since, first = draw.choice((0, 1, 3, 10, 100)), 1000, True
+    log, cursor, flushed, at = made.logs[flow[1]], 0, 0, made.ends[flow[1]]
+    while True:
+        if restarts and draw.random() < 0.08:
+            cursor, restarts, first = flushed, restarts - 1, True
+        if cursor >= stop:
+            if not restarts or draw.random() < 0.5:
+                break
+            continue
+        if "foreign" in made.kinds and draw.random() < 0.1:
+            log.append(Entry(at, draw.randint(900, 1100), f"foreign{flow[1]}{at}", draw.randint(0, 8), None))
+            at += 1
+        if "replica_markers" in made.kinds and draw.random() < 0.2:
+            at += 1
+        log.append(replace(_timestamped(made, draw, fresh[cursor]), offset=at))
+        due = first or since >= lag_max
+        since = 0 if due else since + 1
+        if due and not ("syncs_lost" in made.kinds and draw.random() < 0.6):
+            made.syncs[flow].append(OffsetSync(*KEY, fresh[cursor].offset, at))
+        first = False
+        cursor += 1
+        at += 1
+        if draw.random() < 0.15:
+            flushed = cursor
+    made.ends[flow[1]] = at
+    if last:
+        known = flushed if running else cursor
+        begin = made.tenures()[-1].first(flow[0], KEY)
+        # A flow that has copied nothing yet knows what it was armed with.
+        made.last_replicated_offset = fresh[known - 1].offset if known else begin - 1 if begin else None
+
+
+def _timestamped(made: TenureWorld, draw: random.Random, record: Entry) -> Entry:
+    """What a copy gets: its original's timestamp, the time of copying where that has none, or the broker's."""
+    made.clock += draw.choice((0, 0, 1, 3))
+    if "replica_append_time" in made.kinds and draw.random() < 0.8:
+        return replace(record, stamp=made.clock, kind=APPENDED)
+    return replace(record, stamp=made.clock if record.stamp is None else record.stamp, kind=CREATED)
+
+
+def _cut_over(made: TenureWorld, draw: random.Random, flow: tuple[str, str], number: int, exists: bool) -> None:
+    """Everything is copied and nobody writes: both ends are journaled. Then, maybe, somebody does on the side left."""
+
+    def journaled(value: int) -> dict[str, dict[str, int]]:
+        # A partition that was added later: the topic was there before, with others.
+        return {"T": {"0": value}} if exists else {"T": {"1": 5}}
+
+    source, target = flow
+    cut_record: dict[str, Any] = {
+        "from": source,
+        "to": target,
+        "ends": journaled(made.ends[source]),
+        "cut": journaled(made.ends[target]),
+    }
+    cut_record["resumed"] = draw.choice((None, cut_record["ends"]))
+    if exists and "tails" in made.kinds and draw.random() < 0.5:
+        low = at = made.ends[source]
+        for _record in range(draw.randint(0, 4)):
+            made.logs[source].append(Entry(at, made.stamp, f"tail{source}{at}", draw.randint(0, 8), None))
+            at += 1
+        made.ends[source] = at + draw.randint(0, 1)
+        made.tails[source].append((low, made.ends[source]))
+        cut_record["resumed"] = journaled(made.ends[source])
+    if "adopted" in made.kinds and number == 0:
+        cut_record["known"] = False
+    made.cut_records.append(cut_record)
+
+
+def _age(made: TenureWorld, draw: random.Random) -> None:
+    """Retention and compaction, on each side for itself."""
+    for alias in SIDES:
+        if "compacted" in made.kinds:
+            log = made.logs[alias]
+            reached = draw.randint(0, len(log))
+            newest = {one.key: one.offset for one in log[:reached]}
+            kept = [one for at, one in enumerate(log) if at >= reached or newest[one.key] == one.offset]
+            made.superseded[alias] = [one for one in log if one not in kept]
+            made.logs[alias] = kept
+        if "retention" in made.kinds and draw.random() < 0.7:
+            start = made.starts[alias] = draw.randint(0, made.ends[alias])
+            made.gone[alias] = [one for one in made.logs[alias] if one.offset < start]
+            made.logs[alias] = [one for one in made.logs[alias] if one.offset >= start]
+    if "syncs_compacted" in made.kinds:
+        made.syncs = {flow: syncs[-1:] for flow, syncs in made.syncs.items()}

@@ -1,0 +1,181 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Positions over several tenures of a pair with the policy identity: nothing is skipped, and a cut is a cut.
+
+R1 to R4 and R22. The worlds count only because the rules that are known to be wrong do skip in them.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.positions import (
+    Position,
+    Side,
+    enter_same,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import span_forward, span_reverse
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure, flat, locate
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
+    Translated,
+    forward,
+    reverse,
+)
+from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds import (
+    KEY,
+    Tally,
+    TenureWorld,
+    positions,
+    world,
+)
+
+# As in test_translation_worlds. 3,000 worlds in the normal run: each holds several tenures and is looked at in all.
+COUNT = max(100, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) * 3 // 20)
+FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
+EACH = 4
+
+Through = Callable[[TenureWorld, Tenure, int], Translated]
+
+
+def whole(made: TenureWorld, tenure: Tenure, commit: int) -> Translated:
+    """Through all of the tenure."""
+    rule = forward if tenure.source == made.active else reverse
+    return rule(commit, made.copy(tenure, made.bounds(tenure)))
+
+
+def narrow(made: TenureWorld, tenure: Tenure, commit: int) -> Translated:
+    """Through the spans that are read around a position: wider only while the next record is not proven."""
+    away = tenure.source == made.active
+    bounds = made.bounds(tenure)
+    best: Translated | None = None
+    for width in (2, 8, 64):
+        span = (span_forward if away else span_reverse)(commit, bounds, width)
+        found = (forward if away else reverse)(commit, made.copy(tenure, bounds, span.source, span.replica))
+        best = found if best is None or found.rereads < best.rereads else best
+        if best.exact:
+            break
+    assert best is not None
+    return best
+
+
+def enter(made: TenureWorld, all_tenures: list[Tenure], commit: int, through: Through, final: bool) -> Position:
+    """The position on the idle side of a group that stands at ``commit`` on the active one."""
+    place = locate(all_tenures, made.active, KEY, commit)
+    translated = None
+    gone = place.other is not None and place.other < made.starts[made.idle]
+    if place.tenure is not None and (place.other is None or gone or "compacted" in made.kinds):
+        translated = through(made, all_tenures[place.tenure], commit)
+    left = Side(commit, *made.log(made.active), not made.unread(commit))
+    return enter_same(left, Side(None, *made.log(made.idle)), final, place, translated)
+
+
+# ---- rules that are known to be wrong
+
+
+def one_flow(made: TenureWorld, commit: int) -> int | None:
+    """As if the newest flow had copied everything, from the beginning of both logs."""
+    tenure = Tenure(made.active, made.idle, {made.active: {}, made.idle: {}}, None)
+    return forward(commit, made.copy(tenure, made.bounds(tenure))).offset
+
+
+def behind_the_cut(made: TenureWorld, commit: int) -> int | None:
+    """As if the cut were one offset further: the first record that is copied taken for the last one that was."""
+    cut_records = [
+        {**cut_record, "cut": {"T": {"0": flat(cut_record["cut"]).get(KEY, 0) + 1}}} for cut_record in made.cut_records
+    ]
+    wrong = replace(made, cut_records=cut_records)
+    return enter(wrong, wrong.tenures(), commit, whole, False).offset
+
+
+BAD_RULES: dict[str, Callable[[TenureWorld, int], int | None]] = {
+    "one flow": one_flow,
+    "behind the cut": behind_the_cut,
+}
+
+
+@pytest.fixture(scope="module")
+def tally() -> Tally:
+    found = Tally()
+    for seed in range(FIRST, FIRST + COUNT):
+        made, draw = world(seed), random.Random(seed)
+        all_tenures = made.tenures()
+        for commit in positions(made, all_tenures, draw, EACH):
+            final = "running" not in made.kinds and draw.random() < 0.5
+            for name, through in (("whole", whole), ("narrow", narrow)):
+                found.note(made, name, commit, enter(made, all_tenures, commit, through, final))
+        if seed % 2 == 0:
+            for name, rule in BAD_RULES.items():
+                offset = rule(made, commit)
+                found.skipped_by[name] += offset is not None and bool(made.skipped(commit, offset))
+    print(f"worlds with the seeds {FIRST} to {FIRST + COUNT - 1}: {dict(found.checked)}, bad rules {found.skipped_by}")
+    return found
+
+
+def test_no_position_ever_skips(tally: Tally) -> None:
+    assert tally.checked["whole"] == tally.checked["narrow"] == COUNT * EACH
+    assert tally.skipped[:3] == []
+
+
+def test_positions_are_exact_where_records_can_be_told_apart(tally: Tally) -> None:
+    """Markers, aborted records, resends, tails, partitions that are new, lost offset-syncs: all the same."""
+    assert tally.checked["clear"] > COUNT // 2
+    assert tally.inexact[:3] == []
+
+
+def test_records_that_are_gone_from_the_side_entered_are_counted(tally: Tally) -> None:
+    """R30: retention and compaction of the side entered, over one tenure or several."""
+    assert tally.checked["gone"] > COUNT // 10
+    assert tally.uncounted[:3] == []
+
+
+def test_rereads_are_bounded_as_said(tally: Tally) -> None:
+    assert tally.unbounded[:3] == []
+
+
+def test_only_in_a_tail_there_is_no_position(tally: Tally) -> None:
+    assert tally.checked["tails"] > COUNT // 300
+    assert (tally.refused[:3], tally.guessed[:3]) == ([], [])
+
+
+def test_the_worlds_are_hard_enough_to_catch_the_rules_that_are_wrong(tally: Tally) -> None:
+    assert {name for name in BAD_RULES if tally.skipped_by[name] < COUNT // 100} == set()
+
+
+def _other_side(made: TenureWorld, cut_records: list[dict[str, Any]], commit: int) -> int | None:
+    """From the journal alone: the newest cut at ``commit`` on the active side, as it lies on the idle one."""
+
+    def at(cut_record: Mapping[str, Any], alias: str) -> int:
+        begin = cut_record["cut"] if alias == cut_record["to"] else cut_record["resumed"] or cut_record["ends"]
+        return int(flat(begin).get(KEY, 0))
+
+    return next(
+        (at(cut_record, made.idle) for cut_record in reversed(cut_records) if at(cut_record, made.active) == commit),
+        None,
+    )
+
+
+def test_a_position_at_a_cut_is_the_cut() -> None:
+    """R22: whatever lies around it, and wherever retention has put the log start since."""
+    wrong, seen = [], 0
+    for seed in range(FIRST, FIRST + COUNT):
+        made = world(seed)
+        all_tenures = made.tenures()
+        for tenure in all_tenures[1:]:
+            commit = tenure.first(made.active, KEY)
+            expected = _other_side(made, made.cut_records, commit)
+            assert expected is not None
+            expected = max(expected, made.starts[made.idle])
+            found = enter(made, all_tenures, commit, whole, False)
+            seen += 1
+            quality = "skips" if found.skips.possible else "exact"
+            if (found.method, found.quality, found.rereads, found.offset) != ("cut", quality, 0, expected):
+                wrong.append(f"seed {seed}: {made.active}:{commit} -> {found}, the cut is {expected}")
+    assert seen > COUNT
+    assert wrong[:3] == []

@@ -1,0 +1,417 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What only the source has: the range holds the truth in every world, and is exact where records can be told apart.
+
+The worlds count only because rules that are known to be wrong are wrong in some of them.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.unreplicated import (
+    Log,
+    Place,
+    Seen,
+    Unreplicated,
+    behind,
+    bounded,
+    never_replicated,
+    place,
+    placed,
+    shares,
+    unplaced,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import (
+    EXHAUSTED,
+    TIMEOUT,
+    RangeRead,
+    Reading,
+    Record,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import unreplicated as module
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import FlowObservation
+
+# As in test_translation_worlds. 5,000 worlds in the normal run.
+COUNT = max(500, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) // 4)
+FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
+KEY = ("t", 0)
+
+Range = tuple[int, int]
+Many = dict[Any, Any]
+
+
+def seen(text: str, begin: int = 0, reached: int | None = None) -> Seen:
+    """Records of one letter each; a dot is an offset without a record. Timestamps are offsets in seconds."""
+    offsets = [begin + index for index, one in enumerate(text) if one != "."]
+    fingerprints = [one.encode() for one in text if one != "."]
+    end = begin + len(text) if reached is None else reached
+    return Seen(begin, end, offsets, fingerprints, [1000 * offset for offset in offsets])
+
+
+# ---- how much to read
+
+
+@given(st.lists(st.integers(0, 200), max_size=20), st.integers(0, 1000))
+def test_a_budget_is_used_up_shared_fairly_and_never_exceeded(sizes: list[int], budget: int) -> None:
+    needs = dict(enumerate(sizes))
+    given_out = shares(needs, budget)
+    assert set(given_out) == set(needs)
+    assert all(0 <= given_out[key] <= needs[key] for key in needs)
+    assert sum(given_out.values()) <= budget
+    # Whoever wants more has no less than anybody else, but for a rest that cannot be divided.
+    short = [key for key in needs if given_out[key] < needs[key]]
+    assert all(given_out[key] + 1 >= max(given_out.values()) for key in short)
+    if short:
+        assert sum(given_out.values()) == budget
+
+
+def test_a_span_that_is_too_long_begins_at_what_is_known_to_be_copied() -> None:
+    spans = {"long": (0, 1000), "short": (5, 15), "unknown": (0, 1000), "empty": (9, 3)}
+    parts = bounded(spans, {"long": 900, "short": 9, "empty": 1}, 210)
+    # The short one fits and keeps its records; what the long one does not need is for the unknown one.
+    assert parts == {"long": (900, 1000), "short": (5, 15), "unknown": (0, 100), "empty": (9, 9)}
+
+
+def test_where_everything_fits_nothing_is_left_out() -> None:
+    spans = {"a": (0, 50), "b": (10, 60)}
+    assert bounded(spans, {"a": 40, "b": 50}, 100) == spans
+
+
+# ---- one partition
+
+
+@pytest.mark.parametrize(
+    ("text", "copied", "expected"),
+    [
+        ("abcd", None, Place(1, 1)),
+        ("aacd", None, None),
+        ("bacb", None, Place(0, 3)),
+        ("babb", 2, Place(2, 3)),  # N is behind the first one, and data lies between
+        ("ab..", 3, Place(1, 1)),  # up to N there is no other data: armed behind a marker
+        ("abcd", 2, Place(1, 1, doubted=True)),
+    ],
+)
+def test_the_end_of_the_replica_is_found_by_content_within_what_n_allows(
+    text: str, last_replicated_offset: int | None, expected: Place | None
+) -> None:
+    assert place(Log(0, 4, last_replicated_offset), seen(text), b"b", 0) == expected
+
+
+@pytest.mark.parametrize(("copied", "first"), [(None, 3), (2, 3), (3, 3), (4, 4), (5, None), (6, None)])
+def test_an_equal_record_may_have_been_deleted_unless_n_excludes_it(
+    last_replicated_offset: int | None, first: int | None
+) -> None:
+    """The log begins at 4, with a marker: only a record that is there, and copied, comes behind what was deleted."""
+    log, read = Log(4, 8, last_replicated_offset), seen(".abb", 4)
+    found = place(log, read, b"b", 4)
+    if first is None:
+        assert found == Place(6, 7)
+        return
+    assert found == Place(first, 7, unseen=True)
+    row = placed(KEY, log, read, found, False)
+    assert (row.least, row.most) == (0, 3)
+    assert "deleted or was not read" in row.reason
+
+
+def test_an_equal_record_may_lie_at_n_where_reading_began() -> None:
+    """Reading began at N, and N was a marker: the record that was copied last lies below."""
+    assert place(Log(0, 8, 4), seen(".abb", 4), b"b", 2) == Place(4, 7, unseen=True)
+    assert place(Log(0, 8, 4), seen("abb", 5), b"b", 2) == Place(6, 7)
+    # It did not begin at N, but where nothing older is equal: the marker there is no harm.
+    assert place(Log(0, 8, 4), seen(".abb", 4), b"b", 4) == Place(6, 7)
+
+
+def test_records_are_counted_and_offsets_are_not() -> None:
+    """Behind the second record lie two, a marker and an aborted one."""
+    log, read = Log(0, 6, None), seen("ab.c.d")
+    assert list(behind(log, read, Place(1, 1))) == [2, 3]
+    assert placed(KEY, log, read, Place(1, 1), False) == Unreplicated("t", 0, 2, 2, 3.0, "")
+    assert not behind(log, read, Place(5, 5))
+    assert placed(KEY, log, read, Place(5, 5), None) == Unreplicated("t", 0, 0, 0, None, "")
+
+
+def test_what_was_written_after_the_end_was_taken_is_not_counted() -> None:
+    log, read = Log(0, 3, None), seen("abcdef")
+    assert placed(KEY, log, read, Place(1, 1), False) == Unreplicated("t", 0, 1, 1, 2.0, "")
+    assert placed(KEY, log, read, Place(4, 4), None) == Unreplicated("t", 0, 0, 0, None, "")
+    assert not behind(log, read, Place(2, 2))
+
+
+@pytest.mark.parametrize(
+    ("found", "held", "least", "said"),
+    [
+        (Place(0, 2), False, 1, "several records equal the last one of the replica"),
+        (Place(1, 1), True, 0, "sent again, or records repeat"),
+        (Place(1, 1), None, 0, "not told within the bound"),
+        (Place(1, 1, doubted=True), False, 0, "ends before the flow's noted offset 3"),
+    ],
+)
+def test_whatever_is_not_certain_is_a_range_with_its_reason(
+    found: Place, held: bool | None, least: int, said: str
+) -> None:
+    row = placed(KEY, Log(0, 4, 3), seen("abcd"), found, held)
+    assert (row.least, row.most) == (least, 3 - found.first)
+    assert row.since == found.first + 1.0
+    assert said in row.reason
+
+
+def test_what_was_not_read_counts_as_offsets() -> None:
+    log, read = Log(0, 100, None), seen("ab.c")
+    assert placed(KEY, log, read, Place(0, 0), False) == Unreplicated("t", 0, 2, 98, 1.0, "96 offsets were not read")
+    assert never_replicated(KEY, log, read) == Unreplicated("t", 0, 3, 99, 0.0, "96 offsets were not read")
+
+
+def test_without_a_place_what_lies_behind_n_is_at_stake() -> None:
+    row = unplaced(KEY, Log(0, 6, 2), seen("abc.ef"), "not found")
+    assert row == Unreplicated("t", 0, 0, 2, 4.0, "not found; counted is what lies behind the flow's noted offset 2")
+    row = unplaced(KEY, Log(2, 6, None), seen("cdef", 2), "not found")
+    assert row == Unreplicated("t", 0, 0, 4, 2.0, "not found; counted is what lies behind nothing known to be copied")
+    # Nothing but markers is left: certain, whatever the replica ends in.
+    assert unplaced(KEY, Log(0, 6, 2), seen("abc..."), "not found") == Unreplicated("t", 0, 0, 0, None, "")
+
+
+def test_the_first_one_has_no_time_where_an_older_one_may_not_have_been_read() -> None:
+    row = unplaced(KEY, Log(0, 6, 0), seen("ef", 4), "not found")
+    assert (row.most, row.since) == (5, None)
+
+
+# ---- worlds
+
+
+@dataclass
+class Side:
+    """A log: data records only, and the offsets that they and others take."""
+
+    start: int = 0
+    end: int = 0
+    records: list[Record] = field(default_factory=list)
+
+    def add(self, stamp: int, value: bytes, kind: str = "CreateTime") -> int:
+        self.records.append(Record(self.end, stamp, kind, None, value, ()))
+        self.end += 1
+        return self.end - 1
+
+    def data(self, span: Range) -> list[Record]:
+        return [one for one in self.records if max(self.start, span[0]) <= one.offset < min(self.end, span[1])]
+
+
+class World:
+    """One partition that is written and copied, also between the looks at it.
+
+    ``origins``: what was ever copied, and where its newest copy lies.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.dice = random.Random(seed)
+        chosen = (
+            "repeats",
+            "markers",
+            "resends",
+            "disorder",
+            "foreign",
+            "expired",
+            "busy",
+            "slow",
+            "tight",
+            "broker_time",
+            "untimed",
+            "broker_time_changes",
+            "recreated",
+        )
+        self.kinds = {kind for kind in chosen if self.dice.random() < 0.2}
+        self.source, self.replica = Side(), Side()
+        self.origins: dict[int, int] = {}
+        self.next, self.noted, self.number = 0, -1, 0
+        for _step in range(self.dice.randrange(60)):
+            self.step()
+        if self.dice.random() < 0.5:
+            while self.next < self.source.end:
+                self.copy()
+        if self.dice.random() < 0.3:
+            for _step in range(self.dice.randrange(6)):
+                self.write()
+        if "foreign" in self.kinds and self.replica.end:
+            self.replica.add(self.number, b"foreign")
+        if "expired" in self.kinds:
+            self.source.start = self.dice.randint(0, self.source.end)
+            self.replica.start = self.dice.randint(0, self.replica.end)
+        known = self.noted if self.noted >= 0 else None
+        data_after = bool(self.source.data((self.noted + 1, self.source.end))) if self.dice.random() < 0.5 else None
+        if "recreated" in self.kinds:
+            # What was noted is about another log, whose end lay higher.
+            known, data_after = self.source.end + 20, None
+        self.facts = PartitionFacts(self.source.start, self.source.end, known, data_after)
+        self.truth: set[int] = set()
+        self.lacking: set[int] = set()
+        self.end = -1
+
+    def step(self) -> None:
+        roll = self.dice.random()
+        if roll < 0.5:
+            self.write()
+        elif roll < 0.9:
+            self.copy()
+        elif roll < 0.95:
+            self.noted = max((one for one in self.origins if one < self.next), default=-1)
+        elif "resends" in self.kinds:
+            self.next = self.noted + 1
+
+    def write(self) -> None:
+        if "markers" in self.kinds and self.dice.random() < 0.3:
+            self.source.end += 1
+            return
+        self.number += 0 if "repeats" in self.kinds else 1
+        late = self.dice.randrange(8) if "disorder" in self.kinds else 0
+        # Several records share a timestamp.
+        value = self.dice.choice([b"a", b"b"]) if "repeats" in self.kinds else b"%d" % self.number
+        untimed = "untimed" in self.kinds and self.dice.random() < 0.5
+        self.source.add(None if untimed else self.number // 3 - late, value)
+
+    def copy(self) -> None:
+        if self.next < self.source.end:
+            by_broker = "broker_time" in self.kinds
+            by_broker = by_broker or ("broker_time_changes" in self.kinds and self.dice.random() < 0.5)
+            for one in self.source.data((self.next, self.next + 1)):
+                # The time of copying may equal that of a later record.
+                copying = one.timestamp is None or by_broker
+                stamp = self.number // 3 + self.dice.randrange(2) if copying else one.timestamp
+                kind = "LogAppendTime" if by_broker else "CreateTime"
+                self.origins[one.offset] = self.replica.add(stamp, one.value or b"", kind)
+            self.next += 1
+
+    # ---- what can be asked
+
+    def pair(self) -> Any:
+        there = {"X.t"} if self.replica.end and self.dice.random() < 0.8 else set()
+
+        def refresh() -> None:
+            there.update({"X.t"} if self.replica.end else set())
+            self.note()
+
+        return SimpleNamespace(
+            kafka={"X": self.source, "Y": self.replica},
+            naming=Naming("default", "."),
+            existing=lambda alias, topics: {(topic, 0) for topic in topics if topic in there},
+            refresh=refresh,
+        )
+
+    def note(self) -> None:
+        """The replica is looked at now: this is what it lacks of what the source had when that was looked at."""
+        whole = [one.offset for one in self.source.data((0, self.end))]
+        self.truth = {one for one in whole if one not in self.origins}
+        self.lacking = {one for one in whole if self.origins.get(one, -1) < self.replica.start}
+
+    def log_ranges(self, side: Side, keys: Iterable[Any], isolation: str) -> Many:
+        if "busy" in self.kinds:
+            for _step in range(self.dice.randrange(4)):
+                self.step()
+        if side is self.source and self.end < 0:
+            self.end = side.end
+        asked = list(keys)
+        if side is self.replica and asked:
+            self.note()
+        return dict.fromkeys(asked, (side.start, side.end))
+
+    def last_data_records(self, side: Side, ranges: Mapping[Any, Range], isolation: str) -> Many:
+        return {key: (side.data(span) or [None])[-1] for key, span in ranges.items()}
+
+    def offsets_at(self, side: Side, moments: Mapping[Any, int]) -> Many:
+        return {
+            key: next((one.offset for one in side.data((0, side.end)) if (one.timestamp or 0) >= moment), None)
+            for key, moment in moments.items()
+        }
+
+    def read_ranges(self, side: Side, ranges: Mapping[Any, Range], reading: Reading) -> Many:
+        found = {}
+        for key, (begin, end) in ranges.items():
+            cut = self.dice.randint(begin, max(begin, end)) if "slow" in self.kinds else end
+            ended = EXHAUSTED if cut >= end else TIMEOUT
+            found[key] = RangeRead(begin, end, cut, ended, side.data((begin, cut)))
+        return found
+
+
+def asked(world: World, patch: pytest.MonkeyPatch) -> Unreplicated:
+    for name in ("log_ranges", "last_data_records", "offsets_at", "read_ranges"):
+        patch.setattr(module, name, getattr(world, name))
+    observation = FlowObservation("X", "Y", {}, {KEY: world.facts}, None)
+    budget = module.Budget(world.dice.randrange(12) if "tight" in world.kinds else 1000)
+    return module.unreplicated(world.pair(), observation, budget)[KEY]
+
+
+def wrong(seeds: Iterable[int], change: Callable[[pytest.MonkeyPatch], None] | None = None) -> list[str]:
+    """The worlds of which the range does not hold the truth."""
+    found = []
+    for seed in seeds:
+        world = World(seed)
+        with pytest.MonkeyPatch.context() as patch:
+            if change is not None:
+                change(patch)
+            row = asked(world, patch)
+        # What is sent again while its first copy has expired in the replica was copied, and is lacking.
+        if not (row.least <= len(world.lacking) and len(world.truth) <= row.most):
+            found.append(f"{seed} {sorted(world.kinds)}: {len(world.truth)} to {len(world.lacking)} in {row}")
+    return found
+
+
+def test_the_truth_lies_in_the_range_in_every_world() -> None:
+    assert wrong(range(FIRST, FIRST + COUNT))[:5] == []
+
+
+def test_a_range_has_a_reason_and_what_can_be_told_apart_is_exact() -> None:
+    tally: Counter[str] = Counter()
+    for seed in range(FIRST, FIRST + COUNT):
+        world = World(seed)
+        with pytest.MonkeyPatch.context() as patch:
+            row = asked(world, patch)
+        exact = row.least == row.most
+        assert exact == (row.reason == ""), (seed, row)
+        if world.kinds <= {"markers", "disorder", "busy"}:
+            assert exact, (seed, world.kinds, row)
+            stamps = [one.timestamp or 0 for one in world.source.records if one.offset in world.truth]
+            assert row.since == (stamps[0] / 1000.0 if stamps else None), (seed, row)
+            tally["lacking" if row.most else "nothing"] += 1
+    assert min(tally["lacking"], tally["nothing"]) >= COUNT // 40
+
+
+def never_sends_again(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(module, "placed", lambda key, log, read, found, held: placed(key, log, read, found, False))
+
+
+def latest_of_equals(patch: pytest.MonkeyPatch) -> None:
+    def last(log: Log, read: Seen, fingerprint: bytes, at: int) -> Place | None:
+        found = place(log, read, fingerprint, at)
+        return None if found is None else replace(found, first=found.last)
+
+    patch.setattr(module, "place", last)
+
+
+def first_of_equals(patch: pytest.MonkeyPatch) -> None:
+    def first(log: Log, read: Seen, fingerprint: bytes, at: int) -> Place | None:
+        found = place(log, read, fingerprint, at)
+        return None if found is None else replace(found, last=found.first)
+
+    patch.setattr(module, "place", first)
+    never_sends_again(patch)
+
+
+def all_is_copied_without_a_place(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(module, "unplaced", lambda key, log, read, reason: Unreplicated(*key, 0, 0, None, ""))
+
+
+@pytest.mark.parametrize("rule", [never_sends_again, latest_of_equals, first_of_equals, all_is_copied_without_a_place])
+def test_a_rule_that_is_known_to_be_wrong_is_wrong_in_some_world(rule: Callable[[pytest.MonkeyPatch], None]) -> None:
+    assert wrong(range(2000), rule) != []

@@ -1,0 +1,275 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A look that is taken once: what is asked again, and what is kept of a failure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import TopicState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import PROVEN, REFUTED, UNKNOWN
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import FlowState, PartState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import Record
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.connections.engines import Opened
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import pair as pair_observation
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import status
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.foreign_writers import (
+    foreign_records,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import (
+    FlowObservation,
+    LastRecords,
+    Pair,
+    PairSnapshot,
+)
+
+ROLES = Path(__file__).parents[2] / "roles"
+A, B, C = ("T", 0), ("T", 1), ("T", 2)
+RUNS = {"source": PartState("source", "P->B.source", "RUNNING", ("RUNNING",))}
+
+
+def observe(**facts: PartitionFacts) -> FlowObservation:
+    """By the partition's letter."""
+    keys = {"a": A, "b": B, "c": C}
+    return FlowObservation("P", "B", dict(RUNS), {keys[name]: one for name, one in facts.items()}, 1.0)
+
+
+def waits(last_replicated_offset: int, start: int = 0) -> PartitionFacts:
+    return PartitionFacts(start, 100, last_replicated_offset, data_after=True, replica_end=last_replicated_offset + 1)
+
+
+DONE = PartitionFacts(0, 100, 99, data_after=False, replica_end=100)
+
+
+class Scripted:
+    """Answers further looks one after another, and notes for which partitions it was asked."""
+
+    def __init__(self, *answers: FlowObservation) -> None:
+        self.answers = list(answers)
+        self.asked: list[set[Any]] = []
+
+    def observe_again(self, before: FlowObservation, keys: set[Any]) -> FlowObservation:
+        self.asked.append(set(keys))
+        fresh = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return FlowObservation("P", "B", fresh.connectors, {**before.facts, **fresh.facts}, fresh.heartbeat_age)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(status, "_STEP", 0.001)
+
+
+def judge(first: FlowObservation, *answers: FlowObservation, seconds: float = 5.0) -> tuple[str, list[set[Any]]]:
+    pair = Scripted(*answers)
+    [(_observation, finding)] = status.judged_flows(pair, [first], seconds)  # type: ignore[arg-type]
+    return finding.verdict, pair.asked
+
+
+def test_nothing_waits_nothing_is_asked_again() -> None:
+    assert judge(observe(a=DONE, b=DONE)) == (PROVEN, [])
+
+
+def test_only_undecided_partitions_are_asked_again() -> None:
+    first = observe(a=DONE, b=waits(10), c=waits(20))
+    found = judge(first, observe(b=waits(11), c=waits(20)), observe(c=waits(25)))
+    assert found == (PROVEN, [{B, C}, {C}])
+
+
+def test_one_that_never_moves_refutes_whatever_the_others_do() -> None:
+    verdict, asked = judge(observe(a=waits(10), b=waits(20)), observe(a=waits(11), b=waits(20)), seconds=0.05)
+    assert verdict == REFUTED
+    assert asked[0] == {A, B}
+    assert all(keys == {B} for keys in asked[1:])
+
+
+def test_a_partition_that_has_moved_must_still_fit() -> None:
+    """Records expire before they are copied, behind a look in which it moved."""
+    moved, lost = waits(11), waits(11, start=50)
+    assert status._flow_finding(observe(a=waits(10)), observe(a=lost), {A}).verdict == REFUTED
+    assert status._flow_finding(observe(a=waits(10)), observe(a=moved), {A}).verdict == PROVEN
+
+
+def test_a_flow_that_could_not_be_asked_is_unknown_whatever_its_logs_say() -> None:
+    """An empty partition would fit, and everything of it be copied: nobody has asked the flow."""
+    blind = replace(observe(a=PartitionFacts(0, 0, None)), away="nobody answers", heartbeat_age=0.5)
+    [(_observation, finding)] = status.judged_flows(Scripted(), [blind])  # type: ignore[arg-type]
+    assert (finding.verdict, finding.reason) == (UNKNOWN, "nobody answers")
+    row = status.flow_row(blind, finding)
+    assert (row["verdict"], row["lag"], row["partitions"][0]["fits"]) == (UNKNOWN, None, UNKNOWN)
+
+
+def test_only_people_are_shown_a_part_of_the_pair() -> None:
+    """A playbook that goes on from what it sees gets an error instead."""
+    users = [path.name for path in ROLES.rglob("*.yml") if re.search(r"^ +partial:", path.read_text(), re.MULTILINE)]
+    assert users == ["observe_status.yml"]
+
+
+def test_what_could_not_be_seen_stops_only_who_needs_it() -> None:
+    lost = DrError("x", "no leader", "")
+    reported = {A: (0, 5), B: "Broker: Leader not available"}
+
+    class Cluster:
+        bootstrap_servers = "p:1"
+
+    kafka: Any = {"P": Cluster(), "B": Cluster()}
+    snapshot = PairSnapshot({}, {}, {"P": reported, "B": lost}, {}, kafka, LastRecords(kafka))
+    assert snapshot.ranges("P", [A, C]) == {A: (0, 5)}
+    with pytest.raises(DrError, match=r"T-1.*Leader not available"):
+        snapshot.ranges("P", [A, B])
+    with pytest.raises(DrError, match="no leader"):
+        snapshot.ranges("B", [A])
+
+
+def test_a_last_record_is_read_once_for_each_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def read(_kafka: Any, spans: Any, _isolation: str) -> Any:
+        asked.append(dict(spans))
+        return dict.fromkeys(spans)
+
+    monkeypatch.setattr(pair_observation, "last_data_records", read)
+    last = LastRecords({"P": None})  # type: ignore[dict-item]
+    last.of("P", {A: (0, 5)})
+    last.of("P", {A: (0, 5), B: (0, 7)})
+    last.of("P", {A: (0, 6)})
+    assert asked == [{A: (0, 5)}, {B: (0, 7)}, {A: (0, 6)}]
+
+
+def test_partitions_lie_by_topic_in_order() -> None:
+    assert pair_observation.by_topic([("b", 1), ("a", 10), ("b", 0), ("a", 2)]) == {
+        "a": [("a", 2), ("a", 10)],
+        "b": [("b", 0), ("b", 1)],
+    }
+
+
+# ---- what parts make of one sight ----------------------------------------------------------------------------------
+
+
+class Remembers:
+    """A cluster whose topics a look remembers; asked for anything else, it fails."""
+
+    bootstrap_servers = "cluster:1"
+
+    def __init__(self, *names: str) -> None:
+        self.seen_topics = {name: TopicState(name, "id", 3, 1) for name in names}
+        self.seen_settings: frozenset[str] = frozenset()
+        self.requests: list[Any] = []
+
+
+def record(offset: int, value: bytes) -> Record:
+    return Record(offset, 1, "CreateTime", None, value, ())
+
+
+LAST = {
+    # Offset 9 is a marker.
+    ("P", A): record(8, b"a"),
+    ("P", B): record(4, b"b"),
+    ("B", ("P.T", 0)): record(8, b"a"),
+    ("B", ("P.T", 1)): record(3, b"not b"),
+}
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> tuple[Pair, PairSnapshot]:
+    """T-0 is copied but for its marker, T-1 ends in another record on each side, T-2 was never written."""
+    kafka: Any = {"P": Remembers("T", "B.T"), "B": Remembers("T", "P.T", "P.heartbeats")}
+    for cluster, missing in (("P", "B.heartbeats"), ("B", "x")):
+        kafka[cluster].seen_topics[missing] = None
+    engine: Any = SimpleNamespace(application=None)
+    spec = PairSpec.of({"clusters": {"P": {}, "B": {}}, "topics": ["T"], "groups": ["g"]})
+    pair = Pair(spec, [("P", "B")], opened=Opened(kafka, engine))
+
+    def read(cluster: Any, spans: Any, _isolation: str) -> Any:
+        alias = next(name for name in kafka if kafka[name] is cluster)
+        return {key: LAST.get((alias, key)) for key in spans}
+
+    monkeypatch.setattr(pair_observation, "last_data_records", read)
+    logs = {
+        "P": {A: (0, 10), B: (0, 5), C: (0, 0)},
+        "B": {("P.T", 0): (0, 9), ("P.T", 1): (0, 4), ("P.T", 2): (0, 0), ("P.heartbeats", 0): (0, 0)},
+    }
+    observations = {("P", "B"): FlowState(dict(RUNS), {A: 8, B: 4})}
+    state = {"g": GroupState("g", "EMPTY")}
+    snapshot = PairSnapshot(observations, {"P": (state, {"g": {A: 9, B: 4}})}, logs, {}, kafka, LastRecords(kafka))
+    return pair, snapshot
+
+
+def test_groups_are_behind_where_a_record_lies_behind_them(seen: tuple[Pair, PairSnapshot]) -> None:
+    pair, snapshot = seen
+    found = pair.groups_of(snapshot, "P")["g"]
+    assert found.commits == {A: 9, B: 4}
+    # Behind 9 lies a marker only; what was never written is read to its end.
+    assert {key: found.read_to_end[key] for key in (A, B, C)} == {A: True, B: False, C: True}
+
+
+def test_a_flow_is_seen_as_by_a_look_of_its_own(seen: tuple[Pair, PairSnapshot]) -> None:
+    pair, snapshot = seen
+    found = pair.flow_observation(snapshot, "P", "B")
+    assert found.heartbeat_age is None
+    assert found.facts[A] == PartitionFacts(0, 10, 8, data_after=False, replica_end=9, tail_replicated=True)
+    assert found.facts[B] == PartitionFacts(0, 5, 4, data_after=False, replica_end=4)
+    assert found.facts[C].replica_end == 0
+
+
+def test_a_replica_that_ends_in_another_record_is_looked_at_again(
+    seen: tuple[Pair, PairSnapshot], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of the source is asked afresh, for suspects only: it may hold by now what the replica ends in."""
+    from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import (
+        foreign_writers as intruders,
+    )
+
+    pair, snapshot = seen
+    asked: list[set[Any]] = []
+
+    def ranges(_kafka: Any, keys: Any, _isolation: str) -> Any:
+        asked.append(set(keys))
+        return dict.fromkeys(keys, (0, 7))
+
+    recent = [record(4, b"b")]
+    monkeypatch.setattr(intruders, "log_ranges", ranges)
+    monkeypatch.setattr(intruders, "offsets_at", lambda _kafka, stamps: dict.fromkeys(stamps))
+    monkeypatch.setattr(intruders, "_records", lambda _pair, _alias, spans: dict.fromkeys(spans, recent))
+    observation = pair.flow_observation(snapshot, "P", "B")
+    assert len(foreign_records(pair, observation, (), snapshot.last)) == 1
+    recent.append(record(5, b"not b"))
+    assert foreign_records(pair, observation, (), snapshot.last) == []
+    assert asked == [{B}, {B}]
+
+
+# ---- logs that are not open yet ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reason", "looks"),
+    # A leader that does not serve it yet is waited for to the end of the time, one that nobody names is not.
+    [("Broker: Not leader for partition", 7), ("Broker: Leader epoch is newer than broker epoch", 7), ("none", 3)],
+)
+def test_a_leader_that_is_opening_logs_is_waited_for(
+    reason: str, observations: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
+    from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import topics
+
+    asked: list[set[Any]] = []
+
+    def ranges(_kafka: Any, keys: Any, _isolation: str) -> Any:
+        asked.append(set(keys))
+        return {key: (0, 1) if key == A or len(asked) == 7 else reason for key in keys}
+
+    monkeypatch.setattr(topics, "_ranges", ranges)
+    monkeypatch.setattr(topics, "_OPENING", Bounds(10.0, 0.2, 0.3))
+    reported = topics.try_log_ranges(None, [A, B])  # type: ignore[arg-type]
+    assert reported == {A: (0, 1), B: (0, 1) if observations == 7 else reason}
+    assert asked == [{A, B}] + [{B}] * (observations - 1)
