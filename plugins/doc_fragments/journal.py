@@ -7,11 +7,11 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """``journal.turn`` documents ``generation_options()``, ``journal.guard`` documents ``guard_options()``."""
+    """``journal.holder_generation`` documents ``generation_options()``, ``journal.guard`` documents ``guard_options()``."""
 
-    TURN = r"""
+    HOLDER_GENERATION = r"""
 options:
-  turn:
+  holder_generation:
     description:
       - How often the run had been resumed when this playbook took it (C(state.run.resumed) of RV(ignore:state)).
       - If somebody has taken the run over since, the event is refused with C(run_superseded), and nothing is written.
@@ -47,7 +47,7 @@ options:
       run:
         description: Id of the run.
         type: str
-      turn:
+      holder_generation:
         description: How often the run had been resumed when this playbook took it. Required with O(guard.run).
         type: int
       lease:

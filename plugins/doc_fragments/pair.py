@@ -25,7 +25,7 @@ options:
         on which it has committed offsets.
       - C(policy) is V(default) (replicas are prefixed with the source alias) or V(identity), C(separator) is
         C(replication.policy.separator). They default to V(default) and C(.).
-      - C(accept_foreign) lists topics whose replicas are known to hold records of other writers than the flow.
+      - C(accept_foreign_writers) lists topics whose replicas are known to hold records of other writers than the flow.
       - C(home) is the alias where the applications of a new pair live, by default the first cluster.
       - C(name) is the name of the pair in the journal, by default both aliases joined by a hyphen. C(journal_topic) and
         C(state_topic) default to C(kafka-dr-journal-internal) and C(kafka-dr-state-internal).

@@ -35,7 +35,7 @@ class Fencing:
 
     def __init__(self, guard: Mapping[str, Any]) -> None:
         token = guard.get("token") or {}
-        self._token = Token(int(token["epoch"]), int(token["turn"])) if token else None
+        self._token = Token(int(token["epoch"]), int(token["holder_generation"])) if token else None
         self._journal = float(token["journal"]) if token else 0.0
         self._pair = str(guard.get("pair"))
         self.warnings: list[str] = []
@@ -71,7 +71,10 @@ class Fencing:
             return
         file.seek(0)
         file.truncate()
-        json.dump({"journal": self._journal, "epoch": self._token.epoch, "turn": self._token.holder_generation}, file)
+        json.dump(
+            {"journal": self._journal, "epoch": self._token.epoch, "holder_generation": self._token.holder_generation},
+            file,
+        )
         file.flush()
         os.fsync(file.fileno())
 

@@ -66,7 +66,7 @@ committed:
   description: Number of positions that were, or in check mode would be, raised.
   returned: success
   type: int
-ahead:
+preexisting_higher_offsets:
   description: Positions on O(enter) that are higher than they should be; a cutover will refuse them by default.
   returned: success
   type: list

@@ -37,7 +37,7 @@ EXAMPLES = r"""
         B: {bootstrap_servers: "b1:9092"}
       pair: payments
       run: 20260101T000000Z-abc123
-      turn: 0
+      holder_generation: 0
 """
 
 RETURN = r"""

@@ -18,7 +18,7 @@ description:
     If another process writes meanwhile, it is decided again. The first cluster by name decides between two writers.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
-  - switchback.kafka_dr.journal.turn
+  - switchback.kafka_dr.journal.holder_generation
   - switchback.kafka_dr.attributes
 options:
   copies:
@@ -213,7 +213,7 @@ SPEC = ArgumentSpec(
     },
     required_if=[
         *(("event", kind, ("run",)) for kind in ("resumed", "phase")),
-        *(("event", kind, ("run", "turn")) for kind in ("pnr", "undoing", "ended")),
+        *(("event", kind, ("run", "holder_generation")) for kind in ("pnr", "undoing", "ended")),
     ],
 ).merge(pair_option(), generation_options())
 

@@ -42,7 +42,7 @@ options:
             and C(principals), whose ACLs on those topics and groups belong to the rehearsal.
         type: dict
         default: {}
-      marks:
+      name_parts:
         description: Each name that a rehearsal creates contains one of these texts.
         type: list
         elements: str
@@ -72,7 +72,7 @@ EXAMPLES = r"""
     rehearsal:
       clusters: "{{ rehearsal_pair.clusters }}"
       belongings: "{{ rehearsal_pair.rehearsal.belongings }}"
-      marks: "{{ rehearsal_pair.rehearsal.marks }}"
+      name_parts: "{{ rehearsal_pair.rehearsal.name_parts }}"
 """
 
 RETURN = r"""

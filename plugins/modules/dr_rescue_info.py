@@ -44,7 +44,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-copied:
+replicated:
   description: Whether every partition was read, and everything in it is replicated.
   returned: success
   type: bool

@@ -81,7 +81,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-armed:
+seeded:
   description: Whether the connector was found stopped and its offsets are as wanted now.
   returned: success
   type: bool
@@ -92,12 +92,12 @@ partitions:
   returned: success
   type: list
   elements: dict
-behind:
+late_writes:
   description: What was written behind O(ends) and accepted, in words.
   returned: success
   type: list
   elements: str
-seam:
+cut_record:
   description:
     - The cuts that the journal does not know yet, in its shape; null if it knows all of them. C(joined) names the
       topics that are new to it.

@@ -27,29 +27,29 @@ options:
       - V(none) looks once (twice, a second apart, where movement is the evidence).
       - V(flowing) waits until every flow is PROVEN and every replica topic exists with as many partitions as its
         original.
-      - V(copied) waits until every partition of the flows is copied, by offset or by its last record, and no
+      - V(replicated) waits until every partition of the flows is copied, by offset or by its last record, and no
         transaction is open. The last record is a hint; a barrier proves it. Then it waits for groups, see
         O(groups_on).
     type: str
-    choices: [none, flowing, copied]
+    choices: [none, flowing, replicated]
     default: none
   restart_timeout:
     description: The same as O(wait_timeout), used instead of it where the engine restarts a service to change a flow.
     type: float
   groups_on:
     description:
-      - Alias on which O(wait_for=copied) also waits until the groups that have members have read everything.
+      - Alias on which O(wait_for=replicated) also waits until the groups that have members have read everything.
       - A group without members cannot read and is not waited for.
     type: str
   groups_timeout:
     description:
-      - Seconds that O(wait_for=copied) waits for the groups once the flows have copied everything. Groups that need
+      - Seconds that O(wait_for=replicated) waits for the groups once the flows have copied everything. Groups that need
         longer are listed in C(status.missing); they are no failure here.
     type: float
     default: 60.0
   groups_stall:
     description:
-      - Seconds without a newly committed offset after which O(wait_for=copied) no longer waits for the groups that have
+      - Seconds without a newly committed offset after which O(wait_for=replicated) no longer waits for the groups that have
         not read everything, even within O(groups_timeout). Longer than the commit interval of the consumers. With C(0)
         only O(groups_timeout) counts.
     type: float
@@ -88,7 +88,7 @@ EXAMPLES = r"""
   switchback.kafka_dr.dr_status_info:
     pair: "{{ kafka_dr_pair.spec }}"
     flows: [{source: P, target: B}]
-    wait_for: copied
+    wait_for: replicated
     groups_on: P
     wait_timeout: 60
     stall_timeout: 20
@@ -153,7 +153,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options 
 
 SPEC = ArgumentSpec(
     {
-        "wait_for": {"type": "str", "choices": ["none", "flowing", "copied"], "default": "none"},
+        "wait_for": {"type": "str", "choices": ["none", "flowing", "replicated"], "default": "none"},
         "restart_timeout": {"type": "float"},
         "groups_on": {"type": "str"},
         "groups_timeout": {"type": "float", "default": 60.0},

@@ -35,7 +35,7 @@ options:
     description: Variables of the inventory, by name.
     type: dict
     required: true
-  looks:
+  observations:
     description:
       - Results of modules as they were registered, each under the name of the part that it returned. One that has
         failed is told with its message.
@@ -62,7 +62,7 @@ EXAMPLES = r"""
     folder: /var/log/kafka-dr
     pair: B-P
     variables: {kafka_dr_home: P}
-    looks:
+    observations:
       status: "{{ status_result }}"
       sides: "{{ support_result }}"
       versions: "{{ support_result }}"
@@ -105,7 +105,7 @@ SPEC = ArgumentSpec(
         "folder": {"type": "path", "required": True},
         "pair": {"type": "str", "required": True},
         "variables": {"type": "dict", "required": True},
-        "looks": {"type": "dict", "default": {}},
+        "observations": {"type": "dict", "default": {}},
     }
 )
 
@@ -120,7 +120,7 @@ def work(module: AnsibleModule) -> Result:
         reports = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in newest[:REPORTS]}
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", now)
         left_out = max(0, len(newest) - REPORTS)
-        texts = bundle(params["pair"], stamp, params["variables"], params["looks"], reports, left_out)
+        texts = bundle(params["pair"], stamp, params["variables"], params["observations"], reports, left_out)
         path = folder / f"{name}.tar.gz"
         if not module.check_mode:
             folder.mkdir(mode=0o750, parents=True, exist_ok=True)

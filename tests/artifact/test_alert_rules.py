@@ -61,10 +61,10 @@ LAG = [("KafkaDrLag", "", "")]
 Case = tuple[dict[str, Any] | None, str, dict[str, list[Any]]]
 # What cannot be seen without it, as readiness answers then: with dead workers, no check about their flow says NO.
 BLIND = {
-    "workers_to": {"flow": "SKIPPED", "flow_moves": "SKIPPED", "flow_lag": "SKIPPED"},
-    "workers_from": {"back": "SKIPPED", "back_moves": "SKIPPED"},
+    "workers_to": {"flow": "SKIPPED", "flow_progress": "SKIPPED", "flow_lag": "SKIPPED"},
+    "workers_from": {"back": "SKIPPED", "back_progress": "SKIPPED"},
 }
-STALLED = ("flow", "flow_moves", "workers_to", "back", "back_moves", "workers_from")
+STALLED = ("flow", "flow_progress", "workers_to", "back", "back_progress", "workers_from")
 
 
 def stalled(check: str) -> Case:
@@ -113,7 +113,7 @@ def test_the_checks_that_the_alerts_name_exist_and_each_alternative_has_a_case()
     assert set(STALLED) <= {check.name for check in CHECKS}
 
 
-@pytest.mark.parametrize(("report", "looks", "firing"), CASES.values(), ids=CASES)
+@pytest.mark.parametrize(("report", "observations", "firing"), CASES.values(), ids=CASES)
 def test_each_alert_fires_when_it_should_and_no_other(
     promtool: str, tmp_path: Path, report: dict[str, Any] | None, observations: str, firing: dict[str, list[Any]]
 ) -> None:

@@ -127,7 +127,7 @@ class _Bench:
             self.create(alias, topic)
         self.flow("P", "B", topic, "running")
         self.produce("P", topic, "first", total - ROUNDS * DELTA)
-        flows = {"flows": [{"source": "P", "target": "B"}], "wait_for": "copied", "wait_timeout": BOUND}
+        flows = {"flows": [{"source": "P", "target": "B"}], "wait_for": "replicated", "wait_timeout": BOUND}
         module("dr_status_info", {"pair": self.pair(topic), **flows})
         self.flow("P", "B", topic, "stopped")
         self._say(f"{topic}: {sum(self.ends('B', topic).values())} records copied to B")

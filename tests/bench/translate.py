@@ -45,7 +45,7 @@ def measure(clusters: Mapping[str, Any], say: Callable[[str], None] = lambda tex
         flow(clusters, source, target, "running")
     produce(clusters["P"]["bootstrap_servers"])
     watched = {"pair": {"clusters": clusters, "topics": [TOPIC]}, "flows": [{"source": "P", "target": "B"}]}
-    module("dr_status_info", {**watched, "wait_for": "copied", "wait_timeout": 300})
+    module("dr_status_info", {**watched, "wait_for": "replicated", "wait_timeout": 300})
     say(f"{PARTITIONS} partitions with {RECORDS} records each are copied")
     commit_groups(clusters["P"]["bootstrap_servers"], seed=1)
     flow(clusters, "P", "B", "stopped")

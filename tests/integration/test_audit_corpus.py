@@ -205,8 +205,10 @@ DAMAGED = {
     "aborted-copied": Case(
         in_one(lambda log: [*log, PHANTOM]), {"ABORTED": 1}, aborted={"source": 1}, at=(1, None, RECORDS)
     ),
-    "foreign": Case(
-        in_one(lambda log: [*log[:10], (b"f", b"foreign", None, NOW), *log[10:]]), {"FOREIGN": 1}, at=(1, None, 10)
+    "foreign_writes": Case(
+        in_one(lambda log: [*log[:10], (b"f", b"foreign_writes", None, NOW), *log[10:]]),
+        {"FOREIGN": 1},
+        at=(1, None, 10),
     ),
     "several": Case(
         in_one(lambda log: [*log[:20], *whole(log[21:300], 100, key=b"other"), *log[290:300], *log[300:]]),
@@ -265,7 +267,7 @@ DAMAGED = {
         in_one(lambda log: []), {"NOT_YET": RECORDS}, verdict="UNKNOWN", topic={"mode": "online"}
     ),
     "online-foreign-tail": Case(
-        in_one(lambda log: [*log, (b"f", b"foreign", None, NOW)]), {"FOREIGN": 1}, topic={"mode": "online"}
+        in_one(lambda log: [*log, (b"f", b"foreign_writes", None, NOW)]), {"FOREIGN": 1}, topic={"mode": "online"}
     ),
     "online-middle-lost": Case(in_one(lambda log: log[:77] + log[78:]), {"LOST": 1}, topic={"mode": "online"}),
     "young-records-deleted-on-target": Case(
@@ -418,7 +420,7 @@ HEALTHY = {
     ),
     "log-append-time": Case(target_config={"message.timestamp.type": "LogAppendTime"}),
     "foreign-accepted": Case(
-        in_one(lambda log: [*log, (b"f", b"foreign", None, NOW)]), {"FOREIGN": 1}, topic={"accept": ["FOREIGN"]}
+        in_one(lambda log: [*log, (b"f", b"foreign_writes", None, NOW)]), {"FOREIGN": 1}, topic={"accept": ["FOREIGN"]}
     ),
     "identity-after-the-cut": Case(
         in_one(lambda log: [*log, (b"f", b"written on the new side", None, NOW)]),

@@ -301,6 +301,6 @@ def test_a_topic_that_ends_without_timestamps_accuses_nobody(pair: Pair) -> None
 
 
 def test_a_record_that_only_a_foreign_writer_can_have_written_is_still_named(pair: Pair) -> None:
-    pair.write("ends", [Raw(b"foreign", b"k", NO_TIMESTAMP)], alias=B)
+    pair.write("ends", [Raw(b"foreign_writes", b"k", NO_TIMESTAMP)], alias=B)
     result = run_module(dr_status_info, as_pair({**pair.about("ends"), "flows": [THERE]}))
     assert [text for text in result["status"]["missing"] if "does not have" in text] != []

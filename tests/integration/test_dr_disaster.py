@@ -163,7 +163,7 @@ def test_the_newest_checkpoint_and_what_was_prepared(side: Side) -> None:
     assert side.found()["offset"] == 4
     side.prepare(7, 7)
     found = side.found()
-    assert (found["offset"], found["method"], found["rereads"]) == (7, "prepared", 3)
+    assert (found["offset"], found["method"], found["rereads"]) == (7, "presynced", 3)
     assert found["as_of"] is not None
     # Set back on purpose since.
     side.prepare(7, 7, since=time.time() - 60)
@@ -283,7 +283,7 @@ def test_the_groups_own_position_of_an_earlier_stay_counts_on_the_original(side:
     side.copy(*range(10), topic=side.topic)
     trusted = {side.group: {side.topic: {"0": 7}, side.replica: {"0": 3}}}
     rows = {row["topic"]: row for row in side.observe({"trusted_offsets": trusted})["details"]}
-    assert (rows[side.topic]["offset"], rows[side.topic]["method"]) == (7, "prepared")
+    assert (rows[side.topic]["offset"], rows[side.topic]["method"]) == (7, "presynced")
     assert rows[side.replica]["offset"] == 0
 
 

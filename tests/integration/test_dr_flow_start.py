@@ -252,7 +252,7 @@ def test_offsets_of_other_records_are_not_taken_over(fresh: tuple[Pair, dict[tup
     """Somebody else wrote into the replica: the old connector runs again, ours knows nothing."""
     one, _stored = fresh
     producer = Producer({"bootstrap.servers": str(one.clusters[B]["bootstrap_servers"])})
-    producer.produce(one.replica, value="foreign", partition=1)
+    producer.produce(one.replica, value="foreign_writes", partition=1)
     assert producer.flush(30) == 0
     refused = adopted(one)
     assert refused["error"]["code"] == "adoption_refused"

@@ -182,7 +182,7 @@ class Pair:
 
     def wait_replicated(self, flow: Flow, topic: str) -> None:
         pair = {"clusters": self.clusters, "topics": [topic], "policy": "identity"}
-        wait = {"wait_for": "copied", "wait_timeout": 90, "wait_sleep": 0.1}
+        wait = {"wait_for": "replicated", "wait_timeout": 90, "wait_sleep": 0.1}
         result = run_module(dr_status_info, {"pair": pair, "flows": [flow], **wait})
         assert result["rc"] == 0, result["msg"]
 
@@ -285,7 +285,7 @@ def test_the_flow_back_copies_exactly_what_was_written_behind_the_cut(pair: Pair
 
     result = pair.seed(BACK, topic, cut=cut, ends=ends)
 
-    assert (result["rc"], result["changed"], result["armed"], result["seam"]) == (0, True, True, None)
+    assert (result["rc"], result["changed"], result["seeded"], result["cut_record"]) == (0, True, True, None)
     rows = {row["partition"]: (row["topic"], row["cut"], row["tail"]) for row in result["partitions"]}
     assert rows == {0: (topic, 12, 0), 1: (topic, 7, 0), 2: (topic, 0, 0), 3: (topic, 0, 0)}
     pair.copy_while_written(BACK, topic, 0, 1, 2)
@@ -343,7 +343,7 @@ def test_the_offsets_are_as_wanted_heartbeats_keep_theirs_and_again_changes_noth
     # A flow that copied heartbeats for a while, and another topic.
     set_offsets(rest, name, B, {("heartbeats", 0): 41, (topic, 0): 0, ("arm-gone", 0): 7})
     first = pair.seed(BACK, topic, cut=cut, ends=ends)
-    assert (first["rc"], first["changed"], first["behind"]) == (0, True, [])
+    assert (first["rc"], first["changed"], first["late_writes"]) == (0, True, [])
     assert pair.offsets(BACK) == {("heartbeats", 0): 41, **known(topic, 2, 5)}
     (change,) = first["changes"]
     assert (change["name"], change["status"]) == (name, "done")
@@ -351,7 +351,7 @@ def test_the_offsets_are_as_wanted_heartbeats_keep_theirs_and_again_changes_noth
     assert change["after"] == {"heartbeats": {"0": 41}, topic: {"0": 2, "1": 5}}
     before = pair.state(BACK)
     second = pair.seed(BACK, topic, cut=cut, ends=ends)
-    assert (second["rc"], second["changed"], second["changes"], second["armed"]) == (0, False, [], True)
+    assert (second["rc"], second["changed"], second["changes"], second["seeded"]) == (0, False, [], True)
     assert second["partitions"] == first["partitions"]
     assert pair.state(BACK) == before
     set_offsets(rest, name, B, {})
@@ -371,13 +371,13 @@ def test_what_was_armed_is_journaled(pair: Pair, left: tuple[str, Nested, Nested
 
     assert note("enabled", active=P)["rc"] == 0
     run = note("started", type="cutoff", policy="identity", **{"from": P, "to": B})["run_id"]
-    guard = {"clusters": pair.clusters, **place, "run": run, "turn": 0}
+    guard = {"clusters": pair.clusters, **place, "run": run, "holder_generation": 0}
     refused = pair.refused(BACK, topic, cut={topic: {**cut[topic], "0": 99}}, guard=guard, **place)
     assert refused["code"] == "cut_outside_log"
     assert note("read")["state"]["run"]["phases"] == {}
     result = pair.seed(BACK, topic, cut=cut, ends=ends, guard=guard, **place)
     assert result["rc"] == 0, result["msg"]
-    seeded = note("read")["state"]["run"]["phases"]["armed"]
+    seeded = note("read")["state"]["run"]["phases"]["seeded"]
     assert (seeded["flow"], seeded["cut"], seeded["resumed"]) == (f"{B}->{P}", cut, ends)
 
 
@@ -393,7 +393,7 @@ def test_a_connector_that_runs_is_refused(pair: Pair, left: tuple[str, Nested, N
         # Where it began was decided before: an enable that is repeated leaves it alone.
         before = pair.offsets(BACK)
         again = pair.seed(BACK, topic, topic_ids=pair.ids(topic))
-        assert (again["rc"], again["changed"], again["armed"], again["seam"]) == (0, False, False, None)
+        assert (again["rc"], again["changed"], again["seeded"], again["cut_record"]) == (0, False, False, None)
         # Where the journal does not know that, it is looked at, and for that the connector has to stand still.
         for unknown in ({"topic_ids": {}}, {"topic_ids": pair.ids(topic), "moved": True}):
             assert pair.refused(BACK, topic, **unknown)["code"] == "not_stopped"
@@ -489,7 +489,7 @@ def test_records_that_were_written_behind_the_barrier_are_refused_unless_they_ar
 
     result = pair.seed(BACK, topic, cut=cut, ends=ends, accept_tail=[topic])
 
-    assert (result["rc"], result["changed"], result["behind"]) == (0, True, [f"{P} {topic}-1: 3 offsets"])
+    assert (result["rc"], result["changed"], result["late_writes"]) == (0, True, [f"{P} {topic}-1: 3 offsets"])
     assert {row["partition"]: (row["tail"], row["drained"]) for row in result["partitions"]} == {
         0: (0, "PROVEN"),
         1: (3, "REFUTED"),
@@ -508,7 +508,7 @@ def test_what_no_reader_receives_is_no_tail(pair: Pair, commit: bool, end: int) 
     pair.transact(P, topic, 0, 2, commit)
     assert (pair.end(P, topic), len(pair.log(P, topic)[0])) == (7, end)
     result = pair.seed(BACK, topic, cut={topic: {"0": 4}}, ends={topic: {"0": end}})
-    assert (result["rc"], result["behind"]) == (0, []), result
+    assert (result["rc"], result["late_writes"]) == (0, []), result
     assert [(row["tail"], row["drained"]) for row in result["partitions"]] == [(0, "PROVEN")]
     assert pair.offsets(BACK) == known(topic, 3)
 
@@ -532,7 +532,7 @@ def test_where_the_target_was_never_written_the_flow_begins_at_0(pair: Pair, sid
     for partition, count in ((0, 7), (1, 2)):
         pair.send(P, topic, partition, count)
     result = pair.seed(THERE, topic, topic_ids=pair.ids(topic))
-    assert (result["rc"], result["armed"], result["seam"]) == (0, True, None)
+    assert (result["rc"], result["seeded"], result["cut_record"]) == (0, True, None)
     assert {row["partition"]: row["cut"] for row in result["partitions"]} == {0: 0, 1: 0}
     assert pair.offsets(THERE) == {}
     pair.copy(THERE, topic)
@@ -552,7 +552,7 @@ def test_offsets_that_fit_both_logs_stay_and_a_foreign_record_on_the_target_is_r
     kept = pair.offsets(THERE)
     assert kept == known(topic, 4, 1)
     result = pair.seed(THERE, topic, topic_ids=pair.ids(topic))
-    assert (result["rc"], result["changed"], result["armed"], result["seam"]) == (0, False, True, None), result
+    assert (result["rc"], result["changed"], result["seeded"], result["cut_record"]) == (0, False, True, None), result
     assert {row["partition"]: row["cut"] for row in result["partitions"]} == {0: 5, 1: 2, 2: 0}
     assert pair.offsets(THERE) == kept
     for partition, place in ((2, 0), (1, 2)):
@@ -617,10 +617,10 @@ def test_a_failover_that_was_done_by_hand_is_found_by_content(pair: Pair) -> Non
 
     result = pair.seed(BACK, topic, moved=True, topic_ids=pair.ids(topic))
 
-    assert (result["rc"], result["changed"], result["armed"]) == (0, True, True), result
+    assert (result["rc"], result["changed"], result["seeded"]) == (0, True, True), result
     assert cut == {topic: {"0": 6, "1": 5, "2": 4, "3": 0, "4": 5}}
     assert {str(row["partition"]): row["cut"] for row in result["partitions"]} == cut[topic]
-    cut_record = result["seam"]
+    cut_record = result["cut_record"]
     assert (cut_record["from"], cut_record["to"], cut_record["cut"], cut_record["joined"]) == (P, B, cut, [])
     found = {**ends[topic], "2": pair.end(P, topic, 2)}
     assert cut_record["ends"] == cut_record["resumed"] == {topic: found}
@@ -629,7 +629,7 @@ def test_a_failover_that_was_done_by_hand_is_found_by_content(pair: Pair) -> Non
     assert [len(records) for records in pair.log(P, topic).values()] == [12, 8, 6, 4, 10]
     # What the connector knows now fits, and there is nothing to be found any more.
     again = pair.seed(BACK, topic, topic_ids=pair.ids(topic))
-    assert (again["rc"], again["changed"], again["seam"]) == (0, False, None)
+    assert (again["rc"], again["changed"], again["cut_record"]) == (0, False, None)
 
 
 @pytest.mark.parametrize("journaled", [{}, {P: {"arm-other": "AAAAAAAAAAAAAAAAAAAAAA"}}], ids=["nothing", "another"])
@@ -642,11 +642,11 @@ def test_a_topic_that_the_journal_does_not_know_has_a_cut_too(pair: Pair, journa
     ids = {alias: {**journaled.get(alias, {}), **pair.ids(old)[alias]} for alias in (P, B)}
     result = pair.seed(BACK, new, topics=[old, new], topic_ids=ids)
     assert result["rc"] == 0, result["msg"]
-    assert result["seam"]["joined"] == [new]
-    assert result["seam"]["cut"] == {old: {"0": 3}, new: {"0": 3, "1": 0}}
+    assert result["cut_record"]["joined"] == [new]
+    assert result["cut_record"]["cut"] == {old: {"0": 3}, new: {"0": 3, "1": 0}}
     # Now the offset of the known topic fits.
     again = pair.seed(BACK, new, topics=[old, new], topic_ids=ids)
-    assert (again["changed"], again["seam"]["cut"]) == (False, {new: {"0": 3, "1": 0}})
+    assert (again["changed"], again["cut_record"]["cut"]) == (False, {new: {"0": 3, "1": 0}})
 
 
 @pytest.mark.parametrize("times", [0, 2])
@@ -690,5 +690,5 @@ def test_check_mode_changes_nothing(pair: Pair, left: tuple[str, Nested, Nested]
     set_offsets(rest, name, B, known(topic, 0, 1, 2))
     before = pair.state(BACK)
     result = pair.seed(BACK, topic, check=True, **({"cut": cut, "ends": ends} if given else {}))
-    assert (result["rc"], result["changed"], result["armed"], result["changes"]) == (0, False, False, [])
+    assert (result["rc"], result["changed"], result["seeded"], result["changes"]) == (0, False, False, [])
     assert pair.state(BACK) == before

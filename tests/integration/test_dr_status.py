@@ -140,7 +140,7 @@ def test_flows_are_waited_for_until_records_or_heartbeats_prove_them(pair: Pair)
 
 def test_everything_copied_has_no_lag_and_the_same_ends(pair: Pair) -> None:
     pair.send(pair.plain, 20)
-    result = pair.status(wait_for="copied")
+    result = pair.status(wait_for="replicated")
     assert result["rc"] == 0, result["msg"]
     observation = pair.status()
     row = only(observation)
@@ -156,27 +156,27 @@ def test_the_lag_of_a_stopped_flow_is_counted_exactly_and_refutes_it(pair: Pair)
         assert (result["rc"], result["verdict"], flow["final"]) == (0, "REFUTED", True)
         assert "is STOPPED" in flow["reason"]
         assert (flow["lag"], row["lag"], row["drained"]) == (7, 7, "REFUTED")
-        assert row["copied"] == row["end"] - 8
+        assert row["last_replicated_offset"] == row["end"] - 8
 
 
 def test_a_wait_for_a_stopped_flow_ends_at_its_bound_and_names_the_partition(pair: Pair) -> None:
     with stopped(pair):
         pair.send(pair.plain, 2)
-        result = pair.status(wait_for="copied", wait_timeout=3)
+        result = pair.status(wait_for="replicated", wait_timeout=3)
         assert (result["error"]["code"], result["status"]["flows"][0]["lag"]) == ("not_replicated", 2)
         assert "did not get there" in result["msg"]
         assert f"{pair.plain}-0: copied up to" in result["msg"]
-        stalled = pair.status(wait_for="copied", wait_timeout=90, stall_timeout=1)
+        stalled = pair.status(wait_for="replicated", wait_timeout=90, stall_timeout=1)
         assert stalled["error"]["code"] == "not_replicated"
         assert "stopped moving for 1 s" in stalled["msg"]
         assert stalled["waited_s"] < 60
-    assert pair.status(wait_for="copied")["rc"] == 0
+    assert pair.status(wait_for="replicated")["rc"] == 0
 
 
 def test_running_is_not_believed_when_nothing_moves(pair: Pair) -> None:
     """Its topic list lost the topic: the connector and its task are RUNNING, and copy nothing of it."""
     others = [name for name in pair.last_replicated_offset if name != pair.plain]
-    assert pair.status(wait_for="copied")["rc"] == 0
+    assert pair.status(wait_for="replicated")["rc"] == 0
     pair.flow(THERE, "running", others, parts=["source"])
     try:
         pair.send(pair.plain, 3)
@@ -188,26 +188,31 @@ def test_running_is_not_believed_when_nothing_moves(pair: Pair) -> None:
         assert f"{pair.plain}-0: nothing moved between two looks although 3 offsets wait" in flow["reason"]
     finally:
         pair.flow(THERE, "running", parts=["source"])
-    assert pair.status(wait_for="copied")["rc"] == 0
+    assert pair.status(wait_for="replicated")["rc"] == 0
 
 
 def test_a_topic_that_was_never_copied_is_unknown_and_its_lag_is_null(pair: Pair) -> None:
     pair.send(pair.alone, 4)
     result = pair.status(pair.alone)
     row = only(result)
-    assert (result["verdict"], row["drained"], row["lag"], row["copied"]) == ("UNKNOWN", "UNKNOWN", None, None)
+    assert (result["verdict"], row["drained"], row["lag"], row["last_replicated_offset"]) == (
+        "UNKNOWN",
+        "UNKNOWN",
+        None,
+        None,
+    )
     assert f'"{P}.{pair.alone}" does not exist yet' in " ".join(result["status"]["missing"])
     waited = pair.status(pair.alone, wait_for="flowing", wait_timeout=2)
     assert waited["error"]["code"] == "not_flowing"
 
 
-@pytest.mark.parametrize("wait_for", ["none", "copied"])
+@pytest.mark.parametrize("wait_for", ["none", "replicated"])
 def test_a_topic_that_does_not_exist_on_the_source_proves_nothing(pair: Pair, wait_for: str) -> None:
     result = pair.status("no-such-topic", wait_for=wait_for, wait_timeout=1)
     assert result["verdict"] == "UNKNOWN"
     # Once, and joined to sentences as the preflight does it: one fact, one full stop.
     assert result["status"]["missing"] == [f'{P}->{B}: the topic "no-such-topic" does not exist on {P}']
-    assert result["failed"] is (wait_for == "copied")
+    assert result["failed"] is (wait_for == "replicated")
 
 
 def test_a_connector_that_does_not_exist_refutes_the_flow(pair: Pair) -> None:
@@ -240,12 +245,12 @@ def test_a_tail_of_markers_and_aborted_records_counts_as_drained_and_read(pair: 
     # 0 1 2, marker 3, aborted 4 5 6, marker 7
     pair.commit(pair.tx, 3)
     with_group = {"groups": [pair.group], "groups_on": P}
-    waited = pair.status(pair.tx, wait_for="copied", **with_group)
+    waited = pair.status(pair.tx, wait_for="replicated", **with_group)
     assert waited["rc"] == 0, waited["msg"]
     with stopped(pair):
         result = pair.status(pair.tx, groups=[pair.group])
     row = only(result)
-    assert (row["copied"], row["end"], row["replica_end"]) == (2, 8, 3)
+    assert (row["last_replicated_offset"], row["end"], row["replica_end"]) == (2, 8, 3)
     assert (row["drained"], row["lag"]) == ("PROVEN", 0)
     assert "only transaction markers" in row["reason"]
     read = [one for one in result["status"]["groups"] if one["alias"] == P and one["topic"] == pair.tx]
@@ -260,12 +265,12 @@ def test_an_open_transaction_is_named_and_waited_for(pair: Pair) -> None:
     producer.produce(pair.open, "open", partition=0)
     producer.flush(30)
     try:
-        result = pair.status(pair.open, wait_for="copied", wait_timeout=4)
+        result = pair.status(pair.open, wait_for="replicated", wait_timeout=4)
         assert result["error"]["code"] == "not_replicated"
         assert f"{pair.open}-0: an open transaction holds back 1 offsets" in result["msg"]
     finally:
         producer.abort_transaction(30)
-    ended = pair.status(pair.open, wait_for="copied")
+    ended = pair.status(pair.open, wait_for="replicated")
     assert ended["rc"] == 0, ended["msg"]
 
 
@@ -310,7 +315,7 @@ def idle_member(pair: Pair, *topics: str) -> Iterator[None]:
 
 def test_groups_on_both_sides_are_shown_and_unknown_is_null(pair: Pair) -> None:
     pair.send(pair.plain, 1)
-    assert pair.status(wait_for="copied")["rc"] == 0
+    assert pair.status(wait_for="replicated")["rc"] == 0
     pair.commit(pair.plain, 1)
     result = pair.status(groups=[pair.group], group_topics={pair.group: [pair.plain]})
     rows = {(row["alias"], row["topic"]): row for row in result["status"]["groups"]}
@@ -323,7 +328,7 @@ def test_topics_outside_the_pair_that_a_group_commits_on_are_named(pair: Pair) -
     """R8."""
     pair.commit(pair.alone, 1)
     result = pair.status(groups=[pair.group])
-    named = [row for row in result["status"]["unlisted"] if row["alias"] == P]
+    named = [row for row in result["status"]["undeclared_topics"] if row["alias"] == P]
     assert pair.alone in named[0]["topics"]
 
 
@@ -353,9 +358,9 @@ def test_a_group_with_members_is_waited_for_within_its_own_bound_and_then_listed
     params = {"groups": [pair.group], "group_topics": {pair.group: [pair.plain]}, "groups_on": P}
     pair.commit(pair.plain, 1)
     # Without members it cannot read, so nobody waits for it.
-    assert pair.status(wait_for="copied", groups_timeout=30, **params)["waited_s"] < 25
+    assert pair.status(wait_for="replicated", groups_timeout=30, **params)["waited_s"] < 25
     with idle_member(pair, pair.plain):
-        listed = pair.status(wait_for="copied", groups_timeout=1, **params)
+        listed = pair.status(wait_for="replicated", groups_timeout=1, **params)
         assert listed["rc"] == 0, listed["msg"]
         text = f'group "{pair.group}" on {P} has not read 1 partitions to the end ({pair.plain}-0: '
         left = only(listed)["end"] - 1
@@ -363,11 +368,11 @@ def test_a_group_with_members_is_waited_for_within_its_own_bound_and_then_listed
         (member,) = {row["members"] for row in listed["status"]["groups"]}
         assert member.startswith("rdkafka on 127.0.0.1")
         # A group whose committed offsets do not move is not waited for until the end.
-        quiet = pair.status(wait_for="copied", groups_timeout=60, groups_stall=2, **params)
+        quiet = pair.status(wait_for="replicated", groups_timeout=60, groups_stall=2, **params)
         assert quiet["rc"] == 0, quiet["msg"]
         assert 2 <= quiet["waited_s"] < 20
         # Also when the wait as a whole, or its stall bound, ends first.
-        stalled = pair.status(wait_for="copied", groups_timeout=60, stall_timeout=1, **params)
+        stalled = pair.status(wait_for="replicated", groups_timeout=60, stall_timeout=1, **params)
         assert stalled["rc"] == 0, stalled["msg"]
         assert stalled["waited_s"] < 45
 
@@ -439,14 +444,14 @@ def test_html_is_not_taken_for_an_answer(pair: Pair) -> None:
 def test_records_that_expired_before_they_were_copied_refute_the_flow(pair: Pair) -> None:
     """R20: E == S is not drained when S - 1 > N."""
     pair.send(pair.cut, 3)
-    assert pair.status(pair.cut, wait_for="copied")["rc"] == 0
+    assert pair.status(pair.cut, wait_for="replicated")["rc"] == 0
     with stopped(pair):
         pair.send(pair.cut, 5)
         admin = AdminClient({"bootstrap.servers": pair.servers(P)})
         for future in admin.delete_records([TopicPartition(pair.cut, 0, 8)]).values():
             future.result()
         row = only(pair.status(pair.cut))
-        assert (row["start"], row["end"], row["copied"]) == (8, 8, 2)
+        assert (row["start"], row["end"], row["last_replicated_offset"]) == (8, 8, 2)
         assert row["drained"] == "REFUTED"
         assert "5 offsets expired" in row["reason"]
 
@@ -454,7 +459,7 @@ def test_records_that_expired_before_they_were_copied_refute_the_flow(pair: Pair
 def test_a_topic_that_was_made_again_refutes_the_flow(pair: Pair) -> None:
     """N past the end of the source: MirrorMaker 2 itself would go on silently."""
     pair.send(pair.gone, 6)
-    assert pair.status(pair.gone, wait_for="copied")["rc"] == 0
+    assert pair.status(pair.gone, wait_for="replicated")["rc"] == 0
     with stopped(pair):
         servers = pair.servers(P)
         item = {"name": pair.gone, "partitions": 1}
@@ -464,7 +469,7 @@ def test_a_topic_that_was_made_again_refutes_the_flow(pair: Pair) -> None:
         pair.send(pair.gone, 2)
         result = pair.status(pair.gone)
         row = only(result)
-        assert (row["copied"], row["end"], row["drained"], row["lag"]) == (5, 2, "REFUTED", None)
+        assert (row["last_replicated_offset"], row["end"], row["drained"], row["lag"]) == (5, 2, "REFUTED", None)
         assert "truncated or re-created" in row["reason"]
 
 
@@ -502,7 +507,7 @@ def test_a_record_that_is_too_large_for_the_flow_is_named_with_the_setting_that_
     assert "producer.override.compression.type" in raised["msg"]
     both = {"producer.override.max.request.size": "4000000", "producer.override.compression.type": "zstd"}
     assert settle(**quick, **both)["rc"] == 0
-    last_replicated_offset = pair.status(pair.large, wait_for="copied")
+    last_replicated_offset = pair.status(pair.large, wait_for="replicated")
     assert last_replicated_offset["rc"] == 0, last_replicated_offset["msg"]
     (row,) = last_replicated_offset["status"]["flows"][0]["partitions"]
     assert (row["end"], row["replica_end"]) == (1, 1)

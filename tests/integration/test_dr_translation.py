@@ -97,7 +97,7 @@ class Pair:
         assert result["rc"] == 0, result["msg"]
 
     def wait_replicated(self, *flows: dict[str, str]) -> None:
-        params = {"clusters": self.clusters, "topics": self.topics, "flows": list(flows), "wait_for": "copied"}
+        params = {"clusters": self.clusters, "topics": self.topics, "flows": list(flows), "wait_for": "replicated"}
         result = run_module(dr_status_info, as_pair({**params, "wait_timeout": 120}))
         assert result["rc"] == 0, result["msg"]
 
@@ -227,7 +227,7 @@ def test_the_barrier_is_told_with_what_cannot_be_read_again_later(pair: Pair) ->
     barrier = pair.translate(group)["barrier"]
     both = {"0": COUNT, "1": COUNT}
     assert barrier["ends"] == {pair.main: both}
-    assert barrier["copied"] == {pair.main: {"0": COUNT - 1, "1": COUNT - 1}}
+    assert barrier["last_replicated_offset"] == {pair.main: {"0": COUNT - 1, "1": COUNT - 1}}
     assert barrier["starts"] == {pair.main: {"0": 0, "1": 0}}
     assert barrier["cut"] == {pair.main: {"0": BACKWARD, "1": BACKWARD}}
     reported = {(topic, int(n)): at for topic, parts in barrier["positions"][group].items() for n, at in parts.items()}
@@ -645,7 +645,9 @@ def test_without_an_offset_syncs_topic_positions_are_exact_by_content(bare: Bare
 LIES = [(0, COUNT - 1), (5, 30), (7, 3), (20, 21), (30, 5), (COUNT - 1, COUNT - 1), (COUNT + 60, 9), (9, COUNT + 60)]
 
 
-@pytest.mark.parametrize("syncs", [LIES, LIES[::-1], [(5, 30)], [(30, 5)]], ids=["all", "reverse", "ahead", "behind"])
+@pytest.mark.parametrize(
+    "syncs", [LIES, LIES[::-1], [(5, 30)], [(30, 5)]], ids=["all", "reverse", "preexisting_higher_offsets", "behind"]
+)
 def test_offset_syncs_that_point_to_wrong_places_cause_no_skip(bare: Bare, syncs: list[tuple[int, int]]) -> None:
     """Those of an earlier topic of the same name: each is compared with the records that it names."""
     bare.write(bare.syncs, [sync(bare.pair.main, 0, *places) for places in syncs])

@@ -105,7 +105,7 @@ def test_no_module_changes_anything_for_a_controller_that_was_overtaken(pair: Pa
     assert (there[created]["exists"], there[pair.payments]["exists"]) == (False, True)
     assert list(tmp_path.iterdir()) == []
     # The holder may.
-    mine = {**pair.guard(holder_generation=1), "token": {"journal": 1.0, "epoch": 2, "turn": 1}}
+    mine = {**pair.guard(holder_generation=1), "token": {"journal": 1.0, "epoch": 2, "holder_generation": 1}}
     assert run_module(client_control, {"clients": [client], "guard": mine})["rc"] == 0
     assert (tmp_path / "ran").exists()
 

@@ -171,7 +171,7 @@ class Pair:
         return [text for text in result["status"]["missing"] if "heartbeat" not in text]
 
     def wait_replicated(self, *topics: str) -> None:
-        result = self.status(*topics, wait_for="copied")
+        result = self.status(*topics, wait_for="replicated")
         assert result["rc"] == 0, result["msg"]
 
     def translate(self, topic: str, *groups: str, **more: Any) -> dict[str, Any]:
@@ -182,7 +182,7 @@ class Pair:
     def barrier(self, topic: str, journal: Journal, *groups: str, **more: Any) -> dict[str, Any]:
         base = {"clusters": self.clusters, "topics": [topic], "policy": self.policy, "groups": list(groups)}
         place = {"pair": journal.pair, "topic": journal.topic}
-        guard = {"clusters": self.clusters, **place, "run": journal.run, "turn": 0}
+        guard = {"clusters": self.clusters, **place, "run": journal.run, "holder_generation": 0}
         waits = {"settle": 0.1, "wait_timeout": 60}
         return run_module(dr_barrier, as_pair({**base, **place, "guard": guard, "waits": waits, **more}))
 
@@ -273,7 +273,7 @@ def test_a_producer_that_writes_into_the_prefixed_replica_is_named_and_stops_the
         assert pair.missing(topic) == []
         pair.send(pair.b, replica, 3)
         named = pair.missing(topic)
-        accepted = pair.missing(topic, accept_foreign=[topic])
+        accepted = pair.missing(topic, accept_foreign_writers=[topic])
     text = f"{replica}-0 on {pair.b} ends in a record at offset 10 that {topic} on {pair.p} does not have"
     assert named == [f"{pair.p}->{pair.b}: {text}"]
     assert accepted == []
@@ -282,14 +282,14 @@ def test_a_producer_that_writes_into_the_prefixed_replica_is_named_and_stops_the
     for result in (pair.barrier(topic, journal, group), pair.translate(topic, group)):
         assert (result["rc"], result["error"]["code"]) == (1, "foreign_writer")
         assert text in result["msg"]
-        assert "accept_foreign" in result["error"]["hint"]
+        assert "accept_foreign_writers" in result["error"]["hint"]
         assert "positions" not in result
     assert journal.phases == []
     assert positions(pair.kafka[pair.b], [group])[group] == {}
 
-    for more in ({"accept_foreign": ["another"]}, {}):
+    for more in ({"accept_foreign_writers": ["another"]}, {}):
         assert pair.barrier(topic, journal, group, **more)["error"]["code"] == "foreign_writer"
-    result = pair.barrier(topic, journal, group, accept_foreign=[topic])
+    result = pair.barrier(topic, journal, group, accept_foreign_writers=[topic])
     assert result["rc"] == 0, result["msg"]
     at = {(row["topic"], row["partition"]): row["offset"] for row in result["details"]}
     assert at[replica, 0] == 11  # behind the foreign records: the group has read everything of P
@@ -309,7 +309,7 @@ def test_a_record_that_is_written_on_the_idle_side_of_one_topic_is_named(same: P
             f"{pair.p}->{pair.b}: {topic}-1 on {pair.b} ends in a record at offset 4 that {topic} on {pair.p}"
             " does not have"
         ]
-        assert pair.missing(topic, accept_foreign=[topic]) == []
+        assert pair.missing(topic, accept_foreign_writers=[topic]) == []
     journal, group = Journal(pair), pair.group(topic)
     refused = pair.barrier(topic, journal, group)
     assert (refused["error"]["code"], journal.phases) == ("foreign_writer", [])
@@ -428,7 +428,7 @@ def test_no_barrier_while_the_other_direction_runs(same: Pair) -> None:
     with pair.unnamed(pair.back, pair.topic()) as name:
         refused(name)
     with pair.running(pair.back, pair.topic()):
-        refused(f"{pair.b}->{pair.p}.MirrorSourceConnector", accept_foreign=[topic])
+        refused(f"{pair.b}->{pair.p}.MirrorSourceConnector", accept_foreign_writers=[topic])
     assert journal.phases == []
     assert positions(pair.kafka[pair.b], [group])[group] == {}
     # Without it the same barrier stands.

@@ -109,12 +109,12 @@ class World:
 
     def observations(self, alias: str, more: int = 2) -> None:
         """Wait until the Driver has looked again, and again."""
-        before = self.cm[alias].engine()["looks"]
-        until(lambda: self.cm[alias].engine()["looks"] >= before + more)
+        before = self.cm[alias].engine()["observations"]
+        until(lambda: self.cm[alias].engine()["observations"] >= before + more)
 
     def reverse_observations(self, more: int = 2) -> None:
-        before = self.cm["P"].engine()["reverse_engine"]["looks"]
-        until(lambda: self.cm["P"].engine()["reverse_engine"]["looks"] >= before + more)
+        before = self.cm["P"].engine()["reverse_engine"]["observations"]
+        until(lambda: self.cm["P"].engine()["reverse_engine"]["observations"] >= before + more)
 
     def connectors(self, alias: str) -> dict[str, tuple[str, int]]:
         found = get_json(self.info[alias]["ports"][2], "/connectors?expand=status") or {}
@@ -380,7 +380,7 @@ def test_a_killed_emulator_remembers_and_its_flow_never_stopped(world: World) ->
     until(lambda: world.end("B", "P.T") == 20)
     assert world.lab.up() == ["B cm"]
     assert world.cm["B"].get(S)["configStalenessStatus"] == "STALE"
-    until(lambda: world.cm["B"].engine()["looks"] > 2)
+    until(lambda: world.cm["B"].engine()["observations"] > 2)
     assert world.cm["B"].engine()["enabled"] is True, "what was only written is not in effect"
     world.cm["B"].put_config({item["name"]: item["value"] for item in before["items"]})
     assert world.cm["B"].get(S)["configStalenessStatus"] == "FRESH"

@@ -140,7 +140,7 @@ class Pair:
     def wait_replicated(self, source: str, target: str) -> None:
         flows = [{"source": source, "target": target}]
         params = {"clusters": self.clusters, "topics": [self.topic], "flows": flows, "separator": SEPARATOR}
-        result = run_module(dr_status_info, as_pair({**params, "wait_for": "copied", "wait_timeout": 90}))
+        result = run_module(dr_status_info, as_pair({**params, "wait_for": "replicated", "wait_timeout": 90}))
         assert result["rc"] == 0, result["msg"]
 
     def wait_checkpointed(self, target: str, replica: str) -> None:

@@ -100,7 +100,7 @@ def test_a_wrong_cluster_id(enabled: Scenario) -> None:
     refused(enabled, "enable", variables, 'wanted "someone-else"')
 
 
-@pytest.mark.parametrize("told", [True, False], ids=["with ids", "without ids"])
+@pytest.mark.parametrize("reported", [True, False], ids=["with ids", "without ids"])
 def test_workers_beside_the_wrong_cluster(enabled: Scenario, reported: bool) -> None:
     """Exchanged: each worker group would run, and write the replicas on the side that they come from."""
     clusters = copy.deepcopy(read_inventory(enabled.inventory)["kafka_dr_clusters"])

@@ -166,7 +166,7 @@ def _half_gone(pair: Scenario) -> None:
     """P is given up although it serves reads: what it holds is copied first, so that no tail is left."""
     pause(pair, BEHIND)
     report = pair.move("failover_disaster", "B", kafka_dr_although_healthy=True)
-    assert (report["outcome"], report["rescue"]["copied"]) == ("completed", True)
+    assert (report["outcome"], report["rescue"]["replicated"]) == ("completed", True)
     pair.playbook("salvage")
     assert json.loads((pair.reports / "salvage-list.json").read_text())["records"] == 0
     assert _harm(pair)["lost"] == 0

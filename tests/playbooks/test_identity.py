@@ -181,7 +181,7 @@ def test_a_topic_joins_a_running_pair_where_its_copy_ends(pair: Scenario) -> Non
     assert connectors(pair)["P->B.MirrorSourceConnector"] == "RUNNING"
     assert "Refunds" not in journal(pair)["topic_ids"]["P"]
     pair.playbook("enable", {**confirm, **wider})
-    cuts = [cut_record["cut"]["Refunds"] for cut_record in journal(pair)["seams"] if "Refunds" in cut_record["cut"]]
+    cuts = [cut_record["cut"]["Refunds"] for cut_record in journal(pair)["cuts"] if "Refunds" in cut_record["cut"]]
     assert len(cuts) == 1
     pair.wait(lambda: len(read_log(servers(pair)["B"], "Refunds", 0)) >= 5, 60, "the rest of the topic is copied")
     before = connectors(pair)

@@ -67,7 +67,7 @@ def test_a_disaster_costs_what_readiness_said(pair: Scenario, number: int) -> No
         lab.start("P", part)
     pair.playbook("salvage")
     lost = json.loads((pair.reports / "salvage-list.json").read_text())["records"]
-    reported, rereads = said["uncopied"], said["rereads"]["disaster"]
+    reported, rereads = said["unreplicated"], said["rereads"]["disaster"]
     print(
         f"disaster {number}: lost {lost}, said {reported['at_least']} to {reported['at_most']}; re-read {again} of {rereads}"
     )

@@ -291,7 +291,8 @@ def unfinished(pair: Pair) -> Iterator[dict[str, Any]]:
         yield {}
     finally:
         run_module(
-            dr_journal, {**base, "event": "ended", "run": begun["run_id"], "turn": 0, "data": {"result": "undone"}}
+            dr_journal,
+            {**base, "event": "ended", "run": begun["run_id"], "holder_generation": 0, "data": {"result": "undone"}},
         )
 
 
@@ -374,7 +375,7 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
     ),
     "RUNNING, and it waits for more than there is": (
         configured(source_consumer_fetch_min_bytes="50000000", source_consumer_fetch_max_wait_ms="25000"),
-        "flow_moves",
+        "flow_progress",
         "NO",
         "nothing moved",
     ),
@@ -419,10 +420,10 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
     ),
     "a group works on the other side": (works_there, "groups_there", "NO", "settlement"),
     "a position that would skip": (following, "positions_there", "NO", "archive"),
-    "a group that nobody knows": (stranger, "strangers", "NO", "nightly"),
+    "a group that nobody knows": (stranger, "undeclared_groups", "NO", "nightly"),
     "a group that reads something else": (other_topics, "group_topics", "NO", "Other"),
     "a transaction that was left open": (open_transaction, "transactions", "NO", "Payments-0"),
-    "records of somebody else": (foreign_writes, "foreign", "NO", "P.Payments-0"),
+    "records of somebody else": (foreign_writes, "foreign_writes", "NO", "P.Payments-0"),
 }
 
 
@@ -461,8 +462,8 @@ def test_one_broken_thing_is_named_and_mended(pair: Pair, case: str) -> None:
 
 def test_nothing_moves_and_no_heartbeat_comes(pair: Pair) -> None:
     with silent(pair):
-        found = until(pair.observation, lambda seen: "flow_moves" in named(seen), 60)
-        assert named(found)["flow_moves"].startswith("UNKNOWN"), named(found)
+        found = until(pair.observation, lambda seen: "flow_progress" in named(seen), 60)
+        assert named(found)["flow_progress"].startswith("UNKNOWN"), named(found)
         assert answers(found) == ("UNKNOWN", "UNKNOWN")
     assert answers(until(pair.observation, lambda seen: answers(seen) == READY)) == READY
 
@@ -491,7 +492,7 @@ def test_the_playbook_tells_changes_nothing_and_fails_only_where_it_is_asked_to(
     assert snapshot(scenario.folder, groups) == before
     # The one thing that it writes: this look, on both sides.
     assert {alias: end - observations[alias] for alias, end in kept(pair).items()} == {"P": 1, "B": 1}
-    assert found["looks"][-1]["at"] == found["at"]
+    assert found["observations"][-1]["at"] == found["at"]
     assert any("controlled: YES since" in text for text in found["trend"])
     assert found["durations"] == {}
 
@@ -503,7 +504,7 @@ def test_the_playbook_tells_changes_nothing_and_fails_only_where_it_is_asked_to(
         assert "PAUSED" in refused["output"]
         accepted = {"kafka_dr_ready_require": "disaster", "kafka_dr_ready_accept": ["flow"]}
         # What rests on it is looked at then, and says what it would cost.
-        assert "flow_moves" in scenario.playbook("readiness", accepted, expect=2)["output"]
+        assert "flow_progress" in scenario.playbook("readiness", accepted, expect=2)["output"]
 
 
 def kept(pair: Pair) -> dict[str, int]:

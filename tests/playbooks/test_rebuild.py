@@ -91,7 +91,7 @@ def test_an_empty_cluster_takes_the_place_of_a_lost_one(pair: Scenario) -> None:
     assert figures(found["settlement"]) == figures(known["settlement"])
     assert found["fraud"]["phantom"] == 0
     assert found["fraud"]["processed_twice"] <= disaster["rereads"]
-    last_replicated_offset = disaster["barrier"]["copied"]["Payments"]
+    last_replicated_offset = disaster["barrier"]["last_replicated_offset"]["Payments"]
     assert found["fraud"]["lost"] > 0 or pair.engine == "srm"
     # The ledger names the earliest ones: B has not one of them.
     for name in found:

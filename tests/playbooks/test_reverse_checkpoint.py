@@ -31,7 +31,7 @@ CLIENTS = [
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """A pair in the normal state, applications at work, one of the groups falling behind."""
-    with Scenario(tmp_path_factory.mktemp("prepared"), clients=CLIENTS).up() as made:
+    with Scenario(tmp_path_factory.mktemp("presynced"), clients=CLIENTS).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
         yield made
@@ -76,7 +76,7 @@ def presynced(pair: Scenario, to: str) -> dict[str, Any]:
     done = checkpoint(pair, to)
     assert done["outcome"] == "done"
     assert done["committed"] == 0  # a second run has nothing left to raise
-    assert done["ahead"] == done["left_out"] == []
+    assert done["preexisting_higher_offsets"] == done["left_out"] == []
     assert {row["quality"] for row in done["positions"]} == {"exact"}
     assert [row for row in done["positions"] if row["existing"] != row["offset"]] == []
     start_readers(pair)
@@ -152,6 +152,6 @@ def test_nothing_is_written_in_the_middle_of_a_run(pair: Scenario) -> None:
         assert done["outcome"] == "skipped"
         assert opened["run_id"] in done["reason"]
     finally:
-        ended = {"event": "ended", "run": opened["run_id"], "turn": 0, "data": {"result": "undone"}}
+        ended = {"event": "ended", "run": opened["run_id"], "holder_generation": 0, "data": {"result": "undone"}}
         run_module(dr_journal, {**journal, **ended})
     assert checkpoint(pair, "B")["outcome"] == "done"

@@ -60,7 +60,7 @@ class Pair:
         """The rows of ``reverse_checkpoint`` by group and topic."""
         self.play("reverse_checkpoint", to)
         report = json.loads((self.scenario.reports / f"checkpoint-{to}.json").read_text())
-        assert (report["outcome"], report["left_out"], report["ahead"]) == ("done", [], []), report
+        assert (report["outcome"], report["left_out"], report["preexisting_higher_offsets"]) == ("done", [], []), report
         return {(row["group"], row["topic"]): row for row in report["positions"]}
 
     def write(self, alias: str, fingerprint: str) -> None:

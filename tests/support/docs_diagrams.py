@@ -34,7 +34,7 @@ class State:
 
     producers: str
     consumers: str
-    last_replicated_offset: bool
+    replicated: bool
     back: bool
     lost: str = ""
     positions: str = ""
@@ -55,10 +55,10 @@ class Topic:
             return "lost"
         if state.producers == self.side and (identity or self.origin == self.side):
             return "written"
-        if self.side == "B" and (identity or self.origin == "P") and state.flow and not state.last_replicated_offset:
-            return "copied"
+        if self.side == "B" and (identity or self.origin == "P") and state.flow and not state.replicated:
+            return "replicated"
         if self.side == "P" and (identity or self.origin == "B") and state.back and state.producers == "B":
-            return "copied"
+            return "replicated"
         return ""
 
     def read(self, state: State) -> bool:
@@ -159,7 +159,7 @@ def legend(drawing: Drawing, y: float, absent: set[str]) -> float:
     """Of what is in the picture; returns where it ends."""
     words = {
         "written": "producers write into it",
-        "copied": "a flow copies into it",
+        "replicated": "a flow copies into it",
         "lost": "nobody can ask it",
         "": "stands still, or stopped",
         "read": "consumers read it",

@@ -113,7 +113,7 @@ def start(folder: Path, epoch: int, holder_generation: int, journal: float = 1.0
         "mode": "0640",
         "token_file": str(folder / ".app.env.kafka-dr-token"),
     }
-    token = {"journal": journal, "epoch": epoch, "turn": holder_generation}
+    token = {"journal": journal, "epoch": epoch, "holder_generation": holder_generation}
     return control(module, [client], 20.0, {"pair": "p", "token": token})
 
 
@@ -145,10 +145,10 @@ def test_an_application_without_an_endpoint_file_is_fenced_in_the_state_of_its_u
     module = cast(AnsibleModule, SimpleNamespace(check_mode=False))
     client = {"name": "app", "argv": None, "path": None, "content": None, "mode": "0640"}
     for epoch, refused in ((3, False), (2, True)):
-        guard = {"pair": "B-P", "token": {"journal": 1.0, "epoch": epoch, "turn": 0}}
+        guard = {"pair": "B-P", "token": {"journal": 1.0, "epoch": epoch, "holder_generation": 0}}
         assert (control(module, [client], 20.0, guard).failure is not None) is refused
     kept = json.loads((tmp_path / "kafka-dr" / "B-P" / "app.token").read_text())
-    assert kept == {"journal": 1.0, "epoch": 3, "turn": 0}
+    assert kept == {"journal": 1.0, "epoch": 3, "holder_generation": 0}
 
 
 def test_a_token_that_cannot_be_kept_is_a_warning_and_no_reason_to_let_an_application_stand_still(
@@ -157,7 +157,7 @@ def test_a_token_that_cannot_be_kept_is_a_warning_and_no_reason_to_let_an_applic
     (tmp_path / "file").write_text("")
     module = cast(AnsibleModule, SimpleNamespace(check_mode=False))
     client = {"name": "app", "argv": ["true"], "path": None, "token_file": str(tmp_path / "file" / "token")}
-    done = control(module, [client], 20.0, {"pair": "p", "token": {"journal": 1.0, "epoch": 1, "turn": 0}})
+    done = control(module, [client], 20.0, {"pair": "p", "token": {"journal": 1.0, "epoch": 1, "holder_generation": 0}})
     assert done.failure is None
     assert "could not be kept" in done.warnings[0]
 

@@ -119,12 +119,12 @@ def test_in_a_cutoff_nothing_comes_in_anywhere_while_positions_are_found() -> No
 
 
 def test_continuous_never_stops_the_flow_until_everything_is_copied() -> None:
-    assert filled("continuous", "B", "P") == ["copied"] * 8 + [""]
+    assert filled("continuous", "B", "P") == ["replicated"] * 8 + [""]
 
 
 def test_a_flow_copies_from_its_step_of_enable_on_and_not_behind_disable() -> None:
-    assert filled("enable", "B", "P") == ["", "", "copied", "copied", "copied"]
-    assert filled("disable", "B", "P") == ["copied", ""]
+    assert filled("enable", "B", "P") == ["", "", "replicated", "replicated", "replicated"]
+    assert filled("disable", "B", "P") == ["replicated", ""]
 
 
 def test_positions_are_drawn_on_the_side_where_they_are_committed() -> None:
@@ -151,7 +151,7 @@ def test_in_a_disaster_the_lost_side_is_lost_throughout() -> None:
 
 def test_with_one_topic_the_flow_back_copies_from_the_phase_flows_on() -> None:
     phases = [name for name, _before, _after in steps("identity")]
-    assert filled("identity", "P", "P")[phases.index("arrival") :] == ["", "copied", "copied"]
+    assert filled("identity", "P", "P")[phases.index("arrival") :] == ["", "replicated", "replicated"]
 
 
 def test_a_failback_is_the_cutoff_with_the_sides_exchanged() -> None:

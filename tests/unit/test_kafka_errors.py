@@ -46,7 +46,7 @@ def test_a_client_without_a_keytab_is_told_how_to_take_a_ticket() -> None:
 
 @pytest.mark.parametrize("more", ["", ", 1 identical error(s) suppressed"])
 @pytest.mark.parametrize(
-    ("gssapi", "told"),
+    ("gssapi", "reported"),
     [
         (
             "No credentials were supplied, or the credentials were unavailable or inaccessible "

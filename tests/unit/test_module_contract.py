@@ -132,9 +132,9 @@ def test_an_unknown_option_is_refused_by_name(name: str) -> None:
         ({"event": "pnr"}, "run"),
         ({"event": "ended"}, "run"),
         ({"event": "undoing"}, "run"),
-        ({"event": "pnr", "run": "r1"}, "turn"),
-        ({"event": "undoing", "run": "r1"}, "turn"),
-        ({"event": "ended", "run": "r1"}, "turn"),
+        ({"event": "pnr", "run": "r1"}, "holder_generation"),
+        ({"event": "undoing", "run": "r1"}, "holder_generation"),
+        ({"event": "ended", "run": "r1"}, "holder_generation"),
         ({"event": "begun"}, "value of event must be one of"),
     ],
 )

@@ -252,7 +252,7 @@ def test_a_replica_that_ends_in_another_record_is_looked_at_again(
 
 
 @pytest.mark.parametrize(
-    ("reason", "looks"),
+    ("reason", "observations"),
     # A leader that does not serve it yet is waited for to the end of the time, one that nobody names is not.
     [("Broker: Not leader for partition", 7), ("Broker: Leader epoch is newer than broker epoch", 7), ("none", 3)],
 )

@@ -14,7 +14,7 @@ A, B = ("Payments", 0), ("Payments", 1)
 
 
 @pytest.mark.parametrize(
-    ("ends", "copied", "missing", "done"),
+    ("ends", "last_replicated_offset", "missing", "done"),
     [
         ({A: 10, B: 0}, {A: 9}, {A: 0, B: 0}, True),
         ({A: 10, B: 5}, {A: 7, B: 4}, {A: 2, B: 0}, False),
@@ -25,7 +25,7 @@ A, B = ("Payments", 0), ("Payments", 1)
         # The log ends below what was copied: no tail.
         ({A: 3}, {A: 9}, {A: 0}, True),
     ],
-    ids=["copied", "behind", "unknown", "no-leader", "truncated"],
+    ids=["replicated", "lagging", "unknown", "no-leader", "truncated"],
 )
 def test_what_is_left(
     ends: dict[Key, int | None], last_replicated_offset: dict[Key, int], missing: dict[Key, int | None], done: bool

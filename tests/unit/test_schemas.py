@@ -47,7 +47,7 @@ def test_what_keeps_to_it_has_no_faults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "reported"),
     [
         ({"committed": "3"}, "$.committed: '3' is not of type 'integer'"),
         ({"committed": -1}, "$.committed: -1 is less than the minimum of 0"),

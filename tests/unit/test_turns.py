@@ -39,4 +39,4 @@ def writers() -> dict[str, dict[str, Any]]:
 def test_a_controller_that_was_overtaken_is_refused_wherever_a_run_is_noted() -> None:
     assert len(writers()) >= 8
     assert {values["guard"] for values in writers().values() if "guard" in values} == {"{{ kafka_dr_guard }}"}
-    assert [name for name, values in writers().items() if not {"turn", "guard"} & values.keys()] == []
+    assert [name for name, values in writers().items() if not {"holder_generation", "guard"} & values.keys()] == []

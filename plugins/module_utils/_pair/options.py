@@ -46,7 +46,7 @@ def rehearsal_option(required: bool = False) -> ArgumentSpec:
     rehearsal = {
         "clusters": {"type": "dict", "default": {}},
         "belongings": {"type": "dict", "default": {}},
-        "marks": {"type": "list", "elements": "str", "default": []},
+        "name_parts": {"type": "list", "elements": "str", "default": []},
     }
     needed: dict[str, Any] = {"required": True} if required else {"default": {}}
     return ArgumentSpec({"rehearsal": {"type": "dict", **needed, "options": rehearsal}})
@@ -65,7 +65,7 @@ def flow_options() -> ArgumentSpec:
 
 def generation_options() -> ArgumentSpec:
     """Which holder of a run writes."""
-    return ArgumentSpec({"turn": {"type": "int"}})
+    return ArgumentSpec({"holder_generation": {"type": "int"}})
 
 
 def guard_options() -> ArgumentSpec:
@@ -76,7 +76,7 @@ def guard_options() -> ArgumentSpec:
         "topic": {"type": "str", "default": JOURNAL_TOPIC},
         "state_topic": {"type": "str", "default": STATE_TOPIC},
         "run": {"type": "str"},
-        "turn": {"type": "int"},
+        "holder_generation": {"type": "int"},
         "lease": {"type": "str"},
         "after_end": {"type": "bool", "default": False},
         "any_side": {"type": "bool", "default": False},

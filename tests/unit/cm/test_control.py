@@ -19,7 +19,7 @@ def seen(state: str = "STARTED", config: str = "FRESH", client: str = "FRESH") -
 
 
 @pytest.mark.parametrize(
-    ("wish", "service", "steps"),
+    ("desired", "service", "steps"),
     [
         (DesiredService(), seen(), []),
         (DesiredService(), seen(config="STALE"), ["restart"]),
@@ -51,7 +51,7 @@ def test_the_steps_of_a_service(desired: DesiredService, service: Service, steps
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "desired",
     [
         DesiredService(state, deploy, restart, changed)
         for state, deploy, restart, changed in product(

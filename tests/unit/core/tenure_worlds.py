@@ -41,7 +41,7 @@ KINDS = (
     "aborted",
     "resends",
     "replica_markers",
-    "foreign",
+    "foreign_writes",
     "tails",
     "late",
     "adopted",
@@ -267,7 +267,7 @@ class Tally:
             self.checked["clear"] += 1
             again = made.reread(commit, found.offset)
             # Foreign records and resends behind the position are counted, as nothing tells them from other copies.
-            if again or (found.quality != "exact" and not made.kinds & {"foreign", "resends"}):
+            if again or (found.quality != "exact" and not made.kinds & {"foreign_writes", "resends"}):
                 self.inexact.append(f"{text}, reads {again} again")
             if again > found.rereads:
                 self.unbounded.append(f"{text}, reads {again} again")
@@ -352,7 +352,7 @@ def _replicate(
             if not restarts or draw.random() < 0.5:
                 break
             continue
-        if "foreign" in made.kinds and draw.random() < 0.1:
+        if "foreign_writes" in made.kinds and draw.random() < 0.1:
             log.append(Entry(at, draw.randint(900, 1100), f"foreign{flow[1]}{at}", draw.randint(0, 8), None))
             at += 1
         if "replica_markers" in made.kinds and draw.random() < 0.2:

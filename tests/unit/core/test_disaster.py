@@ -169,22 +169,22 @@ def test_what_a_worker_had_noted_is_no_end_of_what_it_had_copied() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seen", "prepared", "wanted"),
+    ("seen", "presynced", "wanted"),
     [
         (None, [], (2, "start")),
         (Checkpointed(5, 4, 1.0), [], (4, "checkpoint")),
-        (Checkpointed(5, 4, 1.0), [PresyncedOffset(7, 2.0, 8)], (7, "prepared")),
+        (Checkpointed(5, 4, 1.0), [PresyncedOffset(7, 2.0, 8)], (7, "presynced")),
         (Checkpointed(9, 8, 1.0), [PresyncedOffset(7, 2.0, 8)], (8, "checkpoint")),
         # Set back on purpose after it was prepared: the newer, lower position is the truth.
         (Checkpointed(5, 4, 3.0), [PresyncedOffset(7, 2.0, 8)], (4, "checkpoint")),
         # A checkpoint that is older says nothing about that.
-        (Checkpointed(5, 4, 1.5), [PresyncedOffset(7, 2.0, 8)], (7, "prepared")),
+        (Checkpointed(5, 4, 1.5), [PresyncedOffset(7, 2.0, 8)], (7, "presynced")),
         # It lies behind what was there then: newer, whatever the clock of its worker says.
         (Checkpointed(5, 4, 1.5, 30), [PresyncedOffset(7, 2.0, 8, 30)], (4, "checkpoint")),
-        (Checkpointed(5, 4, 1.5, 29), [PresyncedOffset(7, 2.0, 8, 30)], (7, "prepared")),
+        (Checkpointed(5, 4, 1.5, 29), [PresyncedOffset(7, 2.0, 8, 30)], (7, "presynced")),
         # The topic of checkpoints was made again.
         (Checkpointed(5, 4, 3.0, 0), [PresyncedOffset(7, 2.0, 8, 30)], (4, "checkpoint")),
-        (None, [PresyncedOffset(7, 0.0)], (7, "prepared")),
+        (None, [PresyncedOffset(7, 0.0)], (7, "presynced")),
         (Checkpointed(50, 40, 1.0), [], (2, "start")),
         (None, [PresyncedOffset(11, 2.0)], (2, "start")),
         # It has expired: the log start is all that is left (R30).

@@ -53,7 +53,7 @@ def test_a_checkpoint_report_names_the_cluster_and_keeps_its_positions() -> None
         "reason": "the applications live there",
         "committed": 0,
         "rereads": 0,
-        "ahead": [],
+        "preexisting_higher_offsets": [],
         "left_out": [],
         "details": [],
     }

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import (
     PartitionFacts,
-    alive,
     drained,
     healthy,
     lag,
+    making_progress,
     open_transaction,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import PROVEN, REFUTED, UNKNOWN
@@ -140,7 +140,7 @@ BEHIND = facts(0, 10, 4, True)
     ],
 )
 def test_alive(before: PartitionFacts, after: PartitionFacts, verdict: str, said: str) -> None:
-    finding = alive(before, after)
+    finding = making_progress(before, after)
     assert finding.verdict == verdict
     assert said in finding.reason
 
@@ -205,7 +205,7 @@ ANY_FACTS = st.builds(
 
 @given(ANY_FACTS, ANY_FACTS)
 def test_whatever_is_seen_gets_a_verdict_with_a_reason(before: PartitionFacts, after: PartitionFacts) -> None:
-    for finding in (healthy(after), drained(after), alive(before, after)):
+    for finding in (healthy(after), drained(after), making_progress(before, after)):
         assert finding.verdict in (PROVEN, REFUTED, UNKNOWN)
         assert finding.reason
 

@@ -205,7 +205,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(groups=["settlement", ""]), 'kafka_dr_groups names ""'),
     (changed(groups=["settlement", "a\nb"]), r'kafka_dr_groups names "a\nb"'),
     (
-        changed(accept_foreign="Paymets"),
+        changed(accept_foreign_writers="Paymets"),
         'kafka_dr_accept_foreign_writers names the unknown topic "Paymets". Did you mean',
     ),
     (changed(accept_tail=[{"name": "Payments"}]), "kafka_dr_accept_tail must be a list of names"),
@@ -319,7 +319,7 @@ def test_a_bad_inventory_is_refused_by_name(variables: dict[str, Any], said: str
 # Problems that are shown only once another variable is right, because they follow from it: a name that is not in an
 # incomplete list might be right, and the names of replicas follow from policy and separator.
 AFTER = {
-    "accept_foreign": {"clusters", "policy", "topics"},
+    "accept_foreign_writers": {"clusters", "policy", "topics"},
     "accept_skips": {"groups"},
     "applications_on": {"clusters"},
     "audit_accept": {"topics"},
@@ -410,7 +410,10 @@ def test_what_an_earlier_job_handed_on_is_accepted_and_changes_nothing(name: str
 @pytest.mark.parametrize("given", ["Payments, orders.eu", "Payments\norders.eu\n", ["Payments", "orders.eu"]])
 def test_names_may_be_given_as_text(given: str | list[str]) -> None:
     """As ``-e`` and the surveys of AWX do."""
-    assert derive_pair(changed(accept_foreign=given)) == {**derive_pair(GOOD), "accept_foreign": names(given)}
+    assert derive_pair(changed(accept_foreign_writers=given)) == {
+        **derive_pair(GOOD),
+        "accept_foreign_writers": names(given),
+    }
     assert names(given) == ["Payments", "orders.eu"]
 
 

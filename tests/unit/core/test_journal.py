@@ -215,7 +215,7 @@ def test_a_run_that_has_ended_gets_no_more_events(kind: str) -> None:
         require_holder_generation(fold(LIFE), "r2", kind, TURNS[kind], 0)
     assert refused.value.code == "run_ended"
     # But for its flow, which is armed when the lost side is back.
-    require_holder_generation(fold(LIFE), "r2", "phase", {"phase": "armed"}, None)
+    require_holder_generation(fold(LIFE), "r2", "phase", {"phase": "seeded"}, None)
 
 
 def test_only_who_wrote_the_point_of_no_return_may_call_it_void() -> None:
@@ -225,7 +225,7 @@ def test_only_who_wrote_the_point_of_no_return_may_call_it_void() -> None:
     with pytest.raises(DrError) as refused:
         require_holder_generation(taken, "r2", "undoing", {}, 1)
     assert refused.value.code == "run_passed"
-    lost = [*passed, event(3, 0, "started", "r3", behind=True, **LOST), event(3, 1, "pnr", "r3")]
+    lost = [*passed, event(3, 0, "started", "r3", replaces_passed_run=True, **LOST), event(3, 1, "pnr", "r3")]
     with pytest.raises(DrError) as never:
         require_holder_generation(fold(lost), "r3", "undoing", {}, 0)
     assert never.value.code == "run_passed"
@@ -281,7 +281,7 @@ def trip(epoch: int, source: str, target: str, ends: int, cut: int, policy: str 
 
 def seeded(epoch: int, resumed: int | None, run: str = "") -> Event:
     facts = {} if resumed is None else {"resumed": {"T": {"0": resumed}}}
-    return event(epoch, 3, "phase", run or f"r{epoch}", phase="armed", facts=facts)
+    return event(epoch, 3, "phase", run or f"r{epoch}", phase="seeded", facts=facts)
 
 
 def cut_record(source: str, target: str, ends: int, cut: int, resumed: int | None = None) -> dict[str, Any]:
@@ -321,7 +321,7 @@ def test_the_cuts_are_kept_in_order_and_arming_tells_only_of_the_newest() -> Non
 
 
 def test_a_run_that_goes_on_and_arms_again_says_the_last_word() -> None:
-    again = event(2, 4, "phase", "r2", phase="armed", facts={"resumed": {"T": {"0": 13}}})
+    again = event(2, 4, "phase", "r2", phase="seeded", facts={"resumed": {"T": {"0": 13}}})
     assert fold([ENABLED, *trip(2, "P", "B", 10, 8), seeded(2, 12), again]).cuts == [cut_record("P", "B", 10, 8, 13)]
 
 
@@ -348,7 +348,7 @@ def test_a_run_undone_before_the_point_of_no_return_leaves_no_cut() -> None:
 
 def test_what_the_journal_holds_are_the_stays_of_the_pair() -> None:
     state = fold(ROUND_TRIP).as_dict()
-    found = tenures(state["seams"], state["active"], "B")
+    found = tenures(state["cuts"], state["active"], "B")
     assert [(tenure.source, tenure.first("P", ("T", 0)), tenure.first("B", ("T", 0))) for tenure in found] == [
         ("P", 0, 0),
         ("B", 12, 8),
@@ -498,7 +498,7 @@ def test_the_state_of_a_pair_survives_the_journal_and_json() -> None:
     read = [decode(encode("B-P", one))[1] for one in ROUND_TRIP]
     state = fold(read).as_dict()
     assert json.loads(json.dumps(state)) == state == fold(ROUND_TRIP).as_dict()
-    assert (state["seams"], state["run"]["policy"]) == (fold(ROUND_TRIP).cuts, "identity")
+    assert (state["cuts"], state["run"]["policy"]) == (fold(ROUND_TRIP).cuts, "identity")
 
 
 # ---- copies
@@ -574,7 +574,7 @@ def test_a_disaster_takes_the_place_of_another_interrupted_run() -> None:
 
 
 def test_what_was_noted_before_a_disaster_behind_the_point_of_no_return_still_holds() -> None:
-    lost = event(3, 0, "started", "r3", behind=True, **LOST)
+    lost = event(3, 0, "started", "r3", replaces_passed_run=True, **LOST)
     state = fold([ENABLED, STARTED, BARRIER, PNR, lost, event(3, 1, "pnr", "r3")])
     assert (state.active, state.left["P"]["cut"]) == ("B", CUT["cut"])
     assert state.run is not None
@@ -586,13 +586,13 @@ def test_what_was_noted_before_a_disaster_behind_the_point_of_no_return_still_ho
     # Since then whoever wrote on P was alone there.
     assert state.run.left_at == PNR.time
     # A flow back that was armed is not armed once more: it has copied since.
-    seeded = event(2, 3, "phase", "r2", phase="armed", facts={"resumed": {}})
+    seeded = event(2, 3, "phase", "r2", phase="seeded", facts={"resumed": {}})
     flows = fold([ENABLED, STARTED, BARRIER, PNR, seeded, lost]).run
     assert flows is not None
-    assert sorted(flows.phases) == ["armed", "barrier"]
+    assert sorted(flows.phases) == ["seeded", "barrier"]
     # Of a run to the other side nothing is taken over.
     back = event(2, 0, "started", "r2", **BACK)
-    other = fold([ENABLED, back, BARRIER, event(3, 0, "started", "r3", behind=True, **LOST)])
+    other = fold([ENABLED, back, BARRIER, event(3, 0, "started", "r3", replaces_passed_run=True, **LOST)])
     assert other.run is not None
     assert other.run.phases == {}
 

@@ -19,7 +19,7 @@ REPORT: dict[str, Any] = {
     "schema": "switchback.kafka_dr/readiness/1",
     "controlled": "YES",
     "disaster": "NO",
-    "checks": [{"name": "flow", "answer": "YES"}, {"name": "prepared", "answer": "NO"}],
+    "checks": [{"name": "flow", "answer": "YES"}, {"name": "presynced", "answer": "NO"}],
     "lag_s": 0.25,
     "loss": {"offsets_at_least": 0, "records_at_most": None, "seconds_at_most": 12.5},
     "rereads": {"controlled": {"g": 0, "h": None}, "disaster": {"g": 9}},
@@ -90,7 +90,7 @@ def test_a_report_becomes_metrics() -> None:
     }
     assert answers == {"controlled": [1, 0, 0], "disaster": [0, 1, 0]}
     assert value(found, "check", check="flow", answer="YES") == 1
-    assert value(found, "check", check="prepared", answer="NO") == 1
+    assert value(found, "check", check="presynced", answer="NO") == 1
     assert value(found, "lag_seconds") == 0.25
     assert value(found, "predicted_loss_records", bound="least") == 0
     assert value(found, "predicted_loss_seconds", bound="most") == 12.5

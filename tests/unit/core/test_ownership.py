@@ -99,11 +99,11 @@ def test_without_a_run_or_a_lease_nothing_is_asked(guard: dict[str, Any]) -> Non
     ("mine", "kept", "newer"),
     [
         (Token(2, 0), None, True),
-        (Token(2, 0), {"journal": 1.0, "epoch": 2, "turn": 0}, False),
-        (Token(2, 1), {"journal": 1.0, "epoch": 2, "turn": 0}, True),
-        (Token(3, 0), {"journal": 1.0, "epoch": 2, "turn": 7}, True),
+        (Token(2, 0), {"journal": 1.0, "epoch": 2, "holder_generation": 0}, False),
+        (Token(2, 1), {"journal": 1.0, "epoch": 2, "holder_generation": 0}, True),
+        (Token(3, 0), {"journal": 1.0, "epoch": 2, "holder_generation": 7}, True),
         # Made again after a loss, a journal counts from the beginning.
-        (Token(1, 0), {"journal": 9.0, "epoch": 40, "turn": 0}, True),
+        (Token(1, 0), {"journal": 9.0, "epoch": 40, "holder_generation": 0}, True),
     ],
 )
 def test_a_host_lets_the_newest_controller_work_and_keeps_its_token(
@@ -112,7 +112,9 @@ def test_a_host_lets_the_newest_controller_work_and_keeps_its_token(
     assert refuse_older(mine, 1.0, kept, "here") is newer
 
 
-@pytest.mark.parametrize("kept", [{"journal": 1.0, "epoch": 2, "turn": 1}, {"journal": 1.0, "epoch": 3, "turn": 0}])
+@pytest.mark.parametrize(
+    "kept", [{"journal": 1.0, "epoch": 2, "holder_generation": 1}, {"journal": 1.0, "epoch": 3, "holder_generation": 0}]
+)
 def test_a_host_refuses_an_older_controller(kept: dict[str, Any]) -> None:
     with pytest.raises(DrError) as refused:
         refuse_older(Token(2, 0), 1.0, kept, "/etc/.a.env.kafka-dr-token")

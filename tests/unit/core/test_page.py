@@ -102,7 +102,7 @@ def cutover(**parts: Any) -> Document:
             "first_write": {"verdict": "PROVEN", "reason": "read back"},
             "groups": {"verdict": "UNKNOWN", "reason": "no members yet"},
         },
-        "rogue": [],
+        "late_writes": [],
         "settled": [{"topic": "T", "partition": 0, "drained": "PROVEN", "reason": ""}],
         "audit": None,
         "failure": None,
@@ -120,7 +120,11 @@ def disaster(**parts: Any) -> Document:
 
 def readiness(**parts: Any) -> Document:
     names = [check.name for check in CHECKS]
-    answers = dict.fromkeys(names, "YES") | {"flow_moves": "NO", "strangers": "ACCEPTED", "versions": "UNKNOWN"}
+    answers = dict.fromkeys(names, "YES") | {
+        "flow_progress": "NO",
+        "undeclared_groups": "ACCEPTED",
+        "versions": "UNKNOWN",
+    }
     rows = [
         {
             "name": check.name,
@@ -154,7 +158,7 @@ def readiness(**parts: Any) -> Document:
         "rereads": {"controlled": {"g": 5, "h": None}, "disaster": None},
         "lag_s": 2.25,
         "durations": {"cutoff": {"last": 44.1, "median": 41.0, "runs": 3}},
-        "looks": [{**observation, "at": f"2026-11-23T06:{minute:02d}:00.000000"} for minute in range(30)],
+        "observations": [{**observation, "at": f"2026-11-23T06:{minute:02d}:00.000000"} for minute in range(30)],
         "trend": ["controlled: NO since today"],
     }
     return {**base, **parts}
@@ -171,7 +175,7 @@ FAILURE = {"task": "a task", "message": "m", "error": {"code": "c", "hint": "h",
 REPORTS = {
     "cutover": cutover(failure=FAILURE, rescue={"text": "r"}),
     "disaster": disaster(outcome="undo_failed", failure={**FAILURE, "undo": "u"}),
-    "readiness": readiness(checks=readiness()["checks"][2:5], observations=readiness()["looks"][:2]),
+    "readiness": readiness(checks=readiness()["checks"][2:5], observations=readiness()["observations"][:2]),
 }
 
 
@@ -439,8 +443,8 @@ def test_what_is_not_yes_comes_first_with_what_to_do() -> None:
     open_ = [row for row in report["checks"] if row["answer"] != "YES"]
     found = made(report)
     above = found.text.split("All checks", maxsplit=1)[0]
-    places = [above.index(f"{answer} {name}") for answer, name in (("NO", "flow_moves"), ("UNKNOWN", "versions"))]
-    assert [*places, above.index("ACCEPTED strangers")] == sorted([*places, above.index("ACCEPTED strangers")])
+    places = [above.index(f"{answer} {name}") for answer, name in (("NO", "flow_progress"), ("UNKNOWN", "versions"))]
+    assert [*places, above.index("ACCEPTED undeclared_groups")] == sorted([*places, above.index("ACCEPTED undeclared_groups")])
     for row in open_:
         assert f"Found: {row['found']}" in above
         assert f"What to do: {row['remedy']}" in above or not row["remedy"]
@@ -477,7 +481,7 @@ def test_what_a_move_would_cost_is_never_0_where_it_is_not_known() -> None:
 
 
 def test_looks_are_drawn_with_gaps_and_the_newest_are_listed_first() -> None:
-    observations = readiness()["looks"]
+    observations = readiness()["observations"]
     observations[10]["lag_s"] = observations[29]["rereads"] = None
     found = made(readiness(observations=observations))
     shapes = [tag for tag, _attrs in found.tags]

@@ -29,7 +29,7 @@ RUN = {
     "to": "B",
     "pnr": None,
     "ended": None,
-    "behind": False,
+    "replaces_passed_run": False,
     "phases": {},
 }
 
@@ -61,9 +61,12 @@ def group(alias: str, state: str = "EMPTY", commit: int | None = 5, read: bool |
 
 
 def status(*groups: dict[str, Any], **parts: Any) -> dict[str, Any]:
-    base = {"flows": [flow("P", "B"), flow("B", "P")], "groups": list(groups), "missing": [], "unlisted": []} | {
-        "out_of_scope": []
-    }
+    base = {
+        "flows": [flow("P", "B"), flow("B", "P")],
+        "groups": list(groups),
+        "missing": [],
+        "undeclared_topics": [],
+    } | {"out_of_scope": []}
     return {**base, **parts}
 
 
@@ -324,10 +327,10 @@ AGAIN = ["start_consumers", "move_producers", "arrival", "flows"]
         (LOST, LOST_PHASES),
         ({**LOST, "pnr": 1.0}, AGAIN[1:]),
         # Behind another run's point of no return positions are not touched again, also when it is killed itself.
-        ({**LOST, "behind": True, "phases": {"barrier": {}}}, AGAIN),
-        ({**LOST, "behind": True, "phases": {"barrier": {}}, "pnr": 1.0}, AGAIN[1:]),
+        ({**LOST, "replaces_passed_run": True, "phases": {"barrier": {}}}, AGAIN),
+        ({**LOST, "replaces_passed_run": True, "phases": {"barrier": {}}, "pnr": 1.0}, AGAIN[1:]),
         # Nothing says from where on writes are the first ones.
-        ({**LOST, "behind": True}, ["start_consumers", "move_producers", "flows"]),
+        ({**LOST, "replaces_passed_run": True}, ["start_consumers", "move_producers", "flows"]),
     ],
 )
 def test_what_a_disaster_has_still_to_do(run: dict[str, Any], left: list[str]) -> None:
@@ -337,9 +340,9 @@ def test_what_a_disaster_has_still_to_do(run: dict[str, Any], left: list[str]) -
 def test_applications_that_live_there_already_are_not_set_back() -> None:
     passed = judge_disaster(observe(DEAD), journal("B", {**RUN, "pnr": 1.0}), "B")
     leaving = judge_disaster(observe(DEAD), journal("B", {**RUN, "from": "B", "to": "P"}), "B")
-    assert (passed["behind"], "had passed" in passed["text"]) == (True, True)
-    assert (leaving["behind"], "was about to leave B" in leaving["text"]) == (True, True)
-    assert judge_disaster(observe(DEAD), journal("B", {**LOST, "pnr": 1.0}), "B")["behind"] is False
+    assert (passed["replaces_passed_run"], "had passed" in passed["text"]) == (True, True)
+    assert (leaving["replaces_passed_run"], "was about to leave B" in leaving["text"]) == (True, True)
+    assert judge_disaster(observe(DEAD), journal("B", {**LOST, "pnr": 1.0}), "B")["replaces_passed_run"] is False
 
 
 def test_a_flow_that_does_not_fit_its_source_is_named() -> None:
@@ -362,8 +365,8 @@ def test_a_group_that_never_read_is_refused_by_name() -> None:
 
 
 def begun(kind: str, *phases: str, following: list[str] | None = None) -> dict[str, Any]:
-    """A run of the journal that has noted ``phases``; ``ahead``: who was ahead of it at the barrier."""
-    facts = {"barrier": {"ahead": [] if following is None else following}}
+    """A run of the journal that has noted ``phases``; ``preexisting_higher_offsets``: who was ahead of it at the barrier."""
+    facts = {"barrier": {"preexisting_higher_offsets": [] if following is None else following}}
     return {"type": kind, "phases": {phase: facts.get(phase, {}) for phase in phases}}
 
 

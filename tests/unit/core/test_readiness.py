@@ -314,7 +314,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "NO",
         '"T" on P accepts batches of 8388608 bytes, and the producer of P->B sends records of at most 1048576 bytes',
     ),
-    "unsound": (
+    "unsafe_settings": (
         replace(H(), unsafe_settings={"P->B": ["read_uncommitted"]}),
         "flow_settings",
         "NO",
@@ -324,8 +324,8 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "a topic is left out": (replace(H(), left_out=LACKS), "flow_carries", "NO", 'the topic "T"'),
     "a list is not known": (replace(H(), left_out=UNREAD), "flow_carries", "UNKNOWN", "did not show"),
     "the way back leaves one out": (replace(H(), left_out=LACKS_BACK), "back_carries", "NO", 'the group "g"'),
-    "RUNNING and stuck": (with_flow(H(), "P->B", stuck), "flow_moves", "NO", "nothing moved"),
-    "RUNNING and silent": (with_flow(H(), "P->B", silent), "flow_moves", "UNKNOWN", "no heartbeat"),
+    "RUNNING and stuck": (with_flow(H(), "P->B", stuck), "flow_progress", "NO", "nothing moved"),
+    "RUNNING and silent": (with_flow(H(), "P->B", silent), "flow_progress", "UNKNOWN", "no heartbeat"),
     "late": (replace(H(), expiring=[Expiring("T", 0, 61.0, math.inf)]), "flow_lag", "NO", "61 s"),
     "about to expire": (replace(H(), expiring=[Expiring("T", 0, 5.0, 90.0)]), "flow_expiry", "NO", "in 90 s"),
     "age of the lag unknown": (
@@ -384,15 +384,15 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     ),
     "writers of one flow unseen": (
         replace(H(), foreign_writes={"P->B": [], "B->P": None}),
-        "foreign",
+        "foreign_writes",
         "UNKNOWN",
         "the flow B->P could not be observed",
     ),
     "filled by another": (replace(H(), rivals={"P->B": ["legacy"]}), "flow_alone", "NO", '"legacy" replicates'),
     "others unseen": (replace(H(), rivals={}, unknown={"rivals": "x"}), "flow_alone", "UNKNOWN", "x"),
-    "foreign records": (replace(H(), foreign_writes={"P->B": ["P.T-0 on B"]}), "foreign", "NO", "P.T-0 on B"),
+    "foreign records": (replace(H(), foreign_writes={"P->B": ["P.T-0 on B"]}), "foreign_writes", "NO", "P.T-0 on B"),
     "no way back": (with_flow(H(), "B->P", connector("source", state="STOPPED")), "back", "NO", "STOPPED"),
-    "way back stuck": (with_flow(H(), "B->P", stuck), "back_moves", "NO", "nothing moved"),
+    "way back stuck": (with_flow(H(), "B->P", stuck), "back_progress", "NO", "nothing moved"),
     "no checkpoints": (
         with_flow(H(), "P->B", connector("checkpoint", state="STOPPED")),
         "checkpoints",
@@ -425,7 +425,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         '"g" uses "U" on B',
     ),
     "whether it uses others is unseen": (replace(H(), out_of_scope=None), "group_scope", "UNKNOWN", "groups"),
-    "stranger": (replace(H(), undeclared_groups={"P": ["nightly"]}), "strangers", "NO", '"nightly" on P'),
+    "stranger": (replace(H(), undeclared_groups={"P": ["nightly"]}), "undeclared_groups", "NO", '"nightly" on P'),
     "works there": (replace(H(), survey={**SURVEY, "active_groups": ["g"]}), "groups_there", "NO", '"g" has members'),
     "untranslatable": (row(H(), offset=None, reason="no sync"), "positions", "NO", "no sync"),
     "a cutoff would refuse it": (replace(H(), refused=[EXPIRED]), "positions_movable", "NO", "before the log start 30"),
@@ -443,10 +443,10 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "the topic is compacted",
     ),
     "ahead there": (row(H(), existing=9), "positions_there", "NO", "at 9, processed up to 7"),
-    "old positions": (replace(H(), survey={**SURVEY, "ages": {"g": 901.0}}), "prepared", "NO", "901 s"),
+    "old positions": (replace(H(), survey={**SURVEY, "ages": {"g": 901.0}}), "presynced", "NO", "901 s"),
     "unknown age": (
         replace(H(), survey={**SURVEY, "ages": {"g": None}}),
-        "prepared",
+        "presynced",
         "NO",
         "nothing is known",
     ),
@@ -506,13 +506,13 @@ def test_what_is_broken_is_named_although_something_else_is_not_known() -> None:
 
 
 def test_what_is_accepted_counts_and_is_still_told() -> None:
-    found = judge_readiness(replace(healthy(), undeclared_groups={"P": ["nightly"]}), CHECKS, ["strangers"])
+    found = judge_readiness(replace(healthy(), undeclared_groups={"P": ["nightly"]}), CHECKS, ["undeclared_groups"])
     assert (found["controlled"], found["disaster"]) == ("YES", "YES")
-    assert next(row["answer"] for row in found["checks"] if row["name"] == "strangers") == "ACCEPTED"
+    assert next(row["answer"] for row in found["checks"] if row["name"] == "undeclared_groups") == "ACCEPTED"
 
 
 def test_what_is_not_known_cannot_be_accepted() -> None:
-    found = judge_readiness(replace(healthy(), undeclared_groups=None), CHECKS, ["strangers"])
+    found = judge_readiness(replace(healthy(), undeclared_groups=None), CHECKS, ["undeclared_groups"])
     assert found["controlled"] == "UNKNOWN"
 
 

@@ -42,7 +42,7 @@ NOT_NEEDED = {
     ("unread_there", "rows/*/skips/at_least"): "at most 0 decides",
     ("positions_there", "rows/*/existing"): "a group without a committed offset there is ahead of nothing",
     ("*", "*/reason"): "words",
-    ("prepared", "survey/ages/g"): "a group that would read nothing again has no age; its rows show it",
+    ("presynced", "survey/ages/g"): "a group that would read nothing again has no age; its rows show it",
 }
 
 

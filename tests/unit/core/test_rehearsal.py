@@ -72,7 +72,9 @@ def test_it_shares_no_name_with_the_pair_and_each_bears_a_mark(policy: str, sepa
     pair = real(policy=policy, separator=separator)
     found = of(pair)
     assert every_name(found).isdisjoint(every_name(pair))
-    assert all(any(fingerprint in name for fingerprint in found["rehearsal"]["marks"]) for name in every_name(found))
+    assert all(
+        any(fingerprint in name for fingerprint in found["rehearsal"]["name_parts"]) for name in every_name(found)
+    )
     assert {cluster["bootstrap_servers"] for cluster in found["clusters"].values()} == {"P:9092", "B:9092"}
 
 
@@ -169,7 +171,7 @@ def test_two_pairs_of_one_cluster_do_not_share_what_their_rehearsals_make() -> N
 
 
 def test_nothing_of_the_applications_is_taken_for_a_stray_by_accident() -> None:
-    fingerprints = of(real())["rehearsal"]["marks"]
+    fingerprints = of(real())["rehearsal"]["name_parts"]
     for name in (
         "fire-rehearsal-Billing",
         "rehearsal-B",

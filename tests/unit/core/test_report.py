@@ -68,7 +68,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "unstopped": [],
         "barrier": {"cut": {}, "skips": []},
         "arrival": ARRIVED,
-        "rogue": [],
+        "late_writes": [],
         "settled": settled("PROVEN", "PROVEN"),
         "audit": None,
         "failure": None,
@@ -115,9 +115,9 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
         ({"barrier": lost((0, 9))}, "positions", "UNKNOWN"),
         ({"barrier": lost((0, None))}, "positions", "UNKNOWN"),
         # Without a fence nobody can prove that nobody writes: at best nothing was seen.
-        ({"rogue": []}, "fence", "UNKNOWN"),
-        ({"rogue": None}, "fence", "UNKNOWN"),
-        ({"rogue": ["P T-0: 3 offsets"]}, "fence", "REFUTED"),
+        ({"late_writes": []}, "fence", "UNKNOWN"),
+        ({"late_writes": None}, "fence", "UNKNOWN"),
+        ({"late_writes": ["P T-0: 3 offsets"]}, "fence", "REFUTED"),
         ({}, "records", "UNKNOWN"),
         ({"audit": audited("PROVEN")}, "records", "PROVEN"),
         ({"audit": audited("REFUTED")}, "records", "REFUTED"),
@@ -149,7 +149,7 @@ def test_records_that_are_never_processed_are_a_number_in_the_report() -> None:
 @pytest.mark.parametrize("kind", ["cutoff", "disaster"])
 def test_positions_are_not_proven_where_the_number_of_skipped_records_is_not_known(kind: str) -> None:
     survey = {"loss": None, "loss_lines": [], "ages": {}}
-    found = [{"group": "g", "offset": 9, "quality": "exact", "method": "prepared", "rereads": 0}]
+    found = [{"group": "g", "offset": 9, "quality": "exact", "method": "presynced", "rereads": 0}]
     parts = {"type": kind, "survey": survey, "details": found}
     assert checks(cutover_report(facts(**parts)))["positions"] == "PROVEN"
     assert checks(cutover_report(facts(**parts, barrier={"cut": {}})))["positions"] == "UNKNOWN"
@@ -157,7 +157,7 @@ def test_positions_are_not_proven_where_the_number_of_skipped_records_is_not_kno
 
 def test_a_disaster_does_not_call_positions_proven_where_records_may_be_gone() -> None:
     survey = {"loss": None, "loss_lines": [], "ages": {}}
-    found = [{"group": "g", "offset": 9, "quality": "exact", "method": "prepared", "rereads": 0}]
+    found = [{"group": "g", "offset": 9, "quality": "exact", "method": "presynced", "rereads": 0}]
     parts = {"type": "disaster", "survey": survey, "details": found}
     assert checks(cutover_report(facts(**parts)))["positions"] == "PROVEN"
     report = cutover_report(facts(**parts, barrier=lost((0, 9))))
@@ -193,8 +193,8 @@ def test_a_drain_says_how_many_partitions_it_is_about_and_whether_anybody_looked
     ("parts", "verdict"),
     [
         ({}, "UNKNOWN"),
-        ({"settled": settled("UNKNOWN"), "rogue": ["P T-0: 3 offsets"]}, "REFUTED"),
-        ({"rogue": ["P T-0: 3 offsets"]}, "REFUTED"),
+        ({"settled": settled("UNKNOWN"), "late_writes": ["P T-0: 3 offsets"]}, "REFUTED"),
+        ({"late_writes": ["P T-0: 3 offsets"]}, "REFUTED"),
         ({"audit": audited("REFUTED")}, "REFUTED"),
         ({"audit": audited("PROVEN")}, "UNKNOWN"),
         ({"outcome": "already_there"}, "PROVEN"),
@@ -211,7 +211,15 @@ def test_the_verdict_of_a_run(parts: dict[str, Any], verdict: str) -> None:
 @pytest.mark.parametrize("outcome", ["failed", "undone", "checked", "already_there"])
 def test_a_run_that_did_not_get_far_still_has_a_report(outcome: str) -> None:
     failure = {"task": "Wait until everything is copied", "message": "it stopped moving", "error": {}}
-    empty = {"arrival": None, "rogue": None, "settled": None, "rereads": None, "times": [], "run": None, "barrier": {}}
+    empty = {
+        "arrival": None,
+        "late_writes": None,
+        "settled": None,
+        "rereads": None,
+        "times": [],
+        "run": None,
+        "barrier": {},
+    }
     report = cutover_report(facts(outcome=outcome, failure=failure, **empty))
     assert report["outcome"] == outcome
     text = "\n".join(report_lines(report))
@@ -268,7 +276,15 @@ def test_groups_are_counted_by_side_and_unknown_does_not_count_as_read() -> None
 
 @pytest.mark.parametrize(("pnr", "behind"), [(None, False), (11.0, False), (None, True)])
 def test_an_interrupted_run_is_shown_with_what_to_do(pnr: float | None, behind: bool) -> None:
-    run = {"id": "r1", "type": "cutoff", "from": "P", "to": "B", "pnr": pnr, "behind": behind, "ended": None}
+    run = {
+        "id": "r1",
+        "type": "cutoff",
+        "from": "P",
+        "to": "B",
+        "pnr": pnr,
+        "replaces_passed_run": behind,
+        "ended": None,
+    }
     text = "\n".join(status_lines(status(), "P", run))
     assert "INTERRUPTED: the cutoff run r1 to B" in text
     command = "ansible-playbook switchback.kafka_dr.{} -i INVENTORY"
@@ -279,7 +295,15 @@ def test_an_interrupted_run_is_shown_with_what_to_do(pnr: float | None, behind: 
 
 
 def test_commands_of_an_interrupted_run_are_whole() -> None:
-    run = {"id": "r1", "type": "cutoff", "from": "P", "to": "B", "pnr": None, "behind": False, "ended": None}
+    run = {
+        "id": "r1",
+        "type": "cutoff",
+        "from": "P",
+        "to": "B",
+        "pnr": None,
+        "replaces_passed_run": False,
+        "ended": None,
+    }
     run["pair"] = "B-P.payments"
     text = "\n".join(status_lines(status(), "P", run, "jump.example.com"))
     assert text.count(" -e kafka_dr_application=payments -e kafka_dr_run_on=jump.example.com") == 2
@@ -303,7 +327,14 @@ def test_what_checkpoints_would_have_re_read_is_unknown_where_there_is_none(
 
 
 def test_how_much_would_be_read_again_is_not_said_where_a_position_is_missing() -> None:
-    result = {"outcome": "done", "committed": 1, "rereads": None, "details": [], "ahead": [], "left_out": []}
+    result = {
+        "outcome": "done",
+        "committed": 1,
+        "rereads": None,
+        "details": [],
+        "preexisting_higher_offsets": [],
+        "left_out": [],
+    }
     assert "an unknown number of records" in checkpoint_lines(result, "B")[0]
     lease = {"kind": "checkpoint", "to": "B", "since": 10.0, "ended": 11.0, "outcome": "done", "holder": None}
     (known,) = lease_lines([{**lease, "counts": {"rereads": 3}}], 40.0)
@@ -391,7 +422,7 @@ def test_what_a_disaster_says(parts: dict[str, Any], name: str, text: str) -> No
     assert found["verdict"] == ("PROVEN" if known else "UNKNOWN")
 
 
-ENDS = {"barrier": {"ends": {"T": {"0": 9}}}, "rogue": []}
+ENDS = {"barrier": {"ends": {"T": {"0": 9}}}, "late_writes": []}
 UP = {"fenced": True, "proven": True, "reason": "denied"}
 LEFT = {"topic": "T", "partition": 0, "end": 9, "drained": "PROVEN", "reason": ""}
 
@@ -403,8 +434,8 @@ LEFT = {"topic": "T", "partition": 0, "end": 9, "drained": "PROVEN", "reason": "
         ({"fence": None}, "UNKNOWN"),
         ({"fence": {**UP, "fenced": False, "proven": False}}, "UNKNOWN"),
         ({"fence": {**UP, "proven": False}}, "UNKNOWN"),
-        ({"rogue": None}, "UNKNOWN"),
-        ({"rogue": ["P T-0: 3 offsets"]}, "REFUTED"),
+        ({"late_writes": None}, "UNKNOWN"),
+        ({"late_writes": ["P T-0: 3 offsets"]}, "REFUTED"),
         ({"settled": None}, "UNKNOWN"),
         ({"settled": [{**LEFT, "end": None}]}, "UNKNOWN"),
         ({"barrier": {}}, "UNKNOWN"),

@@ -165,7 +165,7 @@ def test_holes_count_only_while_the_flow_is_behind_them() -> None:
 def test_progress_keeps_its_holes_and_an_old_record_has_none_that_are_known() -> None:
     plan = Progress("pair", "P", "T", 0, "id", "salvage", 100, 110, 100, (SkippedRange(100, 110, 100),), "replica")
     written = plan.as_dict()
-    assert written["holes"] == [[100, 110, 100]]
+    assert written["skipped_ranges"] == [[100, 110, 100]]
     assert Progress.of(written) == plan
-    old = {name: value for name, value in written.items() if name not in ("holes", "replica_id")}
+    old = {name: value for name, value in written.items() if name not in ("skipped_ranges", "replica_id")}
     assert Progress.of(old).skipped_ranges is None

@@ -42,7 +42,7 @@ REPORT = json.dumps({"schema": "switchback.kafka_dr/report/1", "text": "hunter2"
 
 def made(**changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """``about.json``, and all files read again."""
-    given = {"looks": OBSERVATIONS, "reports": {}, **changes}
+    given = {"observations": OBSERVATIONS, "reports": {}, **changes}
     texts = bundle("B-P", "2026-01-01T00:00:00Z", VARIABLES, **given)
     assert "hunter2" not in str(texts)
     files = {name: json.loads(text) for name, text in texts.items()}
@@ -88,7 +88,7 @@ def test_it_is_told_in_lines() -> None:
 
 
 def params(folder: Path) -> dict[str, Any]:
-    return {"folder": str(folder), "pair": "B-P", "variables": VARIABLES, "looks": OBSERVATIONS}
+    return {"folder": str(folder), "pair": "B-P", "variables": VARIABLES, "observations": OBSERVATIONS}
 
 
 def test_the_module_writes_one_archive_with_the_newest_reports(tmp_path: Path) -> None:

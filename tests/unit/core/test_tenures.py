@@ -134,7 +134,7 @@ GROWN = [THERE, cut_record("B", "P", at(_0=20, _1=7), at(_0=25, _1=6))]
 
 
 @pytest.mark.parametrize(
-    ("seams", "alias", "commit", "expected"),
+    ("cut_records", "alias", "commit", "expected"),
     [
         # Named by no cut: it has seen one tenure only.
         ([THERE, BACK], "P", 0, Place(2, 0)),

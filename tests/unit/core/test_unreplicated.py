@@ -27,11 +27,11 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     Place,
     Seen,
     Unreplicated,
-    behind,
     bounded,
     never_replicated,
     place,
     placed,
+    records_after,
     shares,
     unplaced,
 )
@@ -95,7 +95,7 @@ def test_where_everything_fits_nothing_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "copied", "expected"),
+    ("text", "last_replicated_offset", "expected"),
     [
         ("abcd", None, Place(1, 1)),
         ("aacd", None, None),
@@ -111,7 +111,7 @@ def test_the_end_of_the_replica_is_found_by_content_within_what_n_allows(
     assert place(Log(0, 4, last_replicated_offset), seen(text), b"b", 0) == expected
 
 
-@pytest.mark.parametrize(("copied", "first"), [(None, 3), (2, 3), (3, 3), (4, 4), (5, None), (6, None)])
+@pytest.mark.parametrize(("last_replicated_offset", "first"), [(None, 3), (2, 3), (3, 3), (4, 4), (5, None), (6, None)])
 def test_an_equal_record_may_have_been_deleted_unless_n_excludes_it(
     last_replicated_offset: int | None, first: int | None
 ) -> None:
@@ -138,9 +138,9 @@ def test_an_equal_record_may_lie_at_n_where_reading_began() -> None:
 def test_records_are_counted_and_offsets_are_not() -> None:
     """Behind the second record lie two, a marker and an aborted one."""
     log, read = Log(0, 6, None), seen("ab.c.d")
-    assert list(behind(log, read, Place(1, 1))) == [2, 3]
+    assert list(records_after(log, read, Place(1, 1))) == [2, 3]
     assert placed(KEY, log, read, Place(1, 1), False) == Unreplicated("t", 0, 2, 2, 3.0, "")
-    assert not behind(log, read, Place(5, 5))
+    assert not records_after(log, read, Place(5, 5))
     assert placed(KEY, log, read, Place(5, 5), None) == Unreplicated("t", 0, 0, 0, None, "")
 
 
@@ -148,7 +148,7 @@ def test_what_was_written_after_the_end_was_taken_is_not_counted() -> None:
     log, read = Log(0, 3, None), seen("abcdef")
     assert placed(KEY, log, read, Place(1, 1), False) == Unreplicated("t", 0, 1, 1, 2.0, "")
     assert placed(KEY, log, read, Place(4, 4), None) == Unreplicated("t", 0, 0, 0, None, "")
-    assert not behind(log, read, Place(2, 2))
+    assert not records_after(log, read, Place(2, 2))
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ class World:
             "markers",
             "resends",
             "disorder",
-            "foreign",
+            "foreign_writes",
             "expired",
             "busy",
             "slow",
@@ -244,8 +244,8 @@ class World:
         if self.dice.random() < 0.3:
             for _step in range(self.dice.randrange(6)):
                 self.write()
-        if "foreign" in self.kinds and self.replica.end:
-            self.replica.add(self.number, b"foreign")
+        if "foreign_writes" in self.kinds and self.replica.end:
+            self.replica.add(self.number, b"foreign_writes")
         if "expired" in self.kinds:
             self.source.start = self.dice.randint(0, self.source.end)
             self.replica.start = self.dice.randint(0, self.replica.end)

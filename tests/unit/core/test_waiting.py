@@ -52,7 +52,7 @@ def wait(states: list[int], bounds: Bounds, done_at: int, cost: float = 0.0) -> 
 
 
 @pytest.mark.parametrize(
-    ("states", "bounds", "ended", "state", "seconds", "looks"),
+    ("states", "bounds", "ended", "state", "seconds", "observations"),
     [
         ([5], Bounds(10, 1), "done", 5, 0.0, 1),  # true at the first look: no sleep
         ([1, 2, 5], Bounds(10, 1), "done", 5, 2.0, 3),

@@ -198,7 +198,7 @@ class World:
 
 KINDS = (
     "stamps_jump",
-    "foreign",
+    "foreign_writes",
     "untimed",
     "source_append_time",
     "replica_append_time",
@@ -336,7 +336,7 @@ def _replicate(made: World, draw: random.Random) -> None:
             if not restarts or draw.random() < 0.5:
                 break
             continue
-        if "foreign" in made.kinds and draw.random() < 0.15:
+        if "foreign_writes" in made.kinds and draw.random() < 0.15:
             repeat = made.replica and "identical" not in made.kinds and "periodic" not in made.kinds
             old = draw.choice(made.replica) if repeat and draw.random() < 0.4 else None
             of = None if old is None else old.repeats if old.origin is None else old.origin

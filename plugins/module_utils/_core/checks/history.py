@@ -88,7 +88,7 @@ def rehearsal_line(rehearsal: Mapping[str, Any] | None) -> list[str]:
 
 
 def trend_lines(observations: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The last look of ``looks`` beside the others, for a person; nothing where it is the only one."""
+    """The last look of ``observations`` beside the others, for a person; nothing where it is the only one."""
     if len(observations) < 2:
         return []
     return [*(_since(observations, way) for way in WAYS), *_lag(observations)]

@@ -87,7 +87,7 @@ def judge_cutover(
     problems += [
         f'The group "{row["group"]}" also reads {", ".join(row["topics"])} on {row["alias"]}, which the inventory'
         " does not list: its committed offsets there would not be moved. Add the topics or take the group out."
-        for row in status["unlisted"]
+        for row in status["undeclared_topics"]
     ]
     problems += scope_problems(status["out_of_scope"])
     problems += [_busy(busy[to], to)] if busy[to] else []
@@ -153,7 +153,7 @@ def judge_disaster(
         text = f"The {run['type']} run {run['id']} was about to leave {to}: the applications start there again."
     elif journal["interrupted"]:
         text = f"{text} The {run['type']} run {run['id']} had not ended: this one takes its place."
-    return {**_judgement(False, problems, text), "behind": behind and not resumes}
+    return {**_judgement(False, problems, text), "replaces_passed_run": behind and not resumes}
 
 
 def _busy(groups: Mapping[str, str], alias: str) -> str:
@@ -218,11 +218,13 @@ def phases_left(phases: Sequence[str], run: Mapping[str, Any]) -> list[str]:
     """
     if run["pnr"] is not None:
         left = list(phases[next(index for index, phase in enumerate(phases) if phase in _FORWARD_FROM) :])
-    elif run["behind"]:
+    elif run["replaces_passed_run"]:
         left = list(phases[phases.index("start_consumers") :])
     else:
         return list(phases)
-    return [phase for phase in left if phase != "arrival" or not run["behind"] or "barrier" in run["phases"]]
+    return [
+        phase for phase in left if phase != "arrival" or not run["replaces_passed_run"] or "barrier" in run["phases"]
+    ]
 
 
 def run_outlook(run: Mapping[str, Any] | None, lower: str, run_on: str) -> dict[str, Any]:
@@ -250,7 +252,7 @@ def on_higher(run: Mapping[str, Any], asked: str = "auto") -> str:
     if asked != "auto":
         return asked
     phases = run["phases"]
-    if "start_consumers" in phases and phases.get("barrier", {}).get("ahead") == []:
+    if "start_consumers" in phases and phases.get("barrier", {}).get("preexisting_higher_offsets") == []:
         return "keep"
     return CUTOVER_TYPES[run["type"]].higher
 

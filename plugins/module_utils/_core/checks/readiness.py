@@ -537,7 +537,7 @@ def _none_after(facts: Facts) -> Finding:
 
 def _no_undeclared_groups(facts: Facts) -> Finding:
     if facts.undeclared_groups is None or facts.undeclared_groups.get(facts.x) is None:
-        return _not_known(facts, "strangers")
+        return _not_known(facts, "undeclared_groups")
     texts = [f'"{group}" on {alias}' for alias, groups in facts.undeclared_groups.items() for group in groups]
     return _none_of(texts, "every group that reads these topics is in the inventory")
 
@@ -716,7 +716,7 @@ CHECKS = (
     Check(
         "flow_settings",
         "Is every setting of the flow one that proofs can rest on?",
-        _in_no_flow("unsound", "{flow}: {found}", "no setting that a proof could not rest on"),
+        _in_no_flow("unsafe_settings", "{flow}: {found}", "no setting that a proof could not rest on"),
         "Correct the connector's settings, best by the playbook enable.",
         ("flow", "workers_from"),
     ),
@@ -744,7 +744,7 @@ CHECKS = (
         ("flow", "leaders_from", "partitions", "topic_ids"),
     ),
     Check(
-        "flow_moves",
+        "flow_progress",
         "Does the flow {x}->{y} bring records?",
         _moves("forward"),
         "RUNNING proves nothing. Look at the worker's log; is the line full, does the target refuse writes?",
@@ -755,7 +755,7 @@ CHECKS = (
         "Is the flow close behind?",
         _lag,
         "More tasks, more bandwidth, or wait: a cutover waits for the rest, a disaster loses it.",
-        ("flow_moves",),
+        ("flow_progress",),
     ),
     Check(
         "flow_expiry",
@@ -773,9 +773,9 @@ CHECKS = (
         (CONTROLLED,),
     ),
     Check(
-        "foreign",
+        "foreign_writes",
         "Does nobody but the flow write into replicas?",
-        _in_no_flow("foreign", "{found}", "only the flow writes there"),
+        _in_no_flow("foreign_writes", "{found}", "only the flow writes there"),
         "Stop that writer: such records are never copied back. To go on all the same: kafka_dr_accept_foreign_writers.",
         ("flow", "workers_from", "partitions"),
     ),
@@ -800,7 +800,7 @@ CHECKS = (
         (CONTROLLED,),
     ),
     Check(
-        "back_moves",
+        "back_progress",
         "Does the flow {y}->{x} bring records?",
         lambda facts: _is("it stands still") if facts.naming.policy == "identity" else _moves("back")(facts),
         "RUNNING proves nothing. Look at the worker's log.",
@@ -838,7 +838,7 @@ CHECKS = (
         ("topics", "topic_ids", "workers_to"),
     ),
     Check(
-        "strangers",
+        "undeclared_groups",
         "Is every group that reads these topics in the inventory?",
         _no_undeclared_groups,
         "Add it to kafka_dr_groups (mode: local if it stays where it is), or delete it if nobody uses it.",
@@ -884,11 +884,11 @@ CHECKS = (
         ("positions",),
     ),
     Check(
-        "prepared",
+        "presynced",
         "Is what {y} knows of positions young enough for a disaster?",
         _presynced,
         "Schedule the playbook reverse_checkpoint more often; see that checkpoints are written.",
-        ("checkpoints", "flow_moves", "group_positions", "group_topics", "group_scope", "leaders_to"),
+        ("checkpoints", "flow_progress", "group_positions", "group_topics", "group_scope", "leaders_to"),
         (DISASTER,),
     ),
     Check(

@@ -135,14 +135,14 @@ def _positions(
 ) -> list[dict[str, Any]]:
     """Those of the last move: where each group stood on the side being left, and where it was put on the active one."""
     passive = source if target == active else target
-    earlier, earlier = (left[alias].get("positions") or {} for alias in (passive, active))
+    left_at, earlier = (left[alias].get("positions") or {} for alias in (passive, active))
     entered = _entered(left[passive].get("entered") or ())
     here, there = (replica, topic) if target == active else (topic, replica)
     truth = "source" if target == active else "target"
     given = "target" if target == active else "source"
     rows = []
-    for group in sorted({*earlier, *entered}):
-        before, after = earlier.get(group, {}).get(there, {}), entered.get(group, {}).get(here, {})
+    for group in sorted({*left_at, *entered}):
+        before, after = left_at.get(group, {}).get(there, {}), entered.get(group, {}).get(here, {})
         own = earlier.get(group, {}).get(here, {})
         for partition in sorted({int(number) for number in (*before, *after)}):
             row = {"group": group, "partition": partition, "truth": truth}

@@ -90,7 +90,7 @@ def pair_option(pair: Mapping[str, Any]) -> dict[str, Any]:
         "topics": [topic["name"] for topic in pair["topics"]],
         "journal_topic": pair["journal"]["name"],
         "state_topic": pair["state"]["name"],
-        "accept_foreign": pair["accept_foreign"],
+        "accept_foreign_writers": pair["accept_foreign_writers"],
         "adopted": {name: list((one["connectors"] or {}).values()) for name, one in pair["adopt"].items()},
     }
 

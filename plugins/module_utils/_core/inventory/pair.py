@@ -92,7 +92,7 @@ RUN_VARIABLES = {
     "applications_on": Key(),
     "copy_again": Key("names"),
     "checkpoint_timeout": Key("number", least=1, most=600),
-    "accept_foreign": Key("names"),
+    "accept_foreign_writers": Key("names"),
     "accept_tail": Key("names"),
     "accept_expired": Key("names"),
     "accept_newer_keys": Key("names"),
@@ -164,7 +164,7 @@ _CLIENT_KEYS = {
 
 # Variables that are a list, or one line of text with commas.
 _NAME_LISTS = (
-    *("accept_foreign", "accept_skips", "accept_tail", "accept_expired", "accept_newer_keys"),
+    *("accept_foreign_writers", "accept_skips", "accept_tail", "accept_expired", "accept_newer_keys"),
     *("copy_again", "ready_accept"),
 )
 _LISTS = {"topics": _TOPIC_KEYS, "groups": _GROUP_KEYS, "clients": _CLIENT_KEYS, "hooks": HOOK_KEYS}

@@ -57,7 +57,7 @@ AUDIT_KINDS = (
     *("LOST", "CORRUPT", "REORDERED", "MISPLACED", "ABORTED", "FOREIGN", "DUPLICATE"),
     *("ERRANT", "NOT_YET", "NEWER", "EXPIRED", "COMPACTED", "RETIMED"),
 )
-_ACCEPTED_TOPICS = ("accept_foreign", "accept_tail", "accept_expired", "accept_newer_keys", "copy_again")
+_ACCEPTED_TOPICS = ("accept_foreign_writers", "accept_tail", "accept_expired", "accept_newer_keys", "copy_again")
 
 
 def is_legal_topic(name: str) -> bool:

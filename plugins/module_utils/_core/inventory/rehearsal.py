@@ -160,7 +160,7 @@ def _of_role(
     """What the role ``rehearsal`` needs beyond a pair.
 
     ``of``: alias of the pair by that of the rehearsal. ``ledger``: definitions of the clients. ``belongings``: what a rehearsal
-    makes. ``marks``: texts of which all its names bear one.
+    makes. ``name_parts``: texts of which all its names bear one.
     """
     principal = options["principal"]
     return {
@@ -171,7 +171,7 @@ def _of_role(
         "fence_logins": {principal: logins[rehearsal["home"]]} if principal else {},
         "ledger": {"clients": {client["name"]: _definition(client, options) for client in rehearsal["clients"]}},
         "belongings": {alias: belongings(rehearsal, alias) for alias in rehearsal["clusters"]},
-        "marks": _fingerprints(pair, rehearsal),
+        "name_parts": _fingerprints(pair, rehearsal),
     }
 
 

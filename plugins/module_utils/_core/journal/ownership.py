@@ -22,7 +22,7 @@ __all__ = ["Claim", "Token", "refuse_older"]
 
 @dataclass(frozen=True)
 class Claim:
-    """What a controller believes to hold: a run in its ``turn``-th resumption, or a lease by its id."""
+    """What a controller believes to hold: a run in its ``holder_generation``-th resumption, or a lease by its id."""
 
     run: str | None = None
     holder_generation: int | None = None
@@ -35,7 +35,7 @@ class Claim:
         """From a module's option ``guard``; None where it names neither a run nor a lease."""
         if not guard.get("run") and not guard.get("lease"):
             return None
-        return cls(guard.get("run"), guard.get("turn"), guard.get("lease"), bool(guard.get("after_end")))
+        return cls(guard.get("run"), guard.get("holder_generation"), guard.get("lease"), bool(guard.get("after_end")))
 
     def require(self, state: JournalState, leases: Iterable[Lease]) -> None:
         """Raise ``run_superseded`` or ``run_ended`` unless journal and leases still show it."""
@@ -73,7 +73,7 @@ def refuse_older(mine: Token, journal: float, kept: Mapping[str, Any] | None, wh
     """
     if kept is None or kept["journal"] != journal:
         return True
-    seen = Token(kept["epoch"], kept["turn"])
+    seen = Token(kept["epoch"], kept["holder_generation"])
     if mine < seen:
         raise DrError(
             "run_superseded",

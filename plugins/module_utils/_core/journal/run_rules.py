@@ -56,7 +56,7 @@ def require_holder_generation(
     holders. Raises also ``run_passed``.
     """
     # A flow is seeded when the pair is enabled again, long after a disaster has ended.
-    late = kind == "phase" and data.get("phase") == "armed"
+    late = kind == "phase" and data.get("phase") == "seeded"
     now = require_holder(state, run_id, generation, late)
     passed_before = now.replaces_passed_run or now.passed_generation != now.holder_generation
     if kind == "undoing" and now.passed is not None and passed_before:

@@ -37,7 +37,7 @@ def _of_this_pair(run: Mapping[str, Any], run_on: str) -> str:
 
 def passed(run: Mapping[str, Any]) -> bool:
     """Whether the run, or the run that it replaces, is past the point of no return."""
-    return run.get("pnr") is not None or bool(run.get("behind"))
+    return run.get("pnr") is not None or bool(run.get("replaces_passed_run"))
 
 
 def unfinished_run(run: Mapping[str, Any], run_on: str = "") -> str:

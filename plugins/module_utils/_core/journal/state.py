@@ -62,7 +62,7 @@ class Run:
             "holder": self.holder,
             "resumed": self.holder_generation,
             "started": self.started,
-            "behind": self.replaces_passed_run,
+            "replaces_passed_run": self.replaces_passed_run,
             "phases": self.phases,
             "pnr": self.passed,
             "pnr_turn": self.passed_generation,
@@ -122,7 +122,7 @@ class JournalState:
             "run": None if self.run is None else self.run.as_dict(),
             "topic_ids": self.topic_ids,
             "left": self.left,
-            "seams": self.cuts,
+            "cuts": self.cuts,
             "syncs_since": self.offset_syncs_start,
             "only_here": self.unreplicated_below,
             "held": self.held,
@@ -150,7 +150,7 @@ def _enabled(state: JournalState, event: Event) -> None:
     state.left = {alias: _of_same_topics(facts, alias, state.topic_ids, ids) for alias, facts in state.left.items()}
     state.topic_ids = ids
     state.offset_syncs_start = event.data.get("syncs_since", {})
-    cut_record = event.data.get("seam")
+    cut_record = event.data.get("cut_record")
     if cut_record:
         # What the journal knows of a topic of that name is about another one, or about a time when it was not watched.
         state.cuts = [_without(one, set(cut_record.get("joined", ()))) for one in state.cuts]
@@ -205,7 +205,7 @@ def _adopted(state: JournalState, event: Event) -> None:
 
 
 def _started(state: JournalState, event: Event) -> None:
-    replaces_passed_run = bool(event.data.get("behind"))
+    replaces_passed_run = bool(event.data.get("replaces_passed_run"))
     before = state.run if replaces_passed_run else None
     state.run = Run(
         id=event.run,
@@ -229,7 +229,7 @@ def _taken_over(before: Run | None, target: str) -> dict[str, Mapping[str, Any]]
     """
     if before is None or before.target != target or before.passed is None:
         return {}
-    return {name: facts for name, facts in before.phases.items() if name in ("barrier", "armed")}
+    return {name: facts for name, facts in before.phases.items() if name in ("barrier", "seeded")}
 
 
 def _run_of(state: JournalState, event: Event) -> Run | None:
@@ -249,7 +249,7 @@ def _phase(state: JournalState, event: Event) -> None:
         return
     phase, facts = event.data["phase"], event.data.get("facts", {})
     state.run = replace(run, phases={**run.phases, phase: {"time": event.time, **facts}})
-    if phase == "armed" and state.cuts:
+    if phase == "seeded" and state.cuts:
         state.cuts[-1]["resumed"] = facts.get("resumed")
 
 

@@ -102,7 +102,7 @@ def survived(tail: Tail, checkpointed: Checkpointed | None, presynced: Sequence[
     # The log start is not proven: what lay before it is perhaps unread, and no position brings it back (R30).
     claims = [(0, "start", "no position of the group is known here")]
     if checkpointed is not None:
-        claims.append((tail.floor, "stay", "the group had come to the present stay"))
+        claims.append((tail.floor, "tenure", "the group had come to the present stay"))
         if checkpointed.downstream <= tail.end:
             claims.append((checkpointed.downstream, "checkpoint", "MirrorMaker 2's newest checkpoint of the group"))
         else:
@@ -113,7 +113,7 @@ def survived(tail: Tail, checkpointed: Checkpointed | None, presynced: Sequence[
         elif one.offset > tail.end:
             hazards.append("a prepared position lies past the log end")
         else:
-            claims.append((one.offset, "prepared", "translated while both sides could be read"))
+            claims.append((one.offset, "presynced", "translated while both sides could be read"))
     needed, method, reason = max(claims, key=lambda claim: claim[0])
     found = Position(needed, method, "safe", None, reason, hazards=tuple(dict.fromkeys(hazards)))
     return _from_start(found, needed, tail)
@@ -202,7 +202,7 @@ def predicted_loss(
             {
                 "topic": key[0],
                 "partition": key[1],
-                "copied": tail.last_replicated_offset,
+                "last_replicated_offset": tail.last_replicated_offset,
                 "at_least": None
                 if last_replicated_offset is None
                 else max(0, upstream.get(key, 0) - 1 - last_replicated_offset),

@@ -168,7 +168,7 @@ _REASONS = {
     "content": "the records on both sides were compared",
     "tail": "what is read does not lie behind the position on the replica",
     "sync": "MirrorMaker 2's offset-sync, verified",
-    "hole": "it lies where a replay of the tail has set the flow forward",
+    "skipped_range": "it lies where a replay of the tail has set the flow forward",
     "start": "nothing proves more than the log start",
 }
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..verdict import PROVEN, REFUTED, UNKNOWN, Finding
 
-__all__ = ["PartitionFacts", "alive", "drained", "healthy", "lag", "open_transaction"]
+__all__ = ["PartitionFacts", "drained", "healthy", "lag", "making_progress", "open_transaction"]
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def drained(facts: PartitionFacts) -> Finding:
     return Finding(REFUTED, f"copied up to {facts.last_replicated_offset}, source end {facts.end}")
 
 
-def alive(before: PartitionFacts, after: PartitionFacts) -> Finding:
+def making_progress(before: PartitionFacts, after: PartitionFacts) -> Finding:
     """Does the flow move this partition, from two looks some time apart?"""
     fits = healthy(after)
     if fits.verdict == REFUTED:

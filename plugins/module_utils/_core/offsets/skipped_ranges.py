@@ -95,9 +95,9 @@ def at_skipped_range(
     skips = Skips(0, None) if compacted else NO_SKIPS
     for skipped_range in reversed(skipped_ranges):
         if upstream and skipped_range.begin <= commit <= skipped_range.end:
-            return Translated(skipped_range.replica_at, "hole", 0, reached=True, skips=skips)
+            return Translated(skipped_range.replica_at, "skipped_range", 0, reached=True, skips=skips)
         if not upstream and commit == skipped_range.replica_at:
-            return Translated(skipped_range.end, "hole", 0, skips=skips)
+            return Translated(skipped_range.end, "skipped_range", 0, skips=skips)
     return None
 
 

@@ -30,7 +30,7 @@ class Progress:
     """One partition of a replay: source offsets [begin, end), those below ``through`` are done. Kept in Kafka.
 
     It is written in the transaction that carries the records, so a replay that is killed goes on with the next one.
-    ``holes``: over which the flow was ever set, oldest first; None: not known. They are about the replica with the id
+    ``skipped_ranges``: over which the flow was ever set, oldest first; None: not known. They are about the replica with the id
     ``replica_id``.
     """
 
@@ -61,14 +61,14 @@ class Progress:
         skipped_ranges = (
             None if self.skipped_ranges is None else [list(skipped_range) for skipped_range in self.skipped_ranges]
         )
-        return {"schema": 1, "kind": "salvage", **asdict(self), "holes": skipped_ranges}
+        return {"schema": 1, "kind": "salvage", **asdict(self), "skipped_ranges": skipped_ranges}
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> Progress:
         """As it was written."""
-        skipped_ranges = value.get("holes")
+        skipped_ranges = value.get("skipped_ranges")
         # Of a record without holes it is not known over what the flow was set.
-        known = {name: value[name] for name in cls.__dataclass_fields__ if name not in ("holes", "replica_id")}
+        known = {name: value[name] for name in cls.__dataclass_fields__ if name not in ("skipped_ranges", "replica_id")}
         noted = (
             None if skipped_ranges is None else tuple(SkippedRange(*skipped_range) for skipped_range in skipped_ranges)
         )

@@ -24,12 +24,12 @@ __all__ = [
     "Range",
     "Seen",
     "Unreplicated",
-    "behind",
     "bounded",
     "never_replicated",
     "nothing",
     "place",
     "placed",
+    "records_after",
     "shares",
     "unplaced",
 ]
@@ -147,7 +147,7 @@ def _unseen(log: Log, seen: Seen, known: int, at: int) -> bool:
     return known == 0 and seen.begin <= log.last_replicated_offset and (seen.begin > at or log.start > 0)
 
 
-def behind(log: Log, seen: Seen, found: Place) -> range:
+def records_after(log: Log, seen: Seen, found: Place) -> range:
     """Indexes of the records that the replica certainly lacks, unless the flow is sending again what it had sent."""
     return range(bisect_right(seen.offsets, found.last), bisect_left(seen.offsets, log.end))
 

@@ -137,7 +137,7 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _fence(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Closed by the broker, and nothing came: only both together prove it (R23)."""
-    late_writes, fence = facts["rogue"], facts["fence"]
+    late_writes, fence = facts["late_writes"], facts["fence"]
     closed = bool(fence and fence["fenced"])
     reported = fence["reason"] if fence else "the old side was not asked to refuse writes"
     if late_writes:
@@ -343,7 +343,7 @@ def checkpoint_lines(result: Mapping[str, Any], to: str) -> list[str]:
         f" {_at_most(result['rereads'])} would be read again if the applications moved now"
     ]
     lines += [f"  unread and no longer on {to}: {lost}; those positions were not committed"] if lost else []
-    lines += [f"  already higher: {text}" for text in result["ahead"][:10]]
+    lines += [f"  already higher: {text}" for text in result["preexisting_higher_offsets"][:10]]
     return lines + [f"  left out: {text}" for text in result["left_out"][:10]]
 
 

@@ -70,7 +70,7 @@ def _status(facts: Facts, now: float) -> Document:
 def _checkpoint(facts: Facts, _now: float) -> Document:
     """``result``: of ``dr_checkpoint``; ``to``: the alias of the cluster that it wrote to."""
     result, to = facts["result"], facts["to"]
-    same = ("outcome", "reason", "committed", "rereads", "ahead", "left_out")
+    same = ("outcome", "reason", "committed", "rereads", "preexisting_higher_offsets", "left_out")
     report = {
         "schema": "switchback.kafka_dr/checkpoint/1",
         "pair": facts["pair"],

@@ -62,7 +62,11 @@ def readiness_page(document: Document) -> str:
             _words_of(document),
         ),
         section("How long a run took", _durations(document.get("durations"))),
-        section("The latest looks", bullets(texts(document.get("trend"))), *_observations(rows(document.get("looks")))),
+        section(
+            "The latest looks",
+            bullets(texts(document.get("trend"))),
+            *_observations(rows(document.get("observations"))),
+        ),
         section("All checks", _checks(checks)),
         _words(),
     )

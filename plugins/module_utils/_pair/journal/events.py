@@ -111,8 +111,8 @@ def _owner(request: JournalRequest, state: JournalState) -> dict[str, Any]:
     run = state.run
     if not request.takes_run or run is None:
         return {}
-    token = {"journal": state.created, "epoch": run.epoch, "turn": run.holder_generation}
-    return {"run": run.id, "turn": run.holder_generation, "token": token, "on": sorted(request.clusters)}
+    token = {"journal": state.created, "epoch": run.epoch, "holder_generation": run.holder_generation}
+    return {"run": run.id, "holder_generation": run.holder_generation, "token": token, "on": sorted(request.clusters)}
 
 
 # ---- leases

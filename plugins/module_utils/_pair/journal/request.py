@@ -58,7 +58,7 @@ class JournalRequest:
             params["event"],
             params["data"],
             params["run"],
-            params["turn"],
+            params["holder_generation"],
             tuple(params["copies"]),
             params["take_over"],
             params["lease"],

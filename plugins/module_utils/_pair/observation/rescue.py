@@ -81,7 +81,7 @@ def rescue(request: RescueRequest) -> Result:
     left = {key: count for key, count in unreplicated.items() if count != 0 and key not in unread}
     known = sum(count for count in left.values() if count is not None)
     extra = {
-        "copied": not left and not unread,
+        "replicated": not left and not unread,
         "offsets_left": None if None in left.values() or unread else known,
         "unreadable": [f"{topic}-{index}" for topic, index in unread],
         "seconds": round(waited.seconds, 3),

@@ -18,7 +18,7 @@ from ..._core.checks.preflight import first_positions, unfit, written_after_barr
 from ..._core.errors import DrError, Transient
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS
-from ..._core.offsets.replication_gates import PartitionFacts, alive, drained, healthy, lag, open_transaction
+from ..._core.offsets.replication_gates import PartitionFacts, drained, healthy, lag, making_progress, open_transaction
 from ..._core.resources.task_failures import failed_text
 from ..._core.verdict import PROVEN, REFUTED, UNKNOWN, Finding, combine
 from ..._core.waiting import Bounds, Patience, Waited, wait_until
@@ -43,12 +43,12 @@ class StatusRequest:
 
     pair: PairSpec
     flows: Sequence[tuple[str, str]]
-    #: "none", "flowing" or "copied".
+    #: "none", "flowing" or "replicated".
     wait_for: str
     bounds: Bounds
     #: Seconds in place of those of ``bounds`` where the engine restarts a service to change a flow. None: the same.
     restart_timeout: float | None
-    #: Alias on which "copied" also waits for groups with members; "": none.
+    #: Alias on which "replicated" also waits for groups with members; "": none.
     groups_on: str
     groups_timeout: float
     groups_stall: float
@@ -76,8 +76,8 @@ def status(request: StatusRequest) -> Result:
         "written_after": written_after_barrier(view, request.barrier_ends),
     }
     result = Result(extra=extra, requests=pair.requests)
-    # Groups that do not come to the end are listed; only the flows decide whether "copied" was reached.
-    if not waited.done and not view.get("copied"):
+    # Groups that do not come to the end are listed; only the flows decide whether "replicated" was reached.
+    if not waited.done and not view.get("replicated"):
         result.failure = _stuck(request, waited)
     elif view.get("hopeless"):
         result.failure = _hopeless(request, waited)
@@ -169,7 +169,7 @@ def _wait_replicated(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any
             groups,
             [*missing, *unread.values()],
         )
-        view["copied"] = not missing
+        view["replicated"] = not missing
         view["hopeless"] = failed.hopeless(observations, _progress(view)[0], time.monotonic()) if missing else ""
         waits = bool(missing) or (bool(unread) and not _given_up(patience, groups[side], unread))
         view["waits"] = waits and not view["hopeless"]
@@ -197,11 +197,13 @@ def _tell(text: str) -> None:
     sys.stderr.flush()
 
 
-_WAITS = {"none": _once, "flowing": _wait_flowing, "copied": _wait_replicated}
+_WAITS = {"none": _once, "flowing": _wait_flowing, "replicated": _wait_replicated}
 
 
 def _progress(view: dict[str, Any]) -> Any:
-    flows = [(part["copied"], part["replica_end"]) for flow in view["flows"] for part in flow["partitions"]]
+    flows = [
+        (part["last_replicated_offset"], part["replica_end"]) for flow in view["flows"] for part in flow["partitions"]
+    ]
     return flows, [row["commit"] for row in view["groups"]]
 
 
@@ -234,7 +236,11 @@ def judged_flows(
 
 
 def _alive(before: FlowObservation, after: FlowObservation) -> set[Partition]:
-    return {key for key, facts in after.facts.items() if alive(before.facts.get(key, facts), facts).verdict == PROVEN}
+    return {
+        key
+        for key, facts in after.facts.items()
+        if making_progress(before.facts.get(key, facts), facts).verdict == PROVEN
+    }
 
 
 def _flowing_view(pair: Pair, moving_limit: float, failed: _FailedSince | None = None) -> dict[str, Any]:
@@ -347,7 +353,7 @@ def _flow_finding(before: FlowObservation, after: FlowObservation, moved: Collec
     if after.problems:
         return Finding(UNKNOWN, after.problems[0])
     findings = {
-        key: alive(before.facts.get(key, facts), facts) if key not in moved else _still(facts)
+        key: making_progress(before.facts.get(key, facts), facts) if key not in moved else _still(facts)
         for key, facts in sorted(after.facts.items())
     }
     worst = combine(finding.verdict for finding in findings.values())
@@ -388,7 +394,7 @@ def _view(
     return {
         "verdict": combine(verdicts),
         "missing": missing,
-        "unlisted": [
+        "undeclared_topics": [
             {"group": name, "alias": alias, "topics": list(observation.undeclared_topics)}
             for alias, observations in groups.items()
             for name, observation in observations.items()
@@ -423,7 +429,7 @@ def flow_row(observation: FlowObservation, finding: Finding) -> dict[str, Any]:
                 "taken": takes["topics"].takes(topic) if takes else None,
                 "start": facts.start,
                 "end": facts.end,
-                "copied": facts.last_replicated_offset,
+                "last_replicated_offset": facts.last_replicated_offset,
                 "lag": lag(facts),
                 "replica_end": facts.replica_end,
                 "drained": state.verdict,

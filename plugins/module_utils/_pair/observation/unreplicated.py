@@ -22,12 +22,12 @@ from ..._core.offsets.unreplicated import (
     Range,
     Seen,
     Unreplicated,
-    behind,
     bounded,
     never_replicated,
     nothing,
     place,
     placed,
+    records_after,
     unplaced,
 )
 from ..._kafka.client import Kafka
@@ -195,7 +195,7 @@ class _Comparison:
         A copy keeps its timestamp, so the broker's index by time tells from where on one would lie. All of them are
         looked for, since the first ones may have expired there.
         """
-        parts = {key: behind(logs[key], seen[key], one) for key, one in found.items()}
+        parts = {key: records_after(logs[key], seen[key], one) for key, one in found.items()}
         stamps = {key: [seen[key].stamps[index] for index in part] for key, part in parts.items() if part}
         oldest = {key: min(known) for key, all_of in stamps.items() if (known := _known(all_of))}
         kafka = self.pair.kafka[self.observation.target]

@@ -42,9 +42,9 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
     found.outcomes = stopped.outcomes
     if found.failure is None:
         # A run that goes on has committed offsets itself since it first got here.
-        known = run.phases.get("barrier", {}).get("ahead")
+        known = run.phases.get("barrier", {}).get("preexisting_higher_offsets")
         seen = preexisting_higher_offsets(found.extra["details"]) if known is None else known
-        facts = {**found.extra["barrier"], "entered": found.extra["positions"], "ahead": seen}
+        facts = {**found.extra["barrier"], "entered": found.extra["positions"], "preexisting_higher_offsets": seen}
         found.extra["barrier"] = facts
         found.outcomes = found.outcomes + note_phase(request.pair, claim, "barrier", facts, request.request_timeout)
     return found

@@ -97,7 +97,7 @@ def _known_higher(state: JournalState, claim: Claim | None) -> list[str] | None:
     run = state.run
     if claim is None or run is None or run.id != claim.run:
         return None
-    known: list[str] | None = run.phases.get("barrier", {}).get("ahead")
+    known: list[str] | None = run.phases.get("barrier", {}).get("preexisting_higher_offsets")
     return known
 
 
@@ -197,7 +197,7 @@ class _Search:
             "active_members": members,
             "barrier": {
                 **self._facts(tails, positions, loss),
-                "ahead": self._preexisting_higher(rows),
+                "preexisting_higher_offsets": self._preexisting_higher(rows),
                 "skips": skip_rows(rows),
             },
         }
@@ -347,7 +347,7 @@ class _Search:
         last_replicated_offset = {key: tails[survivor.replica(key)].last_replicated_offset for key in self._originals()}
         return {
             "disaster": True,
-            "copied": nested(last_replicated_offset),
+            "last_replicated_offset": nested(last_replicated_offset),
             "starts": {},
             # Where the copied part of X ends: what lies behind is its tail.
             "ends": nested({key: at + 1 for key, at in last_replicated_offset.items() if at is not None}),
@@ -366,6 +366,6 @@ def _settle(rows: list[dict[str, Any]]) -> float:
 
 def _as_of(position: Position, seen: Any, claims: list[PresyncedOffset]) -> float | None:
     """When the evidence for a position was true; None: nobody knows, or there is none."""
-    times = [seen.time] if seen is not None and position.method in ("checkpoint", "first_copy", "stay") else []
+    times = [seen.time] if seen is not None and position.method in ("checkpoint", "first_copy", "tenure") else []
     times += [one.time for one in claims if one.offset == position.offset and one.time]
     return max(times) if times and max(times) > 0 else None

@@ -111,7 +111,7 @@ def of_snapshot(
     observations: tuple[FlowObservation, FlowObservation | None],
     groups: Mapping[str, GroupStatus],
 ) -> Evidence:
-    """As ``gather``, from what was seen of both sides at one time. ``looks``: forward and back; ``groups``: on X.
+    """As ``gather``, from what was seen of both sides at one time. ``observations``: forward and back; ``groups``: on X.
 
     Of groups on Y only their positions are told: nothing else counts there.
     """

@@ -60,7 +60,7 @@ def _nothing(reason: str) -> dict[str, Any]:
         "outcome": SKIPPED,
         "reason": reason,
         "committed": 0,
-        "ahead": [],
+        "preexisting_higher_offsets": [],
         "left_out": [],
         "rereads": None,
         "details": [],
@@ -91,7 +91,9 @@ class _Job:
             with owned(self._require_lease):
                 result = Result(extra=_nothing(refused)) if refused else self.work(state, False)
             outcome = result.extra["outcome"]
-            counts = {key: result.extra[key] for key in ("committed", "ahead", "left_out", "rereads")}
+            counts = {
+                key: result.extra[key] for key in ("committed", "preexisting_higher_offsets", "left_out", "rereads")
+            }
         finally:
             # One that was ended by another process may have a successor by now, which this must not overwrite.
             if any(one.run == lease.run and one.ended is None for one in self._leases()):
@@ -178,7 +180,7 @@ class _Job:
             "outcome": DONE,
             "reason": "",
             "committed": sum(outcome.status in ("planned", "done") for outcome in committed.outcomes),
-            "ahead": _named(following),
+            "preexisting_higher_offsets": _named(following),
             "left_out": [
                 *_named(row for row in rows if row["offset"] is None or skipped_in(row).possible),
                 *(f"{row['group']} {row['topic']}: outside the group's topics, {row['evidence']}" for row in hidden),

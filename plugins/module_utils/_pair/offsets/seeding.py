@@ -53,7 +53,7 @@ def seed(request: SeedRequest, check: bool) -> Result:
     """
     seeding = _Seeding(request)
     result = Result(requests=seeding.pair.requests)
-    result.extra = {"armed": False, "seam": None, "partitions": [], "behind": []}
+    result.extra = {"seeded": False, "cut_record": None, "partitions": [], "late_writes": []}
     if check:
         return result
     if request.cut is None and seeding.watched and seeding.running:
@@ -62,15 +62,15 @@ def seed(request: SeedRequest, check: bool) -> Result:
     begin = seeding.at_cut(flat(request.cut)) if request.cut is not None else seeding.by_content()
     changed = seeding.set(begin)
     facts = {"flow": seeding.flow, "cut": nested(begin.cut), "resumed": seeding.ends(seeding.target)}
-    result.extra = {"armed": True, "seam": seeding.cut_record(begin), "partitions": seeding.rows(begin)}
-    result.extra["behind"] = [
+    result.extra = {"seeded": True, "cut_record": seeding.cut_record(begin), "partitions": seeding.rows(begin)}
+    result.extra["late_writes"] = [
         f"{seeding.target} {topic}-{index}: {count} offsets" for (topic, index), count in sorted(begin.tails.items())
     ]
     if changed is not None:
         result.outcomes.append(Outcome(changed, "done"))
     claim = seeding.claim
     if claim is not None:
-        result.outcomes += note_phase(request.pair, claim, "armed", facts, request.request_timeout)
+        result.outcomes += note_phase(request.pair, claim, "seeded", facts, request.request_timeout)
     result.requests = seeding.pair.requests
     return result
 
@@ -104,7 +104,7 @@ class _Seeding:
         held, run = self._request.claim, self._state.run
         if held is not None and held.run:
             return held
-        if self._request.cut is None or run is None or needs_source(run.type) or "armed" in run.phases:
+        if self._request.cut is None or run is None or needs_source(run.type) or "seeded" in run.phases:
             return None
         return Claim(run=run.id) if run.passed is not None else None
 

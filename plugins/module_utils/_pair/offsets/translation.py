@@ -176,7 +176,7 @@ class Translation:
                 f"Somebody else than the flow writes on {self.y}: {'; '.join(foreign_writes[:3])}.",
                 "Such records are never copied back. Producers write the original topic only, on the side where they"
                 " live. Stop that writer; to go on all the same, name the topics in kafka_dr_accept_foreign_writers (option"
-                " accept_foreign).",
+                " accept_foreign_writers).",
             )
         if self.pair.naming.policy == "identity":
             self._require_decided()
@@ -291,7 +291,7 @@ def _barrier(evidence: Evidence) -> dict[str, Any]:
     """What cannot be read again later: N, S, E of X, the cut C = E of Y's originals, positions on X."""
     facts = evidence.forward.facts
     return {
-        "copied": nested({key: one.last_replicated_offset for key, one in facts.items()}),
+        "last_replicated_offset": nested({key: one.last_replicated_offset for key, one in facts.items()}),
         "starts": nested({key: one.start for key, one in facts.items()}),
         "ends": nested({key: one.end for key, one in facts.items()}),
         "cut": nested({key: end for key, (_start, end) in evidence.y_ranges.items() if key in facts}),

@@ -97,7 +97,7 @@ class Move:
             for flow, observation in zip(flows, observations, strict=True)
         }
         works["groups"] = lambda: self._groups(unwrap(seen["groups"]))
-        works["strangers"] = self._undeclared_groups
+        works["undeclared_groups"] = self._undeclared_groups
         works["rivals"] = self._competing_flows
         works["rows"] = lambda: self._offsets(unwrap(snapshot), observations, unwrap(seen["groups"]))
         works["survey"] = lambda: predicted_disaster(
@@ -112,22 +112,22 @@ class Move:
         for name, flow in flows.items():
             if flow is None:
                 parts.unknown.setdefault("flows", parts.unknown[f"flow {name}"])
-        groups = found["groups"] or dict.fromkeys(("rows", "unlisted", "out_of_scope"))
+        groups = found["groups"] or dict.fromkeys(("rows", "undeclared_topics", "out_of_scope"))
         return {
             "flows": {name: one["row"] for name, one in flows.items() if one is not None},
             **{
                 part: {name: None if one is None else one[part] for name, one in flows.items()}
-                for part in ("unsound", "misfits", "foreign")
+                for part in ("unsafe_settings", "misfits", "foreign_writes")
             },
             "left_out": {name: one["left_out"] for name, one in flows.items() if one is not None},
             "rivals": found["rivals"] or {},
-            "uncopied": None if away is None else away["uncopied"],
+            "unreplicated": None if away is None else away["unreplicated"],
             "expiring": None if away is None else away["expiring"],
             "open_transactions": None if away is None else away["open"],
             "groups": groups["rows"],
-            "unlisted": groups["unlisted"],
+            "undeclared_topics": groups["undeclared_topics"],
             "out_of_scope": groups["out_of_scope"],
-            "strangers": found["strangers"],
+            "undeclared_groups": found["undeclared_groups"],
             "rows": None if found["rows"] is None else found["rows"][0],
             "refused": None if found["rows"] is None else found["rows"][1],
             "survey": found["survey"],
@@ -151,11 +151,11 @@ class Move:
         starts = [] if self._identity else replica_starts(pair, observation, state.topic_ids, state.unreplicated_below)
         return {
             "row": flow_row(observation, finding),
-            "unsound": observation.connectors["source"].unsafe_settings,
+            "unsafe_settings": observation.connectors["source"].unsafe_settings,
             "left_out": self._left_out(observation),
             "misfits": misfits(starts),
-            "foreign": foreign_writes,
-            "uncopied": lacking,
+            "foreign_writes": foreign_writes,
+            "unreplicated": lacking,
             "expiring": self._expiring(observation.source, lacking),
             "open": _left_open(pair, observation),
         }
@@ -222,7 +222,7 @@ class Move:
             "rows": [
                 row for name, observation in observations.items() for row in group_rows(self.x, name, observation)
             ],
-            "unlisted": [
+            "undeclared_topics": [
                 {"group": name, "alias": self.x, "topics": list(observation.undeclared_topics)}
                 for name, observation in observations.items()
                 if observation.undeclared_topics

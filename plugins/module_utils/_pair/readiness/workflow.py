@@ -52,7 +52,7 @@ def readiness(request: ReadinessRequest, check: bool) -> Result:
     found = judge_readiness(facts, CHECKS, request.accept)
     took, lacking = durations(events), unreplicated(facts, time.time())
     found["cost"] = [*cost_lines(facts, lacking), *duration_lines(took)]
-    found["uncopied"] = lacking
+    found["unreplicated"] = lacking
     found["loss"] = None if facts.survey is None else {**facts.survey["loss"], **records_lost(lacking)}
     found["rereads"] = {"controlled": rereads(facts.rows), "disaster": rereads(survey_rows(facts))}
     found["lag_s"] = lag_seconds(facts)

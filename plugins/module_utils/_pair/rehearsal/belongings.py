@@ -51,4 +51,4 @@ class Rehearsal:
             text = f"The option rehearsal needs clusters, and belongings of each of them; found {unknown or 'none'}."
             raise DrError("bad_option", text)
         belongings = {alias: Belongings(**names) for alias, names in option["belongings"].items()}
-        return cls(option["clusters"], belongings, option["marks"])
+        return cls(option["clusters"], belongings, option["name_parts"])

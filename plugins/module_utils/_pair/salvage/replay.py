@@ -65,7 +65,7 @@ class Replay:
             # Accepted by name: the flow continues from the end of the source's log, and replicates nothing again.
             self._set_offsets(shorter, "The flow must not run with its old offsets.")
         changes = [
-            Change("offsets", f"{key[0]}-{key[1]}", "lower", None, {"copied": at})
+            Change("offsets", f"{key[0]}-{key[1]}", "lower", None, {"last_replicated_offset": at})
             for key, at in shorter.items()
             if set_back
         ]
@@ -88,7 +88,13 @@ class Replay:
             return []
         ends, now = {tail.key: tail.end - 1 for tail in tails}, self._found.replicated
         return [
-            Change("offsets", f"{key[0]}-{key[1]}", "raise", {"copied": now.get(key)}, {"copied": at})
+            Change(
+                "offsets",
+                f"{key[0]}-{key[1]}",
+                "raise",
+                {"last_replicated_offset": now.get(key)},
+                {"last_replicated_offset": at},
+            )
             for key, at in ends.items()
             if at > now.get(key, -1)
         ]

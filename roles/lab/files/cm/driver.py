@@ -92,7 +92,7 @@ class Driver:
                 "notes": plan.notes if plan else [],
                 "lists": found,
                 "trouble": self._trouble,
-                "looks": self._observations,
+                "observations": self._observations,
                 "writes": self._written,
             }
 

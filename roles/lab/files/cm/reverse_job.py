@@ -38,7 +38,7 @@ class ReverseJob:
         # Held while something is written, so that nothing is committed after a stop.
         self._writing = threading.Lock()
         self._plan: Plan | None = None
-        self._facts: dict[str, Any] = {"looks": 0, "checkpoints": 0, "commits": 0, "trouble": ""}
+        self._facts: dict[str, Any] = {"observations": 0, "checkpoints": 0, "commits": 0, "trouble": ""}
         threading.Thread(target=self._work, daemon=True, name=f"reverse-{alias}").start()
 
     def start(self, plan: Plan) -> None:
@@ -129,7 +129,7 @@ class _Run:
                 if message.key() is not None and message.value() is not None:
                     self._syncs.add(read_sync(message.key(), message.value()))
             self._last = self._translate()
-            facts["looks"] += 1
+            facts["observations"] += 1
             if self._flow.truth("emit.checkpoints.enabled", True):
                 facts["checkpoints"] += self._emit()
         if "sync" in due and self._flow.truth("sync.group.offsets.enabled", False):
