@@ -85,10 +85,16 @@ def _unread(admin: Any, group: str, ends: dict[Any, int]) -> dict[str, int | Non
 
     asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(15)
     behind: dict[str, int | None] = {}
-    for position in asked.topic_partitions:
-        before = behind.get(position.topic, 0)
-        known = None if position.offset < 0 else ends[TopicPartition(position.topic, position.partition)]
-        behind[position.topic] = None if before is None or known is None else before + known - position.offset
+    for committed_offset in asked.topic_partitions:
+        before = behind.get(committed_offset.topic, 0)
+        known = (
+            None
+            if committed_offset.offset < 0
+            else ends[TopicPartition(committed_offset.topic, committed_offset.partition)]
+        )
+        behind[committed_offset.topic] = (
+            None if before is None or known is None else before + known - committed_offset.offset
+        )
     return behind
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """``journal.holder_generation`` documents ``generation_options()``, ``journal.guard`` documents ``guard_options()``."""
+    """The options of ``generation_options()`` (``journal.holder_generation``) and ``guard_options()``."""
 
     HOLDER_GENERATION = r"""
 options:

@@ -78,7 +78,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-positions:
+committed_offsets:
   description: Positions by group, in the shape that M(switchback.kafka_dr.kafka_group) takes.
   returned: success
   type: list

@@ -121,7 +121,8 @@ readiness:
     - C(uncopied), what only the side being left has, counted from the records of both sides, as C(at_least), C(at_most)
       and C(seconds) since the first of them was written, and C(partitions); null where it was not counted.
     - C(durations), by type of cutover what completed runs took that were not interrupted, as C(last), C(median) and
-      C(runs), in seconds; C(looks), the latest ones with this one last; C(trend), the same in words; C(rehearsal), the last
+      C(runs), in seconds; C(looks), the latest ones with this one last; C(trend), the same in words; C(rehearsal),
+      the last
       rehearsal that is kept.
     - C(not_carried), what applications may need that Kafka does not carry, by names; C(lag_s), how long the record that
       is not copied has waited, null if not known; C(at), when this was, in UTC.

@@ -57,7 +57,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 left:
-  description: By alias and kind (topics, groups, connectors, acls), the names that a rehearsal makes and that are there.
+  description: By alias and kind (topics, groups, connectors, acls), the names that a rehearsal makes and that are
+  there.
   returned: success
   type: dict
 strays:

@@ -49,7 +49,8 @@ options:
     default: 60.0
   groups_stall:
     description:
-      - Seconds without a newly committed offset after which O(wait_for=replicated) no longer waits for the groups that have
+      - Seconds without a newly committed offset after which O(wait_for=replicated) no longer waits for the groups
+        that have
         not read everything, even within O(groups_timeout). Longer than the commit interval of the consumers. With C(0)
         only O(groups_timeout) counts.
     type: float
@@ -110,7 +111,7 @@ unfit:
   returned: always
   type: list
   elements: str
-first_positions:
+initial_offsets:
   description:
     - By alias, offset 0 for groups without members that have none on partitions that were never written, as
       M(switchback.kafka_dr.kafka_group) takes them.

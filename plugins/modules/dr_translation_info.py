@@ -75,11 +75,11 @@ EXAMPLES = r"""
 - name: Commit them
   switchback.kafka_dr.kafka_group:
     bootstrap_servers: "b1:9092"
-    groups: "{{ translation.positions }}"
+    groups: "{{ translation.committed_offsets }}"
 """
 
 RETURN = r"""
-positions:
+committed_offsets:
   description: Positions by group, in the shape that M(switchback.kafka_dr.kafka_group) takes.
   returned: always
   type: list

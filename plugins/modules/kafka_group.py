@@ -31,7 +31,7 @@ options:
         description: Name of the group.
         type: str
         required: true
-      positions:
+      committed_offsets:
         description: The positions to write. Partitions that are not listed are left as they are.
         type: list
         elements: dict
@@ -94,7 +94,7 @@ EXAMPLES = r"""
     expected_cluster_id: 7QmXW0aLSgqeGrIHwGVbyA
     groups:
       - group: settlement
-        positions:
+        committed_offsets:
           - {topic: P.Payments, partition: 0, offset: 182733}
           - {topic: P.Payments, partition: 1, offset: 180019}
 
@@ -114,7 +114,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-positions:
+committed_offsets:
   description: One row per group and partition.
   returned: when the groups were looked at
   type: list
@@ -182,8 +182,8 @@ error:
   contains:
     code:
       description:
-        - For example V(bad_positions), V(group_active), V(position_out_of_range), V(position_lower),
-          V(unknown_partition), V(position_not_written), or V(several_failed).
+        - For example V(bad_offsets), V(group_active), V(offset_out_of_range), V(offset_lower),
+          V(unknown_partition), V(offset_not_written), or V(several_failed).
       type: str
     message:
       description: What was wanted and what was found.
@@ -198,9 +198,9 @@ error:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import wanted_positions
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import wanted_offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import connect
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.committing import commit_positions
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.committing import commit_offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
     ArgumentSpec,
     Result,
@@ -210,14 +210,14 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
-POSITION = {
+COMMITTED_OFFSET = {
     "topic": {"type": "str", "required": True},
     "partition": {"type": "int", "required": True},
     "offset": {"type": "int", "required": True},
 }
 GROUP = {
     "group": {"type": "str", "required": True},
-    "positions": {"type": "list", "elements": "dict", "required": True, "options": POSITION},
+    "committed_offsets": {"type": "list", "elements": "dict", "required": True, "options": COMMITTED_OFFSET},
 }
 OPTIONS = ArgumentSpec(
     {
@@ -231,8 +231,8 @@ OPTIONS = ArgumentSpec(
 def reconcile(module: AnsibleModule) -> Result:
     """Check the list, look at groups and logs, plan, write, and look again."""
     params = module.params
-    wanted = wanted_positions(params["groups"])
-    return commit_positions(connect(params), wanted, params["lower"], module.check_mode, params["settle"])
+    wanted = wanted_offsets(params["groups"])
+    return commit_offsets(connect(params), wanted, params["lower"], module.check_mode, params["settle"])
 
 
 def main() -> None:

@@ -121,7 +121,7 @@ groups:
         - True if every position is, false if any is not, null if that is not known, was not asked, or there are no
           positions.
       type: bool
-    positions:
+    committed_offsets:
       description: One entry per partition.
       type: list
       elements: dict
@@ -155,7 +155,7 @@ groups:
       idle: true
       lag: 1
       read_to_end: true
-      positions:
+      committed_offsets:
         - {topic: Payments, partition: 0, offset: 1200, start: 0, end: 1201, lag: 1, read_to_end: true}
 waited:
   description: How the waiting went, null without O(wait_for).
@@ -244,7 +244,7 @@ class Watch:
     def observe(self) -> list[GroupObservation]:
         """Every group: state and positions first, then the logs, so that an end is never older than a position."""
         states = kafka_groups.describe(self.kafka, self.groups)
-        commits = kafka_groups.known_positions(self.kafka, self.groups)
+        commits = kafka_groups.known_committed_offsets(self.kafka, self.groups)
         idle = self.quiet.note(time.monotonic(), states, commits)
         ranges = self._ranges(commits)
         data = self._data(commits, ranges) if self.check_data else {}
@@ -257,14 +257,17 @@ class Watch:
     def _ranges(self, commits: dict[Any, Any]) -> dict[Any, Any]:
         topics = self.params["topics"]
         if topics is None:
-            topics = {topic for positions in commits.values() for topic, number in positions}
+            topics = {topic for committed_offsets in commits.values() for topic, number in committed_offsets}
         counts = {name: state.partitions for name, state in describe(self.kafka, sorted(topics)).items() if state}
         partitions = {(topic, number) for topic, count in counts.items() for number in range(count)}
         return known_ranges(self.kafka, partitions, self.params["isolation"])
 
     def _data(self, commits: dict[Any, Any], ranges: dict[Any, Any]) -> dict[Any, Any]:
         places = {
-            (key, offset) for positions in commits.values() for key, offset in positions.items() if offset is not None
+            (key, offset)
+            for committed_offsets in commits.values()
+            for key, offset in committed_offsets.items()
+            if offset is not None
         }
         return data_after(self.kafka, places, ranges, self.params["isolation"])
 

@@ -117,7 +117,7 @@ offsets:
       description: The group.
       type: str
       returned: always
-    positions:
+    committed_offsets:
       description:
         - Positions as C(topic) (its name on the target), C(partition) and C(offset). V(null) if unknown, empty if SRM
           has no checkpoint of the group.
@@ -132,7 +132,7 @@ offsets:
     - source: P
       target: B
       group: settlement
-      positions: [{topic: P.Payments, partition: 0, offset: 4711}]
+      committed_offsets: [{topic: P.Payments, partition: 0, offset: 4711}]
       error: null
 requests:
   description: Calls of the tool, with their exit code, V(null) if it was ended for taking too long.

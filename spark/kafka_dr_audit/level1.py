@@ -256,8 +256,12 @@ def _lanes(scopes: list[Scope]) -> dict[Lane, list[tuple[Scope, str]]]:
 
 
 def _watched(scope: Scope, name: str, partition: int) -> set[int]:
-    positions = [position for position in scope.topic.positions if position.partition == partition]
-    return set().union(*(position.watched(name) for position in positions))
+    committed_offsets = [
+        committed_offset
+        for committed_offset in scope.topic.committed_offsets
+        if committed_offset.partition == partition
+    ]
+    return set().union(*(committed_offset.watched(name) for committed_offset in committed_offsets))
 
 
 def by_place(table: pa.Table | None, *order: str, without: Sequence[str] = ()) -> dict[tuple[int, int], dict[str, Any]]:

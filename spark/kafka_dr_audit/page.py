@@ -92,7 +92,7 @@ def _topic(topic: Document) -> str:
         _classes(topic["classes"]),
         _coverage(topic),
         _offsets(partitions),
-        _positions(topic["positions"], partitions),
+        _committed_offsets(topic["committed_offsets"], partitions),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -197,14 +197,14 @@ def _offsets(partitions: Sequence[Document]) -> str:
     )
 
 
-def _positions(positions: Sequence[Document], partitions: Sequence[Document]) -> str:
-    if not positions:
+def _committed_offsets(committed_offsets: Sequence[Document], partitions: Sequence[Document]) -> str:
+    if not committed_offsets:
         return '<p class="faint">No positions were compared: nothing was moved yet.</p>'
-    exact = sum(item["verdict"] == "EXACT" for item in positions)
-    text = f"<h3>Positions</h3><p>{exact} of {len(positions)} are exact.</p>"
+    exact = sum(item["verdict"] == "EXACT" for item in committed_offsets)
+    text = f"<h3>Positions</h3><p>{exact} of {len(committed_offsets)} are exact.</p>"
     ranges = {item["partition"]: item for item in partitions}
     shapes, height, width, left = [], 16, 760, 190
-    for row, item in enumerate(positions):
+    for row, item in enumerate(committed_offsets):
         top = row * height + 3
         shapes.append(f'<text x="4" y="{top + 9}">{escape(item["group"][:20])} / {item["partition"]}</text>')
         shapes.append(f'<rect x="{left}" y="{top + 4}" width="{width - left - 70}" height="2" fill="#d1d9e0"/>')
@@ -217,9 +217,9 @@ def _positions(positions: Sequence[Document], partitions: Sequence[Document]) ->
         shapes.append(f'<text x="{width - 64}" y="{top + 9}">{item["verdict"]}</text>')
     text += (
         '<p class="faint">Where each group stands in the log of the source (blue) and of the target (orange).</p>'
-        + _svg(width, len(positions) * height + 6, shapes, "positions of the groups")
+        + _svg(width, len(committed_offsets) * height + 6, shapes, "positions of the groups")
     )
-    wrong = [item for item in positions if item["verdict"] != "EXACT" or item["resent"]]
+    wrong = [item for item in committed_offsets if item["verdict"] != "EXACT" or item["resent"]]
     if wrong:
         rows = [
             [
@@ -234,7 +234,16 @@ def _positions(positions: Sequence[Document], partitions: Sequence[Document]) ->
             ]
             for item in wrong
         ]
-        heads = ["", "group", "partition", "source offset", "target offset", "position", "sent twice by the flow", ""]
+        heads = [
+            "",
+            "group",
+            "partition",
+            "source offset",
+            "target offset",
+            "committed_offset",
+            "sent twice by the flow",
+            "",
+        ]
         text += _table(heads, rows, {2, 3, 4, 6})
     return text
 

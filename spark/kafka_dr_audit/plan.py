@@ -101,7 +101,7 @@ class Topic:
     fresh: bool  # the positions are of now: one below a log start will be reset, and was not overtaken by retention
     accept: tuple[str, ...]
     partitions: tuple[PlannedPartition, ...]
-    positions: tuple[CommittedOffsets, ...]
+    committed_offsets: tuple[CommittedOffsets, ...]
 
     @property
     def partition_numbers(self) -> list[int]:
@@ -186,7 +186,7 @@ def _topic(node: _Node, clusters: Mapping[str, Cluster]) -> Topic:
     numbers = [partition.number for partition in partitions]
     if sorted(numbers) != list(range(len(numbers))) or not numbers:
         raise node.wrong(f"partitions must be numbered 0 to n-1, each once; found {sorted(numbers)}")
-    positions = tuple(_position(item, len(numbers)) for item in node.items("positions", ()))
+    committed_offsets = tuple(_committed_offset(item, len(numbers)) for item in node.items("committed_offsets", ()))
     accept = tuple(str(kind) for kind in node.value("accept", list, []))
     unknown = sorted(set(accept) - set(KINDS))
     if unknown:
@@ -203,7 +203,7 @@ def _topic(node: _Node, clusters: Mapping[str, Cluster]) -> Topic:
         node.value("fresh", bool, True),
         accept,
         partitions,
-        positions,
+        committed_offsets,
     )
     node.finish()
     return topic
@@ -238,8 +238,8 @@ def _range(node: _Node) -> PlannedRange:
     return found
 
 
-def _position(node: _Node, partitions: int) -> CommittedOffsets:
-    position = CommittedOffsets(
+def _committed_offset(node: _Node, partitions: int) -> CommittedOffsets:
+    committed_offset = CommittedOffsets(
         node.text("group"),
         node.value("partition", int),
         node.choice("truth", SIDES),
@@ -247,10 +247,10 @@ def _position(node: _Node, partitions: int) -> CommittedOffsets:
         node.value("target", int, None),
         node.value("own", int, None),
     )
-    if not 0 <= position.partition < partitions:
-        raise node.wrong(f"there is no partition {position.partition}")
+    if not 0 <= committed_offset.partition < partitions:
+        raise node.wrong(f"there is no partition {committed_offset.partition}")
     node.finish()
-    return position
+    return committed_offset
 
 
 _REQUIRED: Any = object()

@@ -14,13 +14,13 @@ def lines(document: dict[str, Any]) -> list[str]:
     for topic in document["topics"]:
         source, target = topic["source"], topic["target"]
         head = f"{source['cluster']}:{source['topic']} -> {target['cluster']}:{target['topic']}"
-        exact = sum(item["verdict"] == "EXACT" for item in topic["positions"])
-        text.append(f"  {topic['verdict']:<8} {head}: positions exact {exact} of {len(topic['positions'])}")
+        exact = sum(item["verdict"] == "EXACT" for item in topic["committed_offsets"])
+        text.append(f"  {topic['verdict']:<8} {head}: positions exact {exact} of {len(topic['committed_offsets'])}")
         text += [f"           {reason}" for reason in topic["reasons"]]
         for item in topic["classes"]:
             text.append(f"    {item['verdict']:<8} {item['records']:,} {item['kind']}: {item['reason']}")
             text += [f"             {_place(one)}" for one in item["sample"][:3]]
-        for item in [one for one in topic["positions"] if one["verdict"] != "EXACT"][:5]:
+        for item in [one for one in topic["committed_offsets"] if one["verdict"] != "EXACT"][:5]:
             text.append(
                 f"    {item['judged']:<8} group {item['group']}, partition {item['partition']}: {item['verdict']}"
                 f" ({item['reason']})"

@@ -11,10 +11,10 @@ from typing import Any
 
 from . import differences as d
 from .alignment import Same
+from .committed_offsets import EXACT, NONE, REREAD, SKIP, Judged, Map, SecondCopy, judge
 from .level1 import PartitionPair
 from .level2 import Bulk, Compared
 from .plan import SIDES, AuditPlan, CommittedOffsets
-from .positions import EXACT, NONE, REREAD, SKIP, Judged, Map, SecondCopy, judge
 from .resends import Doubled, unexplained
 from .snapshot import Scope
 
@@ -74,7 +74,9 @@ def result(
 def _topic(scope: Scope, compared: Compared | None, unread: Sequence[int], sample: int) -> dict[str, Any]:
     topic = scope.topic
     classes = _classes(scope, compared, sample) if compared else []
-    positions = _positions(compared) if compared else [_unjudged(item) for item in topic.positions]
+    committed_offsets = (
+        _committed_offsets(compared) if compared else [_unjudged(item) for item in topic.committed_offsets]
+    )
     reasons = list(scope.reasons)
     if unread:
         shown = ", ".join(map(str, unread[:5]))
@@ -83,8 +85,8 @@ def _topic(scope: Scope, compared: Compared | None, unread: Sequence[int], sampl
         reasons += _unsettled(compared)
     reasons += [f"{item['records']} {item['kind']}: {item['reason']}" for item in classes if item["verdict"] == UNKNOWN]
     refuted = [item for item in classes if item["verdict"] == REFUTED]
-    wrong = [item for item in positions if item["judged"] == REFUTED]
-    unknown = [item for item in positions if item["judged"] == UNKNOWN]
+    wrong = [item for item in committed_offsets if item["judged"] == REFUTED]
+    unknown = [item for item in committed_offsets if item["judged"] == UNKNOWN]
     if unknown:
         reasons.append(f"{len(unknown)} positions could not be judged: {unknown[0]['reason']}")
     verdict = REFUTED if refuted or wrong else UNKNOWN if reasons or not compared else PROVEN
@@ -99,9 +101,9 @@ def _topic(scope: Scope, compared: Compared | None, unread: Sequence[int], sampl
         "verdict": verdict,
         "reasons": reasons,
         "notes": scope.notes,
-        "not_checked": _not_checked(scope, compared, positions),
+        "not_checked": _not_checked(scope, compared, committed_offsets),
         "classes": classes,
-        "positions": positions,
+        "committed_offsets": committed_offsets,
         "partitions": [_partition(pair, compared) for pair in compared.pairs] if compared else [],
     }
 
@@ -127,7 +129,7 @@ def _side(scope: Scope, name: str) -> dict[str, Any]:
     return {"cluster": side.cluster, "topic": side.topic, "topic_id": observation.topic_id if observation else None}
 
 
-def _not_checked(scope: Scope, compared: Compared | None, positions: Sequence[Mapping[str, Any]]) -> list[str]:
+def _not_checked(scope: Scope, compared: Compared | None, committed_offsets: Sequence[Mapping[str, Any]]) -> list[str]:
     texts = []
     if scope.readable and not scope.timestamps:
         texts.append(f"{scope.topic.name}: timestamps, for one side overwrites them (LogAppendTime)")
@@ -136,9 +138,9 @@ def _not_checked(scope: Scope, compared: Compared | None, positions: Sequence[Ma
         texts.append(f"{scope.topic.name}: what the source has deleted from the heads of its logs ({gone} offsets)")
     if scope.topic.baseline:
         texts.append(f"{scope.topic.name}: records below the agreed start")
-    if not positions:
+    if not committed_offsets:
         texts.append(f"{scope.topic.name}: positions of groups, for the plan names none")
-    if compared and any(item["verdict"] == "GONE" for item in positions):
+    if compared and any(item["verdict"] == "GONE" for item in committed_offsets):
         texts.append(f"{scope.topic.name}: positions of the last move whose records are deleted by now")
     if any(side.live for side in (scope.topic.source, scope.topic.target)):
         texts.append(f"{scope.topic.name}: records behind the ends that the plan gives")
@@ -299,10 +301,13 @@ def _spread(length: int, points: int) -> Sequence[int]:
 # ---- positions ------------------------------------------------------------------------------------------------
 
 
-def _positions(compared: Compared) -> list[dict[str, Any]]:
+def _committed_offsets(compared: Compared) -> list[dict[str, Any]]:
     maps = {pair.partition: _map(pair, compared) for pair in compared.pairs}
     halves = {pair.partition: pair for pair in compared.pairs}
-    return [_position(item, halves[item.partition], maps[item.partition]) for item in compared.scope.topic.positions]
+    return [
+        _committed_offset(item, halves[item.partition], maps[item.partition])
+        for item in compared.scope.topic.committed_offsets
+    ]
 
 
 def _map(pair: PartitionPair, compared: Compared) -> Map | None:
@@ -343,7 +348,7 @@ def outside(span: tuple[int, int], cuts: Iterable[tuple[int, int]]) -> list[tupl
     return kept
 
 
-def _position(item: CommittedOffsets, pair: PartitionPair, place: Map | None) -> dict[str, Any]:
+def _committed_offset(item: CommittedOffsets, pair: PartitionPair, place: Map | None) -> dict[str, Any]:
     shown = _shown(item)
     beyond = _beyond(item, pair)
     if beyond:

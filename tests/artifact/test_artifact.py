@@ -151,7 +151,7 @@ def test_installed_into_an_empty_path_it_moves_a_pair_without_the_checkout(
         reported = json.loads((work / "reports" / "cutoff-B.json").read_text())
         verdicts = {check["name"]: check["verdict"] for check in reported["checks"]}
         assert reported["outcome"] == "completed"
-        assert {verdicts[name] for name in ("drained", "positions", "first_write", "groups")} == {"PROVEN"}
+        assert {verdicts[name] for name in ("drained", "committed_offsets", "first_write", "groups")} == {"PROVEN"}
         assert "PROVEN: applications live on B" in run("ansible-playbook", "switchback.kafka_dr.status", *options)
         run("ansible-playbook", "switchback.kafka_dr.verify", *options)
         assert json.loads((work / "reports" / "audit.json").read_text())["verdict"] == "PROVEN"

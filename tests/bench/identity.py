@@ -73,7 +73,7 @@ class Copied:
 class Round:
     """A failback, and the bytes of its records as they were produced on B."""
 
-    last_replicated_offset: Copied
+    copied: Copied
     delta: int
 
 
@@ -274,8 +274,6 @@ class _Bench:
         folders = [self._folder / "P" / "data" / f"{topic}-{partition}" for partition in range(PARTITIONS)]
         return sum(log.stat().st_size for folder in folders for log in folder.glob("*.log"))
 
-    def _tell(self, topic: str, what: str, last_replicated_offset: Copied) -> None:
-        parts = f"{last_replicated_offset.written} for the topic, {last_replicated_offset.everything} for all, {last_replicated_offset.read} read from B"
-        self._say(
-            f"{topic}: {what} in {last_replicated_offset.seconds:.2f} s at load {os.getloadavg()[0]:.1f}; bytes: {parts}"
-        )
+    def _tell(self, topic: str, what: str, copied: Copied) -> None:
+        parts = f"{copied.written} for the topic, {copied.everything} for all, {copied.read} read from B"
+        self._say(f"{topic}: {what} in {copied.seconds:.2f} s at load {os.getloadavg()[0]:.1f}; bytes: {parts}")

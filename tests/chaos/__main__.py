@@ -94,7 +94,7 @@ def faults(policy: str, draw: random.Random) -> list[Fault]:
     kinds = ["cutoff"] if policy == "identity" else [kind for kind in phases if kind != "disaster"]
     found = [Fault(f"{kind}: kill at {phase}", kind, f"phase_{phase}.yml") for kind in kinds for phase in phases[kind]]
     for kind in kinds:
-        fingerprint, delay = ": Commit the positions and read them back]", draw.uniform(0.02, 0.4)
+        fingerprint, delay = ": Commit the offsets and read them back]", draw.uniform(0.02, 0.4)
         found.append(Fault(f"{kind}: kill in the commit", kind, fingerprint, delay))
         fingerprint, delay = ": Close the run in the journal]", draw.uniform(0.02, 0.4)
         found.append(Fault(f"{kind}: kill at the last event", kind, fingerprint, delay))

@@ -84,7 +84,7 @@ class Case:
     delete: dict[str, dict[int, int]] = field(default_factory=dict)  # side -> partition -> new log start
     aborted: dict[str, int] = field(default_factory=dict)  # side -> aborted records in partition 1
     topic: dict[str, Any] = field(default_factory=dict)  # keys of the plan
-    positions: list[dict[str, Any]] = field(default_factory=list)
+    committed_offsets: list[dict[str, Any]] = field(default_factory=list)
     judged: list[tuple[str, int]] = field(default_factory=list)
     alter: Callable[[dict[str, Any]], None] = lambda topic: None  # the plan, at last
     reason: str = ""
@@ -295,26 +295,26 @@ DAMAGED = {
         topic={"mode": "disaster"},
         alter=lambda topic: topic["partitions"][1].update(replicated=RECORDS - 30),
     ),
-    "position-one-too-far": Case(positions=[standing(50, 51)], judged=[("SKIP", 1)]),
-    "position-missing": Case(positions=[standing(50, None)], judged=[("NONE", 0)]),
-    "position-beyond-the-end": Case(positions=[standing(RECORDS, RECORDS + 1)], judged=[("RESET", 0)]),
+    "position-one-too-far": Case(committed_offsets=[standing(50, 51)], judged=[("SKIP", 1)]),
+    "position-missing": Case(committed_offsets=[standing(50, None)], judged=[("NONE", 0)]),
+    "position-beyond-the-end": Case(committed_offsets=[standing(RECORDS, RECORDS + 1)], judged=[("RESET", 0)]),
     "position-below-the-start": Case(
-        positions=[standing(50, 50)], judged=[("RESET", 0)], delete={"target": {1: 60}}, found={"EXPIRED": 60}
+        committed_offsets=[standing(50, 50)], judged=[("RESET", 0)], delete={"target": {1: 60}}, found={"EXPIRED": 60}
     ),
     "truth-below-the-start": Case(
-        positions=[standing(50, 60)],
+        committed_offsets=[standing(50, 60)],
         judged=[("UNKNOWN", 0)],
         verdict="UNKNOWN",
         delete={"source": {1: 60}},
         found={"EXPIRED": 60},
     ),
-    "position-missing-on-both-sides": Case(positions=[standing(None, None)], judged=[("NONE", 0)]),
-    "reverse-position-too-far": Case(positions=[standing(51, 50, "target")], judged=[("SKIP", 1)]),
+    "position-missing-on-both-sides": Case(committed_offsets=[standing(None, None)], judged=[("NONE", 0)]),
+    "reverse-position-too-far": Case(committed_offsets=[standing(51, 50, "target")], judged=[("SKIP", 1)]),
     "untimed-position-too-far": Case(
         in_one(replicated),
         {"RETIMED": 100},
         source=in_one(untimed),
-        positions=[standing(150, RECORDS), standing(150, 150)],
+        committed_offsets=[standing(150, RECORDS), standing(150, 150)],
         judged=[("SKIP", RECORDS - 150), ("EXACT", 0)],
     ),
     "untimed-lost": Case(
@@ -336,14 +336,14 @@ DAMAGED = {
 HEALTHY = {
     "salvaged": Case(in_one(lambda log: [salvaged(log[n], n) if n > 380 else log[n] for n in range(len(log))])),
     "equal": Case(
-        positions=[standing(50, 50), standing(RECORDS, RECORDS), standing(50, 50, "target")],
+        committed_offsets=[standing(50, 50), standing(RECORDS, RECORDS), standing(50, 50, "target")],
         judged=[("EXACT", 0)] * 3,
     ),
-    "position-one-too-early": Case(positions=[standing(50, 49)], judged=[("REREAD", 1)]),
+    "position-one-too-early": Case(committed_offsets=[standing(50, 49)], judged=[("REREAD", 1)]),
     "position-overtaken-by-retention": Case(
         found={"EXPIRED": 60},
         source=aged,
-        positions=[standing(50, 50)],
+        committed_offsets=[standing(50, 50)],
         judged=[("GONE", 0)],
         topic={"fresh": False},
         delete={"target": {1: 60}},
@@ -353,17 +353,17 @@ HEALTHY = {
         in_one(replicated),
         {"RETIMED": 100},
         source=in_one(untimed),
-        positions=[standing(at, at) for at in (50, 100, 150, 199, 200, 300)],
+        committed_offsets=[standing(at, at) for at in (50, 100, 150, 199, 200, 300)],
         judged=[("EXACT", 0)] * 6,
     ),
     "untimed-sent-again": Case(
         in_one(lambda log: replicated(log[:160] + log[120:])),
         {"RETIMED": 100, "DUPLICATE": 40},
         source=in_one(untimed),
-        positions=[standing(130, 130), standing(250, 290), standing(130, 170)],
+        committed_offsets=[standing(130, 130), standing(250, 290), standing(130, 170)],
         judged=[("REREAD", 40), ("EXACT", 0), ("EXACT", 0)],
     ),
-    "never-committed": Case(positions=[standing(None, 0)], judged=[("EXACT", 0)]),
+    "never-committed": Case(committed_offsets=[standing(None, 0)], judged=[("EXACT", 0)]),
     "empty": Case(lambda all_logs: [[], [], []], source=lambda all_logs: [[], [], []]),
     "aborted-left-out": Case(aborted={"source": 5}),
     "aborted-on-target": Case(aborted={"target": 5}),
@@ -374,7 +374,7 @@ HEALTHY = {
     "duplicates-of-the-flow": Case(
         in_one(lambda log: log[:300] + log[250:]),
         {"DUPLICATE": 50},
-        positions=[standing(320, 370), standing(320, 320), standing(200, 200), standing(300, 350)],
+        committed_offsets=[standing(320, 370), standing(320, 320), standing(200, 200), standing(300, 350)],
         judged=[("EXACT", 0), ("REREAD", 50), ("EXACT", 0), ("EXACT", 0)],
     ),
     "all-twice-and-known": Case(
@@ -398,7 +398,7 @@ HEALTHY = {
         in_one(lambda log: log[100:]),
         topic={"baseline": True},
         alter=lambda topic: topic["partitions"][1].update(source={"start": 100, "end": None}),
-        positions=[standing(150, 50)],
+        committed_offsets=[standing(150, 50)],
         judged=[("EXACT", 0)],
     ),
     "compacted-target": Case(
@@ -432,7 +432,7 @@ HEALTHY = {
     "all-records-alike": Case(
         source=in_one(lambda log: [(b"same", b"same", None, NOW)] * RECORDS),
         target=in_one(lambda log: [(b"same", b"same", None, NOW)] * RECORDS),
-        positions=[standing(50, 50)],
+        committed_offsets=[standing(50, 50)],
         judged=[("EXACT", 0)],
     ),
 }
@@ -526,7 +526,7 @@ class Corpus:
             "partitions": [
                 {"partition": number, "source": dict(every), "target": dict(every)} for number in range(PARTITIONS)
             ],
-            "positions": case.positions,
+            "committed_offsets": case.committed_offsets,
             **case.topic,
         }
         case.alter(topic)
@@ -562,7 +562,9 @@ def test_each_case_has_its_verdict_and_its_name(report: dict[str, Any], name: st
     assert {item["kind"]: item["records"] for item in found["classes"]} == case.found, found
     expected = "PROVEN" if name in HEALTHY else case.verdict
     assert found["verdict"] == expected, found
-    assert [(item["verdict"], item["records"]) for item in found["positions"]] == case.judged, found["positions"]
+    assert [(item["verdict"], item["records"]) for item in found["committed_offsets"]] == case.judged, found[
+        "committed_offsets"
+    ]
     assert case.reason in " ".join(found["reasons"])
     if case.at:
         (item,) = found["classes"]
@@ -582,7 +584,7 @@ def test_a_misplaced_record_says_where_it_is(report: dict[str, Any]) -> None:
 
 def test_what_the_replica_holds_twice_is_counted_apart(report: dict[str, Any]) -> None:
     """R4: the group at 320 starts behind the second copies; the one at 200 gets them whatever its position."""
-    assert [item["resent"] for item in report["duplicates-of-the-flow"]["positions"]] == [0, 0, 50, 0]
+    assert [item["resent"] for item in report["duplicates-of-the-flow"]["committed_offsets"]] == [0, 0, 50, 0]
 
 
 LONG = ("partition-lost", "all-lost", "all-expired")

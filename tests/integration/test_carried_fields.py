@@ -42,7 +42,7 @@ THERE = {"source": P, "target": B}
 APPENDED = {"message.timestamp.type": "LogAppendTime"}
 NOW = int(time.time() * 1000) - 60_000
 COUNT = 30
-POSITIONS = (5, 12, 15, 22)
+COMMITTED_OFFSETS = (5, 12, 15, 22)
 
 
 def numbered(stamps: Sequence[int], value: bytes | None = None) -> list[Raw]:
@@ -84,7 +84,7 @@ class Pair:
         self.run = uuid.uuid4().hex[:6]
         names = "untimed", "ends", "equal", "fields", "unnamed", "appended", "by_replica", "changed"
         self.topics = {name: f"carried-{name}-{self.run}" for name in names}
-        self.groups = {at: f"carried-{at}-{self.run}" for at in POSITIONS}
+        self.groups = {at: f"carried-{at}-{self.run}" for at in COMMITTED_OFFSETS}
         self.journal, self.state = f"carried-journal-{self.run}", f"carried-state-{self.run}"
 
     def servers(self, alias: str) -> str:
@@ -249,8 +249,8 @@ def test_a_header_name_that_is_not_utf_8_is_not_carried(pair: Pair) -> None:
 
 @pytest.mark.parametrize("name", ["untimed", "appended", "by_replica", "changed", "unnamed"])
 def test_a_group_starts_with_the_very_next_record(pair: Pair, name: str) -> None:
-    positions = [at for at in (0, 1, *POSITIONS, 29) if at < pair.end(P, pair.topics[name])]
-    groups = {f"{name}-{at}-{uuid.uuid4().hex[:6]}": at for at in positions}
+    committed_offsets = [at for at in (0, 1, *COMMITTED_OFFSETS, 29) if at < pair.end(P, pair.topics[name])]
+    groups = {f"{name}-{at}-{uuid.uuid4().hex[:6]}": at for at in committed_offsets}
     for group, at in groups.items():
         commit(AdminClient({"bootstrap.servers": pair.servers(P)}), group, {(pair.topics[name], 0): at})
     rows = pair.translate(name, *groups)
@@ -261,7 +261,7 @@ def test_a_group_starts_with_the_very_next_record(pair: Pair, name: str) -> None
 
 
 def test_where_records_cannot_be_told_apart_nothing_is_skipped_and_nothing_called_exact(pair: Pair) -> None:
-    groups = {f"equal-{at}-{uuid.uuid4().hex[:6]}": at for at in (1, *POSITIONS, COUNT)}
+    groups = {f"equal-{at}-{uuid.uuid4().hex[:6]}": at for at in (1, *COMMITTED_OFFSETS, COUNT)}
     for group, at in groups.items():
         commit(AdminClient({"bootstrap.servers": pair.servers(P)}), group, {(pair.topics["equal"], 0): at})
     for (group, topic), row in pair.translate("equal", *groups).items():
@@ -280,7 +280,7 @@ def test_the_scheduled_job_and_a_disaster_put_groups_where_they_stand(pair: Pair
     assert (job["rc"], job["outcome"]) == (0, "done"), job
     rows = {row["group"]: row for row in job["details"] if row["topic"] == pair.replica("untimed")}
     assert {at: (rows[group]["offset"], rows[group]["quality"]) for at, group in pair.groups.items()} == {
-        at: (at, "exact") for at in POSITIONS
+        at: (at, "exact") for at in COMMITTED_OFFSETS
     }
     lost = {P: {"bootstrap_servers": "127.0.0.1:1"}, B: pair.clusters[B]}
     observation = as_pair({**about, **kept, "clusters": lost, "probe_timeout": 0.5})

@@ -49,9 +49,13 @@ def group() -> str:
 @pytest.fixture
 def observe(servers: str, topic: str) -> Look:
     def run(
-        cut: Any = None, positions: Any = (), bootstrap_servers: str = "", expected_cluster_id: str = "", **params: Any
+        cut: Any = None,
+        committed_offsets: Any = (),
+        bootstrap_servers: str = "",
+        expected_cluster_id: str = "",
+        **params: Any,
     ) -> dict[str, Any]:
-        facts = {"cut": {topic: {"0": 5, "1": 0}} if cut is None else cut, "entered": list(positions)}
+        facts = {"cut": {topic: {"0": 5, "1": 0}} if cut is None else cut, "entered": list(committed_offsets)}
         cluster = {"bootstrap_servers": bootstrap_servers or servers, "cluster_id": expected_cluster_id or None}
         pair = {"clusters": {"B": cluster}, "topics": [topic], "journal_topic": journal(servers, facts)}
         return run_module(dr_arrival_info, {"pair": pair, "enter": "B", "wait_timeout": 20, **params})
@@ -82,8 +86,8 @@ def send(servers: str, topic: str, partition: int, count: int) -> None:
 
 
 def wanted(group: str, topic: str, offset: int) -> dict[str, Any]:
-    position = {"topic": topic, "partition": 0, "offset": offset}
-    return {"groups": [group], "positions": [{"group": group, "positions": [position]}]}
+    committed_offset = {"topic": topic, "partition": 0, "offset": offset}
+    return {"groups": [group], "committed_offsets": [{"group": group, "committed_offsets": [committed_offset]}]}
 
 
 @contextmanager
@@ -198,7 +202,7 @@ def test_a_position_that_fell_back_or_left_the_log_is_refuted(
     if found is not None:
         commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): found})
     result = observe(**wanted(group, topic, 5), wait_timeout=1)
-    assert (result["rc"], result["groups"]["verdict"], result["error"]["code"]) == (1, "REFUTED", "position_wrong")
+    assert (result["rc"], result["groups"]["verdict"], result["error"]["code"]) == (1, "REFUTED", "offset_wrong")
     assert said in result["msg"]
     assert f"{topic}-0" in result["msg"]
 
@@ -211,7 +215,7 @@ def test_a_position_below_the_log_start_is_refuted(observation: Look, servers: s
     for future in admin.delete_records([TopicPartition(topic, 0, 7)]).values():
         future.result()
     result = observe(**wanted(group, topic, 5), wait_timeout=1)
-    assert result["error"]["code"] == "position_wrong"
+    assert result["error"]["code"] == "offset_wrong"
     assert "inside the log [7, 9]" in result["msg"]
 
 

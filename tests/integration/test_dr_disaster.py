@@ -82,13 +82,13 @@ class Side:
         self, offset: int, left: int, since: float | None = None, known: bool = True, behind: int | None = None
     ) -> None:
         value = {
-            "kind": "positions",
+            "kind": "committed_offsets",
             "pair": "pair",
             "to": self.b,
             "group": self.group,
             "since": time.time() if since is None else since,
             "checkpoints": behind,
-            "positions": [[self.replica, 0, offset, left, self.id_of(self.replica) if known else "another"]],
+            "committed_offsets": [[self.replica, 0, offset, left, self.id_of(self.replica) if known else "another"]],
         }
         self.send(self.state, (b"x", json.dumps(value).encode(), int(time.time() * 1000)))
 

@@ -115,7 +115,7 @@ def test_a_run_from_its_start_to_its_end(note: Note, copies: Any) -> None:
     started = note("started", data=THERE)
     run = started["run_id"]
     assert (started["changed"], started["resumed"], started["state"]["interrupted"]) == (True, False, True)
-    facts = {"cut": {"T": {"0": 7}}, "positions": {"g": {"T": {"0": 5}}}}
+    facts = {"cut": {"T": {"0": 7}}, "committed_offsets": {"g": {"T": {"0": 5}}}}
     phase = note("phase", run=run, data={"phase": "barrier", "facts": facts})
     assert (phase["state"]["active"], phase["run_id"]) == ("P", run)
     passed = note("pnr", run=run, holder_generation=0)
@@ -201,7 +201,7 @@ def test_a_controller_whose_run_was_taken_over_must_not_go_on(note: Note, copies
     enable(note)
     run = note("started", data=THERE)["run_id"]
     assert note("started", data=THERE, take_over=run)["state"]["run"]["resumed"] == 1
-    data = {"phase": "positions", "result": "undone"}
+    data = {"phase": "committed_offsets", "result": "undone"}
     refused = note(event, run=run, holder_generation=0, data=data)
     assert refused["error"]["code"] == "run_superseded"
     assert copies() == {alias: ["enabled", "started", "resumed"] for alias in "PB"}
@@ -215,7 +215,7 @@ def test_a_run_that_was_overtaken_must_not_go_on(note: Note, copies: Any, event:
     old = note("started", data=THERE)["run_id"]
     note("ended", run=old, holder_generation=0, data={"result": "undone"})
     new = note("started", data=THERE)["run_id"]
-    refused = note(event, run=old, holder_generation=0, data={"phase": "positions"})
+    refused = note(event, run=old, holder_generation=0, data={"phase": "committed_offsets"})
     assert refused["error"]["code"] == "run_superseded"
     assert old in refused["msg"]
     assert new in refused["msg"]

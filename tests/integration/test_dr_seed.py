@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""dr_seed on real workers: a flow of a pair with the policy identity begins at its cut, checked by reading both logs."""
+"""dr_seed on real workers: a flow of a pair with the policy identity begins at its cut, checked by reading both
+logs.
+"""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import committed_offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import describe as describe_groups
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import positions
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import data_records
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import describe, log_ranges
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
@@ -201,8 +201,8 @@ def test_a_group_that_has_read_everything_starts_at_the_end_of_all_topics_exactl
         (pair.main, 0): (BACKWARD, "end", "exact"),
         (pair.main, 1): (BACKWARD, "end", "exact"),
     }
-    assert [row["group"] for row in result["positions"]] == [group]
-    assert len(result["positions"][0]["positions"]) == 4
+    assert [row["group"] for row in result["committed_offsets"]] == [group]
+    assert len(result["committed_offsets"][0]["committed_offsets"]) == 4
 
 
 def test_the_way_back_is_the_mirror_image(pair: Pair) -> None:
@@ -230,7 +230,9 @@ def test_the_barrier_is_told_with_what_cannot_be_read_again_later(pair: Pair) ->
     assert barrier["last_replicated_offset"] == {pair.main: {"0": COUNT - 1, "1": COUNT - 1}}
     assert barrier["starts"] == {pair.main: {"0": 0, "1": 0}}
     assert barrier["cut"] == {pair.main: {"0": BACKWARD, "1": BACKWARD}}
-    reported = {(topic, int(n)): at for topic, parts in barrier["positions"][group].items() for n, at in parts.items()}
+    reported = {
+        (topic, int(n)): at for topic, parts in barrier["committed_offsets"][group].items() for n, at in parts.items()
+    }
     assert reported == commits
 
 
@@ -248,15 +250,15 @@ def test_a_tail_of_markers_and_aborted_records_is_read_to_the_end(pair: Pair) ->
 # ---- groups that are behind
 
 
-@pytest.mark.parametrize("position", [0, 1, 8, 25, COUNT - 1])
-def test_a_group_behind_goes_on_with_the_very_next_record(pair: Pair, position: int) -> None:
-    commits = {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): position}
+@pytest.mark.parametrize("committed_offset", [0, 1, 8, 25, COUNT - 1])
+def test_a_group_behind_goes_on_with_the_very_next_record(pair: Pair, committed_offset: int) -> None:
+    commits = {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): committed_offset}
     group = pair.group(P, commits)
     result = pair.translate(group)
     assert result["rc"] == 0, result["msg"]
     row = by_place(result)[replica(P, pair.main), 0]
     assert (row["quality"], row["rereads"], result["rereads"]) == ("exact", 0, 0)
-    assert pair.values(B, replica(P, pair.main), 0, row["offset"]) == pair.values(P, pair.main, 0, position)
+    assert pair.values(B, replica(P, pair.main), 0, row["offset"]) == pair.values(P, pair.main, 0, committed_offset)
     # A narrow part of both logs around the position is enough.
     assert 0 < result["records_read"] <= 6 * COUNT
 
@@ -294,7 +296,7 @@ def test_a_topic_that_was_created_again_is_refused_by_name(pair: Pair, alias: st
     result = pair.translate(group, topic_ids=ids, group_lag="reread")
     assert result["error"]["code"] == "topic_recreated"
     assert f'"{name}" on {alias}' in result["msg"]
-    assert "positions" not in result
+    assert "committed_offsets" not in result
 
 
 def test_a_commit_on_the_side_being_entered_is_told_and_not_believed(pair: Pair) -> None:
@@ -329,7 +331,7 @@ def test_a_trusted_position_past_the_end_is_refused(pair: Pair) -> None:
     """R8: the original was made again meanwhile."""
     group = pair.group(P, {**pair.ends(P, pair.main), (replica(B, pair.main), 0): 2})
     result = pair.translate(group, group_lag="reread", trusted_offsets={group: {pair.main: {"0": 99}}})
-    assert result["error"]["code"] == "no_position"
+    assert result["error"]["code"] == "no_committed_offset"
     assert "past the log end" in result["msg"]
 
 
@@ -347,7 +349,7 @@ def test_a_topic_that_a_group_is_declared_to_read_needs_its_position(pair: Pair)
     """R8."""
     group = pair.group(P, {(pair.tx, 0): 40})
     result = pair.translate(group, topics=[pair.main, pair.tx], group_topics={group: [pair.main, pair.tx]})
-    assert result["error"]["code"] == "no_position"
+    assert result["error"]["code"] == "no_committed_offset"
     assert f"{P}.{pair.main}-0: the group has no position on the side being left" in result["msg"]
 
 
@@ -357,7 +359,7 @@ def test_a_missing_position_on_one_partition_is_refused_even_where_re_reads_are_
     del commits[pair.main, 1]
     group = pair.group(P, commits)
     result = pair.translate(group, group_lag="reread")
-    assert (result["error"]["code"], result["rereads"]) == ("no_position", None)
+    assert (result["error"]["code"], result["rereads"]) == ("no_committed_offset", None)
     assert f"{P}.{pair.main}-1" in result["msg"]
     assert "auto.offset.reset" in result["error"]["hint"]
 
@@ -366,7 +368,7 @@ def test_a_position_past_the_end_is_refused_and_not_taken_for_the_end(pair: Pair
     """R8: brokers accept such a commit."""
     group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): COUNT + 60})
     result = pair.translate(group, group_lag="reread")
-    assert result["error"]["code"] == "no_position"
+    assert result["error"]["code"] == "no_committed_offset"
     assert f"position {COUNT + 60} lies past the log end {COUNT}" in result["msg"]
 
 
@@ -399,7 +401,7 @@ def test_a_group_with_members_on_either_side_is_refused(pair: Pair, alias: str) 
         result = pair.translate(group)
     assert result["error"]["code"] == "group_active"
     assert f"on {alias}: {group} (" in result["msg"]
-    assert "positions" not in result
+    assert "committed_offsets" not in result
 
 
 SESSION = 6
@@ -446,10 +448,10 @@ def test_a_reader_with_assign_looks_empty_and_is_found_by_its_moving_position(pa
     over = threading.Event()
 
     def work() -> None:
-        position = 1
+        committed_offset = 1
         while not over.wait(0.2):
-            position = position % (COUNT - 1) + 1
-            consumer.commit(offsets=[TopicPartition(pair.main, 0, position)], asynchronous=False)
+            committed_offset = committed_offset % (COUNT - 1) + 1
+            consumer.commit(offsets=[TopicPartition(pair.main, 0, committed_offset)], asynchronous=False)
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -589,7 +591,8 @@ class Bare:
         """A group for every position on one partition, read to the end on the other one."""
         there = self.pair.main, 1 - partition
         return {
-            self.pair.group(self.p, {there: COUNT, (self.pair.main, partition): position}): position for position in at
+            self.pair.group(self.p, {there: COUNT, (self.pair.main, partition): committed_offset}): committed_offset
+            for committed_offset in at
         }
 
     def offsets(self, groups: dict[str, int], partition: int, **more: Any) -> dict[int, dict[str, Any]]:
@@ -634,10 +637,10 @@ def test_offset_syncs_written_here_are_read_like_those_of_mirrormaker_2(bare: Ba
 
 def test_without_an_offset_syncs_topic_positions_are_exact_by_content(bare: Bare) -> None:
     bare.write(bare.syncs, None)
-    positions = range(COUNT + 1)
-    rows = bare.offsets(bare.groups(0, positions), 0)
+    committed_offsets = range(COUNT + 1)
+    rows = bare.offsets(bare.groups(0, committed_offsets), 0)
     assert {at: (row["offset"], row["quality"], row["checkpoint"]) for at, row in rows.items()} == {
-        at: (at, "exact", None) for at in positions
+        at: (at, "exact", None) for at in committed_offsets
     }
     assert {row["method"] for at, row in rows.items() if 0 < at < COUNT} == {"content"}
 
@@ -651,9 +654,11 @@ LIES = [(0, COUNT - 1), (5, 30), (7, 3), (20, 21), (30, 5), (COUNT - 1, COUNT - 
 def test_offset_syncs_that_point_to_wrong_places_cause_no_skip(bare: Bare, syncs: list[tuple[int, int]]) -> None:
     """Those of an earlier topic of the same name: each is compared with the records that it names."""
     bare.write(bare.syncs, [sync(bare.pair.main, 0, *places) for places in syncs])
-    positions = range(COUNT + 1)
-    rows = bare.offsets(bare.groups(0, positions), 0)
-    assert {at: (row["offset"], row["quality"]) for at, row in rows.items()} == {at: (at, "exact") for at in positions}
+    committed_offsets = range(COUNT + 1)
+    rows = bare.offsets(bare.groups(0, committed_offsets), 0)
+    assert {at: (row["offset"], row["quality"]) for at, row in rows.items()} == {
+        at: (at, "exact") for at in committed_offsets
+    }
     # They were read: MirrorMaker 2 itself would have followed one of them.
     assert any(row["checkpoint"] not in (None, at, at + 1) for at, row in rows.items())
 
@@ -703,10 +708,10 @@ def test_unread_records_that_the_replica_has_lost_are_counted_and_refused(expire
 def test_every_lagging_position_has_its_exact_number_accepted_by_name(expired: Bare, syncs: str) -> None:
     """Whatever is left of the offset-syncs. What is still there is neither skipped nor read again."""
     expired.write(expired.syncs, {"real": expired.real, "none": None, "last": expired.real[-1:]}[syncs])
-    positions = range(COUNT + 1)
-    groups = expired.groups(0, positions)
+    committed_offsets = range(COUNT + 1)
+    groups = expired.groups(0, committed_offsets)
     rows = expired.offsets(groups, 0, group_lag="reread", accept_skips=list(groups))
-    lost = {at: max(0, GONE - at) for at in positions}
+    lost = {at: max(0, GONE - at) for at in committed_offsets}
     assert {at: row["skips"] for at, row in rows.items()} == {
         at: {"at_least": count, "at_most": count} for at, count in lost.items()
     }
@@ -793,8 +798,8 @@ def test_an_offset_syncs_topic_that_holds_garbage_is_refused_by_name(bare: Bare,
     assert (result["rc"], result["error"]["code"]) == (1, "syncs_unreadable")
     assert f'"{bare.syncs}" of the flow {bare.p}->{bare.b} holds at offset 2 something' in result["msg"]
     assert "Nothing was committed" in result["error"]["hint"]
-    assert "positions" not in result
-    assert positions(bare.pair.kafka[bare.b], [group])[group] == {}
+    assert "committed_offsets" not in result
+    assert committed_offsets(bare.pair.kafka[bare.b], [group])[group] == {}
     # Where everything is read no offset-sync is needed.
     (done,) = bare.groups(0, [COUNT])
     assert bare.pair.translate(done)["rc"] == 0
@@ -830,7 +835,7 @@ def test_a_heartbeat_that_cannot_be_read_is_told(bare: Bare, value: bytes, code:
         bare.write(bare.heartbeats, None)
     assert (result["rc"], result["error"]["code"]) == (1, code)
     assert text in result["msg"]
-    assert "positions" not in result
+    assert "committed_offsets" not in result
     assert bare.offsets(groups, 0)[8]["offset"] == 8
 
 

@@ -85,7 +85,7 @@ def test_no_module_changes_anything_for_a_controller_that_was_overtaken(pair: Pa
     pair.overtake()
     late, cluster = pair.guard(), pair.clusters["B"]
     created = f"late-{uuid.uuid4().hex[:8]}"
-    position = {"topic": pair.payments, "partition": 0, "offset": 0}
+    committed_offset = {"topic": pair.payments, "partition": 0, "offset": 0}
     ends = {"source": {"alias": created, **pair.clusters["P"]}, "target": {"alias": "B", **cluster}}
     connect = {"connect_url": pair.info["B"]["connect_url"], **ends}
     client = {"name": "app", "argv": ["touch", str(tmp_path / "ran")], "path": str(tmp_path / "env"), "content": "x"}
@@ -93,7 +93,7 @@ def test_no_module_changes_anything_for_a_controller_that_was_overtaken(pair: Pa
         (kafka_topic, {**cluster, "topics": [{"name": created, "partitions": 1}]}),
         (kafka_topic, {**cluster, "topics": [{"name": pair.payments}], "state": "absent"}),
         (kafka_topic, {**cluster, "topics": [{"name": pair.payments, "config": {"retention.ms": 1}}]}),
-        (kafka_group, {**cluster, "groups": [{"group": created, "positions": [position]}]}),
+        (kafka_group, {**cluster, "groups": [{"group": created, "committed_offsets": [committed_offset]}]}),
         (connect_mirror, {**connect, "topics": [pair.payments], "parts": ["source"], "state": "present"}),
         (client_control, {"clients": [client]}),
     ):
@@ -171,8 +171,8 @@ def test_a_commit_in_a_transaction_is_taken_for_a_group_with_members_which_an_ad
     while not member.assignment():
         assert time.monotonic() < until
         member.poll(0.2)
-    position = {"topic": pair.payments, "partition": 0, "offset": 0}
-    asked = {**pair.clusters["B"], "groups": [{"group": group, "positions": [position]}]}
+    committed_offset = {"topic": pair.payments, "partition": 0, "offset": 0}
+    asked = {**pair.clusters["B"], "groups": [{"group": group, "committed_offsets": [committed_offset]}]}
     assert run_module(kafka_group, asked)["rc"] != 0
     producer = Producer({"bootstrap.servers": servers, "transactional.id": group})
     producer.init_transactions(30)

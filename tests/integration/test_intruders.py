@@ -27,7 +27,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pa
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import positions
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import committed_offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
     connect_mirror,
@@ -283,9 +283,9 @@ def test_a_producer_that_writes_into_the_prefixed_replica_is_named_and_stops_the
         assert (result["rc"], result["error"]["code"]) == (1, "foreign_writer")
         assert text in result["msg"]
         assert "accept_foreign_writers" in result["error"]["hint"]
-        assert "positions" not in result
+        assert "committed_offsets" not in result
     assert journal.phases == []
-    assert positions(pair.kafka[pair.b], [group])[group] == {}
+    assert committed_offsets(pair.kafka[pair.b], [group])[group] == {}
 
     for more in ({"accept_foreign_writers": ["another"]}, {}):
         assert pair.barrier(topic, journal, group, **more)["error"]["code"] == "foreign_writer"
@@ -422,7 +422,7 @@ def test_no_barrier_while_the_other_direction_runs(same: Pair) -> None:
         for result in [pair.barrier(topic, journal, group, **more), *ways]:
             assert (result["rc"], result["error"]["code"]) == (1, "both_directions"), result
             assert f"{other} copies from {pair.b} to {pair.p}" in result["msg"]
-            assert "positions" not in result
+            assert "committed_offsets" not in result
 
     # On a topic of its own: that it runs is enough, and nothing can go round.
     with pair.unnamed(pair.back, pair.topic()) as name:
@@ -430,7 +430,7 @@ def test_no_barrier_while_the_other_direction_runs(same: Pair) -> None:
     with pair.running(pair.back, pair.topic()):
         refused(f"{pair.b}->{pair.p}.MirrorSourceConnector", accept_foreign_writers=[topic])
     assert journal.phases == []
-    assert positions(pair.kafka[pair.b], [group])[group] == {}
+    assert committed_offsets(pair.kafka[pair.b], [group])[group] == {}
     # Without it the same barrier stands.
     assert pair.barrier(topic, journal, group)["rc"] == 0
     assert journal.phases == ["barrier"]

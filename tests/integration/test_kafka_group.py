@@ -60,8 +60,11 @@ def group() -> str:
 def commit(cluster: dict[str, Any], servers: str) -> Run:
     def run(groups: dict[str, list[tuple[str, int, int]]], check: bool = False, **params: Any) -> dict[str, Any]:
         items = [
-            {"group": name, "positions": [{"topic": t, "partition": p, "offset": o} for t, p, o in positions]}
-            for name, positions in groups.items()
+            {
+                "group": name,
+                "committed_offsets": [{"topic": t, "partition": p, "offset": o} for t, p, o in committed_offsets],
+            }
+            for name, committed_offsets in groups.items()
         ]
         base = {"bootstrap_servers": servers, "expected_cluster_id": cluster["cluster_id"], "groups": items}
         return run_module(kafka_group, {**base, **params}, check, diff=True)
@@ -100,11 +103,11 @@ def member(servers: str, topic: str, group: str) -> Iterator[Consumer]:
 
 
 def committed(observation: Run, group: str) -> dict[tuple[str, int], int]:
-    return {(one["topic"], one["partition"]): one["offset"] for one in observe(group)["positions"]}
+    return {(one["topic"], one["partition"]): one["offset"] for one in observe(group)["committed_offsets"]}
 
 
 def statuses(result: dict[str, Any]) -> list[str]:
-    return [row["status"] for row in result["positions"]]
+    return [row["status"] for row in result["committed_offsets"]]
 
 
 # ---- committing
@@ -118,7 +121,7 @@ def test_positions_of_a_new_group_are_written_and_the_second_run_changes_nothing
     first, again = commit(wanted), commit(wanted)
 
     assert (first["changed"], statuses(first)) == (True, ["done", "done"])
-    assert first["positions"][0] == {
+    assert first["committed_offsets"][0] == {
         "group": group,
         "topic": topic,
         "partition": 0,
@@ -163,7 +166,7 @@ def test_going_back_is_refused_unless_asked_for(commit: Run, observation: Run, t
     lower = {group: [(topic, 0, 5), (topic, 1, 9)]}
 
     refused = commit(lower)
-    assert (refused["failed"], refused["changed"], refused["error"]["code"]) == (True, False, "position_lower")
+    assert (refused["failed"], refused["changed"], refused["error"]["code"]) == (True, False, "offset_lower")
     assert "higher position on 1 partitions" in refused["msg"]
     assert committed(observation, group) == {(topic, 0): 8, (topic, 1): 8}
 
@@ -183,13 +186,13 @@ def test_what_somebody_else_moves_is_set_again_and_counted(
     commit({group: [(topic, 0, 8), (topic, 1, 8)]})
     admin = AdminClient({"bootstrap.servers": servers})
 
-    def position() -> int:
+    def committed_offset() -> int:
         asked = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0)])
         found = admin.list_consumer_group_offsets([asked])[group].result(10).topic_partitions
         return int(found[0].offset)
 
     def raise_it() -> None:
-        assert wait_until(position, lambda at: at == 5, Bounds(30, 0.1)).done
+        assert wait_until(committed_offset, lambda at: at == 5, Bounds(30, 0.1)).done
         commit_by_hand(admin, group, {(topic, 0): 9})
 
     with ThreadPoolExecutor() as pool:
@@ -202,19 +205,19 @@ def test_what_somebody_else_moves_is_set_again_and_counted(
 
 
 @pytest.mark.parametrize(
-    ("position", "code"),
+    ("committed_offset", "code"),
     [
-        ((0, RECORDS + 1), "position_out_of_range"),
+        ((0, RECORDS + 1), "offset_out_of_range"),
         ((2, 0), "unknown_partition"),
     ],
 )
 def test_a_position_that_cannot_be_read_from_stops_everything(
-    commit: Run, observation: Run, topic: str, group: str, position: tuple[int, int], code: str
+    commit: Run, observation: Run, topic: str, group: str, committed_offset: tuple[int, int], code: str
 ) -> None:
     other = f"{group}-other"
     commit({group: [(topic, 0, 3)]})
 
-    result = commit({other: [(topic, 0, 1)], group: [(topic, 1, 2), (topic, *position)]})
+    result = commit({other: [(topic, 0, 1)], group: [(topic, 1, 2), (topic, *committed_offset)]})
 
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, code)
     assert set(statuses(result)) == {"refused"}
@@ -241,7 +244,7 @@ def test_expired_positions_are_refused(commit: Run, topic: str, group: str, serv
 
     result = commit({group: [(topic, 0, 5)]})
 
-    assert result["error"]["code"] == "position_out_of_range"
+    assert result["error"]["code"] == "offset_out_of_range"
     assert f"6 to {RECORDS}" in result["msg"]
 
 
@@ -272,12 +275,12 @@ def test_the_wrong_cluster_is_refused(commit: Run, observation: Run, topic: str,
 
 
 def test_a_list_with_mistakes_is_refused_before_connecting() -> None:
-    positions = [{"topic": "T", "partition": 0, "offset": -1}, {"topic": "T", "partition": -1, "offset": 0}]
-    params = {"bootstrap_servers": "127.0.0.1:1", "groups": [{"group": "g", "positions": positions}]}
+    committed_offsets = [{"topic": "T", "partition": 0, "offset": -1}, {"topic": "T", "partition": -1, "offset": 0}]
+    params = {"bootstrap_servers": "127.0.0.1:1", "groups": [{"group": "g", "committed_offsets": committed_offsets}]}
 
     result = run_module(kafka_group, params)
 
-    assert result["error"]["code"] == "bad_positions"
+    assert result["error"]["code"] == "bad_offsets"
     assert "offset -1" in result["msg"]
 
 
@@ -288,7 +291,9 @@ def test_a_group_that_does_not_exist_has_no_numbers(observation: Run, topic: str
     found = observe(group, topics=[topic], check_data=True)
 
     assert (found["state"], found["members"], found["lag"], found["read_to_end"]) == ("DEAD", [], None, None)
-    assert [(one["offset"], one["lag"], one["end"]) for one in found["positions"]] == [(None, None, RECORDS)] * 2
+    assert [(one["offset"], one["lag"], one["end"]) for one in found["committed_offsets"]] == [
+        (None, None, RECORDS)
+    ] * 2
 
 
 def test_lag_counts_offsets_and_is_unknown_where_a_position_is_missing(
@@ -298,9 +303,9 @@ def test_lag_counts_offsets_and_is_unknown_where_a_position_is_missing(
 
     whole, known = observe(group, topics=[topic]), observe(group)
 
-    assert [one["lag"] for one in whole["positions"]] == [6, None]
+    assert [one["lag"] for one in whole["committed_offsets"]] == [6, None]
     assert (whole["lag"], known["lag"]) == (None, 6)
-    assert known["positions"][0]["read_to_end"] is None
+    assert known["committed_offsets"][0]["read_to_end"] is None
 
 
 def test_members_are_shown_with_their_partitions(observation: Run, topic: str, group: str, member: Consumer) -> None:
@@ -321,7 +326,9 @@ def test_a_group_before_a_transaction_marker_has_read_to_the_end_although_its_la
     producer.commit_transaction(20)
     # The marker is written after the commit returns, and takes one offset more.
     wait_until(
-        lambda: observe(group, topics=[topic])["positions"][0]["end"], lambda end: end == RECORDS + 2, Bounds(20, 0.05)
+        lambda: observe(group, topics=[topic])["committed_offsets"][0]["end"],
+        lambda end: end == RECORDS + 2,
+        Bounds(20, 0.05),
     )
     commit({group: [(topic, 0, RECORDS + 1)]})
 

@@ -33,8 +33,8 @@ MISSING: dict[str, tuple[dict[str, int], str, str, int | None]] = {
     "the original on the other side": ({"there": 0}, "topics", '"{topic}" on GB', 10),
     "the original": ({"here": 0}, "topics", '"{topic}" on GP', 0),
     "the replica of the way back": ({"back": 0}, "topics", "GB.{topic}", 10),
-    "a committed offset": ({"commits": 1}, "group_positions", '"{group}" on {topic}-1', None),
-    "every committed offset": ({"commits": 0}, "group_positions", '"{group}" on {topic}-0', None),
+    "a committed offset": ({"commits": 1}, "group_offsets", '"{group}" on {topic}-1', None),
+    "every committed offset": ({"commits": 0}, "group_offsets", '"{group}" on {topic}-0', None),
 }
 
 

@@ -191,12 +191,12 @@ def test_the_lists_decide_what_is_copied_and_what_is_exported(sites: dict[str, S
     asked = {"flows": flows, "kinds": [], "offsets_of": [GROUP, "nobody"], "command": b.command, "secret": SECRET}
     found = until(
         lambda: run_module(srm_allowlist_info, asked)["offsets"],
-        lambda rows: any(row["offset"] > 0 for row in rows[0]["positions"]),
+        lambda rows: any(row["offset"] > 0 for row in rows[0]["committed_offsets"]),
     )
-    assert [(row["topic"], row["partition"]) for row in found[0]["positions"]] == [(f"P.{TOPIC}", 0)]
+    assert [(row["topic"], row["partition"]) for row in found[0]["committed_offsets"]] == [(f"P.{TOPIC}", 0)]
     # Never more than was read; how much less is SRM's business.
-    assert 0 < found[0]["positions"][0]["offset"] <= 15
-    assert (found[1]["group"], found[1]["positions"], found[1]["error"]) == ("nobody", [], None)
+    assert 0 < found[0]["committed_offsets"][0]["offset"] <= 15
+    assert (found[1]["group"], found[1]["committed_offsets"], found[1]["error"]) == ("nobody", [], None)
 
 
 def test_exact_and_the_denylist(b: Site) -> None:

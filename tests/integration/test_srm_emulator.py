@@ -95,7 +95,7 @@ class World:
     def commit(self, alias: str, group: str, topic: str, offset: int) -> None:
         commit(self.admin[alias], group, {(topic, 0): offset})
 
-    def position(self, alias: str, group: str, topic: str) -> int | None:
+    def committed_offset(self, alias: str, group: str, topic: str) -> int | None:
         request = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0)])
         found = self.admin[alias].list_consumer_group_offsets([request])[group].result(10).topic_partitions[0].offset
         return found if found >= 0 else None
@@ -305,18 +305,18 @@ def test_a_reverse_checkpoint_follows_the_rule_once_everything_is_in_effect(worl
     assert found == (437, rule([sync for sync in syncs if sync.topic == "R"], 437))
     # One partition without markers: the exact position is 437. Lower reads again, higher would skip.
     assert 0 < found[1] < 437
-    until(lambda: world.position("P", "G", "R") == found[1])
+    until(lambda: world.committed_offset("P", "G", "R") == found[1])
 
 
 def test_progress_on_the_replica_travels_and_a_higher_commit_stays(world: World) -> None:
     world.commit("B", "G", "P.R", 500)
-    until(lambda: (world.position("P", "G", "R") or 0) > 437)
-    assert (world.position("P", "G", "R") or 0) <= 500
+    until(lambda: (world.committed_offset("P", "G", "R") or 0) > 437)
+    assert (world.committed_offset("P", "G", "R") or 0) <= 500
     world.commit("P", "G", "R", 499)
     world.commit("B", "G", "P.R", 200)
     until(lambda: world.reverse_checkpoints("G", "R")[-1][0] == 200)
     world.reverse_observations()
-    assert world.position("P", "G", "R") == 499
+    assert world.committed_offset("P", "G", "R") == 499
 
 
 def test_a_group_with_members_is_left_alone(world: World) -> None:
@@ -333,9 +333,9 @@ def test_a_group_with_members_is_left_alone(world: World) -> None:
     world.commit("B", "Busy", "P.M", 10)
     until(lambda: world.reverse_checkpoints("Busy", "M"))
     world.reverse_observations()
-    assert world.position("P", "Busy", "M") is None
+    assert world.committed_offset("P", "Busy", "M") is None
     member.close()
-    until(lambda: world.position("P", "Busy", "M") == world.reverse_checkpoints("Busy", "M")[-1][1])
+    until(lambda: world.committed_offset("P", "Busy", "M") == world.reverse_checkpoints("Busy", "M")[-1][1])
 
 
 def test_a_restart_begins_the_timers_anew(world: World) -> None:

@@ -30,7 +30,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
 from ansible_collections.switchback.kafka_dr.tests.support.journals import journal_state
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
-from brokers import commit, positions
+from brokers import commit, committed_offsets
 
 pytestmark = pytest.mark.integration
 
@@ -148,7 +148,7 @@ class Pair:
         admin = AdminClient(self.client(target))
         wanted = {(replica, index) for index in range(len(CODECS))}
         waited = wait_until(
-            lambda: [group for group in self.groups if not wanted <= set(positions(admin, group))],
+            lambda: [group for group in self.groups if not wanted <= set(committed_offsets(admin, group))],
             lambda missing: not missing,
             Bounds(90, 0.5),
         )

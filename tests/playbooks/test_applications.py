@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from brokers import admin, commit, positions
+from brokers import admin, commit, committed_offsets
 from lab.lab import Lab
 from scenario import Scenario, totals
 from snapshot import snapshot
@@ -89,10 +89,10 @@ def test_one_moves_and_the_other_stays(pair: Scenario) -> None:
     groups = [{"name": "settlement"}, {"name": "warehouse"}, {"name": "probe", "mode": "local"}]
     report = pair.move("failover_cutoff", "B", kafka_dr_groups=groups, **PAYMENTS)
     for alias, key in local.items():
-        assert positions(clients[alias], "probe") == {key: 3}
-    assert {row["group"] for row in report["positions"]} == {"settlement"}
+        assert committed_offsets(clients[alias], "probe") == {key: 3}
+    assert {row["group"] for row in report["committed_offsets"]} == {"settlement"}
     assert (report["outcome"], report["pair"]) == ("completed", "B-P.payments")
-    assert {row["topic"] for row in report["positions"]} == {"Payments", "P.Payments"}
+    assert {row["topic"] for row in report["committed_offsets"]} == {"Payments", "P.Payments"}
     work(pair)
     assert endpoints(pair, "payments-api", "settlement", "shop", "warehouse") == ["B", "B", "P", "P"]
     assert {name: state for name, state in connectors(pair).items() if ".orders." in name} == others

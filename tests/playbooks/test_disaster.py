@@ -76,7 +76,7 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     checks = {check["name"]: check["verdict"] for check in report["checks"]}
     assert checks == {
         "loss": "UNKNOWN",
-        "positions": "PROVEN",
+        "committed_offsets": "PROVEN",
         "first_write": "PROVEN",
         "groups": "PROVEN",
         "fence": "UNKNOWN",

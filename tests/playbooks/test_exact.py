@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from accounts import Account, Place, TenureSpan, account, ends, positions, read_log, resent
+from accounts import Account, Place, TenureSpan, account, committed_offsets, ends, read_log, resent
 from lab.lab import Lab
 from scenario import ROOT, Scenario, totals
 
@@ -108,11 +108,11 @@ def tenures_of(group: str, moves: list[dict[str, Any]], logs: dict[Place, Any]) 
         for topic in ("Payments", "B.Payments")
         for number in range(PARTITIONS)
     }
-    left = [ends(move["barrier"]["positions"])[group] for move in moves]
+    left = [ends(move["barrier"]["committed_offsets"])[group] for move in moves]
     stays = [TenureSpan("P", {key: (0, at) for key, at in left[0].items()})]
     for number, move in enumerate(moves):
         until = left[number + 1] if number + 1 < len(moves) else None
-        starts = positions(move["positions"])[group].items()
+        starts = committed_offsets(move["committed_offsets"])[group].items()
         spans = {key: (at, max(at, last[key]) if until is None else until[key]) for key, at in starts}
         stays.append(TenureSpan(move["to"], spans))
     return stays
@@ -138,14 +138,14 @@ def run(scenario: Scenario, seed: int, trips: int = 1) -> dict[str, Any]:
 def counts(found: dict[str, Any]) -> dict[str, Any]:
     """Whether the run was hard enough to count: lag at the stop, and copies sent twice around a position."""
     out = found["moves"][0]
-    starts = positions(out["positions"])
+    starts = committed_offsets(out["committed_offsets"])
     around = [
         (any(offset < at for offset in again), any(offset >= at for offset in again))
         for (alias, topic, number), again in found["resent"].items()
         if alias == "B"
         for at in (starts[group][topic, number] for group in starts)
     ]
-    behind = [row for row in out["positions"] if row["method"] in ("content", "sync", "tail")]
+    behind = [row for row in out["committed_offsets"] if row["method"] in ("content", "sync", "tail")]
     return {
         "behind": len(behind),
         "resent_before": sum(before for before, _after in around),

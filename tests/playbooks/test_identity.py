@@ -96,7 +96,7 @@ def trip(pair: Scenario) -> None:
     for report in (out, home):
         verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
         assert report["outcome"] == "completed"
-        assert {verdicts[name] for name in ("drained", "positions", "first_write", "groups")} == {"PROVEN"}
+        assert {verdicts[name] for name in ("drained", "committed_offsets", "first_write", "groups")} == {"PROVEN"}
         assert report["rereads"] == 0
 
 
@@ -137,8 +137,8 @@ def test_groups_that_lag_over_several_stays_go_on_with_the_very_next_record(pair
     harmless(pair)
     for report in reports:
         assert report["rereads"] == 0
-        assert {row["quality"] for row in report["positions"]} == {"exact"}
-    methods = {row["method"] for report in reports for row in report["positions"]}
+        assert {row["quality"] for row in report["committed_offsets"]} == {"exact"}
+    methods = {row["method"] for report in reports for row in report["committed_offsets"]}
     assert methods & {"content", "sync", "tail"}, methods
 
 

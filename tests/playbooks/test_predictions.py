@@ -69,7 +69,8 @@ def test_a_disaster_costs_what_readiness_said(pair: Scenario, number: int) -> No
     lost = json.loads((pair.reports / "salvage-list.json").read_text())["records"]
     reported, rereads = said["unreplicated"], said["rereads"]["disaster"]
     print(
-        f"disaster {number}: lost {lost}, said {reported['at_least']} to {reported['at_most']}; re-read {again} of {rereads}"
+        f"disaster {number}: lost {lost}, said {reported['at_least']} to {reported['at_most']};"
+        f" re-read {again} of {rereads}"
     )
     give_back(pair)
     assert pair.move("failback", "P")["outcome"] == "completed"

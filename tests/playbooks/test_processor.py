@@ -70,7 +70,7 @@ def verdicts(report: dict[str, Any]) -> dict[str, str]:
 def test_a_processor_may_write_until_everything_is_drained_and_no_longer(pair: Scenario) -> None:
     report = pair.move("failover_cutoff", "B", kafka_dr_fence="acl")
     assert report["outcome"] == "completed"
-    assert {verdicts(report)[name] for name in ("drained", "positions", "groups", "fence")} == {"PROVEN"}
+    assert {verdicts(report)[name] for name in ("drained", "committed_offsets", "groups", "fence")} == {"PROVEN"}
     assert report["rereads"] == 0
     work(pair)
     found = rest(pair)
@@ -91,7 +91,7 @@ def test_in_a_continuous_move_it_writes_behind_the_point_of_no_return_only(pair:
 
     report = pair.move("failback", "P", kafka_dr_type="continuous")
     assert report["outcome"] == "completed"
-    assert {verdicts(report)[name] for name in ("positions", "groups")} == {"PROVEN"}
+    assert {verdicts(report)[name] for name in ("committed_offsets", "groups")} == {"PROVEN"}
     work(pair)
     assert fees(pair, "P") > before
     found = rest(pair)

@@ -30,7 +30,7 @@ from confluent_kafka.admin import (
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal, dr_readiness
 from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair, of_journal
-from brokers import commit, positions
+from brokers import commit, committed_offsets
 from modules import run_module
 from scenario import Scenario
 from snapshot import at_rest, read_inventory, snapshot
@@ -89,11 +89,11 @@ class Pair:
         for done in self.admin[alias].incremental_alter_configs([resource]).values():
             done.result(15)
 
-    def positions(self, alias: str, group: str) -> dict[tuple[str, int], int]:
-        return positions(self.admin[alias], group)
+    def committed_offsets(self, alias: str, group: str) -> dict[tuple[str, int], int]:
+        return committed_offsets(self.admin[alias], group)
 
-    def commit(self, alias: str, group: str, positions: dict[tuple[str, int], int]) -> None:
-        commit(self.admin[alias], group, positions)
+    def commit(self, alias: str, group: str, committed_offsets: dict[tuple[str, int], int]) -> None:
+        commit(self.admin[alias], group, committed_offsets)
 
     def forget(self, alias: str, group: str) -> None:
         self.admin[alias].delete_consumer_groups([group])[group].result(15)
@@ -244,7 +244,7 @@ def following(pair: Pair) -> Iterator[dict[str, Any]]:
     pair.scenario.ledger("stop", "archive")
     try:
         pair.scenario.wait(lambda: _behind(pair, 100), 60, "records that the group has not read")
-        before = {key: at for key, at in pair.positions("B", "archive").items() if key[0] == "P.Payments"}
+        before = {key: at for key, at in pair.committed_offsets("B", "archive").items() if key[0] == "P.Payments"}
         pair.commit("B", "archive", pair.ends("B", "P.Payments"))
         try:
             yield {}
@@ -255,7 +255,7 @@ def following(pair: Pair) -> Iterator[dict[str, Any]]:
 
 
 def _behind(pair: Pair, records: int) -> bool:
-    at, ends = pair.positions("P", "archive"), pair.ends("P", "Payments")
+    at, ends = pair.committed_offsets("P", "archive"), pair.ends("P", "Payments")
     return all(ends[key] - at.get(key, 0) >= records for key in ends)
 
 
@@ -345,7 +345,7 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
     "a topic that nobody created": (params(topics=["Payments", "Ghost"]), "topics", "NO", "Ghost"),
     "a pair that is not enabled": (params(pair="another"), "journal", "NO", "not enabled"),
     "a move to where they live": (params(to="P"), "journal", "NO", "live on P"),
-    "a group that never read": (never_read, "group_positions", "NO", '"new"'),
+    "a group that never read": (never_read, "group_offsets", "NO", '"new"'),
     "a group that nobody enabled": (params(groups=["settlement", "archive", "new"]), "flow_carries", "NO", '"new"'),
     "a host that does not answer": (params(unreachable=["the host app1 is silent"]), "clients", "NO", "app1"),
     "a run that is not finished": (unfinished, "run", "NO", "cutoff"),
@@ -419,7 +419,7 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
         '"P.Payments"',
     ),
     "a group works on the other side": (works_there, "groups_there", "NO", "settlement"),
-    "a position that would skip": (following, "positions_there", "NO", "archive"),
+    "a position that would skip": (following, "offsets_there", "NO", "archive"),
     "a group that nobody knows": (stranger, "undeclared_groups", "NO", "nightly"),
     "a group that reads something else": (other_topics, "group_topics", "NO", "Other"),
     "a transaction that was left open": (open_transaction, "transactions", "NO", "Payments-0"),
@@ -521,7 +521,7 @@ def test_a_partition_more_is_named(pair: Pair) -> None:
     pair.admin["B"].create_partitions([NewPartitions("Payments", PARTITIONS + 1)])["Payments"].result(15)
     # Groups find a new partition when they next ask for the topic's; until then, or until it has records, all is well.
     found = until(pair.observation, lambda seen: "partitions" not in named(seen))
-    assert set(named(found)) <= {"group_positions"}, named(found)
+    assert set(named(found)) <= {"group_offsets"}, named(found)
 
 
 def test_what_kafka_does_not_carry_is_told_and_stands_in_nobodys_way(pair: Pair) -> None:

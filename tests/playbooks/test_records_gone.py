@@ -91,7 +91,7 @@ def test_accepted_by_name_it_moves_and_the_number_is_that_of_the_ledger(lagging:
         "kafka_dr_drain_groups_timeout": 1,
     }
     report = lagging.move("failover_cutoff", "B", **accepted)
-    (check,) = (check for check in report["checks"] if check["name"] == "positions")
+    (check,) = (check for check in report["checks"] if check["name"] == "committed_offsets")
     assert (report["verdict"], check["verdict"]) == ("REFUTED", "REFUTED"), check
     lost = report["skips"]
     assert lost["at_least"] == lost["at_most"] > 1000

@@ -32,7 +32,7 @@ QUICK = {**CONFIRM, "kafka_dr_rehearsal_seconds": 2}
 def structure(scenario: Scenario) -> dict[str, Any]:
     """Everything but what applications at work move."""
     return {
-        alias: {key: value for key, value in one.items() if key not in ("positions", "journal")}
+        alias: {key: value for key, value in one.items() if key not in ("committed_offsets", "journal")}
         for alias, one in snapshot(scenario.folder, []).items()
     }
 
@@ -102,7 +102,7 @@ def test_a_rehearsal_there_and_back_beside_the_applications(enabled: Scenario) -
     assert set(found.values()) == {"PROVEN"}, rehearsal["checks"]
     for move in rehearsal["moves"]:
         assert {name: verdict for name, verdict in verdicts(move).items() if name != "fence"} == dict.fromkeys(
-            ("drained", "positions", "first_write", "groups", "records"), "PROVEN"
+            ("drained", "committed_offsets", "first_write", "groups", "records"), "PROVEN"
         )
     counts = totals(rehearsal["ledger"])
     assert counts["acknowledged"] > 400
@@ -139,7 +139,7 @@ def test_the_applications_have_noticed_nothing(enabled: Scenario) -> None:
     assert {found[key] for key in ("lost", "processed_twice", "phantom", "out_of_order")} == {0}
 
 
-@pytest.mark.parametrize("at", ["step_load.yml", "phase_positions.yml", "clean.yml"])
+@pytest.mark.parametrize("at", ["step_load.yml", "phase_commit_offsets.yml", "clean.yml"])
 def test_what_an_interrupted_rehearsal_leaves_is_taken_away(enabled: Scenario, at: str) -> None:
     # MirrorMaker 2's own group sync has yet to catch up with applications that stand still.
     before = at_rest(lambda: everything(enabled), step=2)

@@ -47,7 +47,7 @@ def checkpoint(pair: Scenario, to: str, *options: str, **variables: Any) -> dict
 
 def originals(pair: Scenario, alias: str) -> list[tuple[str, str, int, int]]:
     """Positions on the original topic: MirrorMaker 2 writes none there."""
-    seen = snapshot(pair.folder, ["settlement", "fraud"])[alias]["positions"]
+    seen = snapshot(pair.folder, ["settlement", "fraud"])[alias]["committed_offsets"]
     return [(group, *one) for group, rows in seen.items() for one in rows if one[0] == "Payments"]
 
 
@@ -77,8 +77,8 @@ def presynced(pair: Scenario, to: str) -> dict[str, Any]:
     assert done["outcome"] == "done"
     assert done["committed"] == 0  # a second run has nothing left to raise
     assert done["preexisting_higher_offsets"] == done["left_out"] == []
-    assert {row["quality"] for row in done["positions"]} == {"exact"}
-    assert [row for row in done["positions"] if row["existing"] != row["offset"]] == []
+    assert {row["quality"] for row in done["committed_offsets"]} == {"exact"}
+    assert [row for row in done["committed_offsets"] if row["existing"] != row["offset"]] == []
     start_readers(pair)
     return done
 
@@ -87,11 +87,11 @@ def test_while_applications_run_on_p_b_is_ready(pair: Scenario) -> None:
     worked(pair, 3000)
     done = presynced(pair, "B")
     # Four topics: the originals of B are prepared as well as the replicas.
-    assert {row["topic"] for row in done["positions"]} == {"Payments", "P.Payments"}
+    assert {row["topic"] for row in done["committed_offsets"]} == {"Payments", "P.Payments"}
     # A disaster tells by where they lie which of MirrorMaker 2's checkpoints are newer than this.
     there = Kafka(read_inventory(pair.inventory)["kafka_dr_clusters"]["B"]["bootstrap_servers"], {}, 15.0)
     values = (read_latest(there, STATE_TOPIC) or {}).values()
-    noted = {value["group"]: value["checkpoints"] for value in values if value["kind"] == "positions"}
+    noted = {value["group"]: value["checkpoints"] for value in values if value["kind"] == "committed_offsets"}
     end = log_ranges(there, {("P.checkpoints.internal", 0)})["P.checkpoints.internal", 0][1]
     assert sorted(noted) == ["fraud", "settlement"]
     assert all(0 < one <= end for one in noted.values()), (noted, end)
@@ -119,13 +119,15 @@ def test_check_mode_writes_nothing(pair: Scenario) -> None:
 def test_while_applications_run_on_b_p_is_ready_which_mirrormaker_2_never_does(pair: Scenario) -> None:
     worked(pair, 1500)
     done = presynced(pair, "P")
-    mirrored = [row for row in done["positions"] if row["topic"] == "Payments"]
+    mirrored = [row for row in done["committed_offsets"] if row["topic"] == "Payments"]
     assert mirrored
     assert {row["checkpoint"] for row in mirrored} == {None}
     # The way back finds what it would have committed.
     home = pair.move("failback", "P", kafka_dr_drain_groups_timeout=1)
     assert home["outcome"] == "completed"
-    assert [row for row in home["positions"] if row["existing"] is None or row["existing"] > row["offset"]] == []
+    assert [
+        row for row in home["committed_offsets"] if row["existing"] is None or row["existing"] > row["offset"]
+    ] == []
 
 
 def test_a_group_with_members_on_the_other_side_is_named_and_left_alone(pair: Scenario) -> None:

@@ -94,7 +94,13 @@ def test_round_trip_by_cutoff_loses_and_repeats_nothing(enabled: Scenario, numbe
     for report in (out, home):
         assert report["outcome"] == "completed"
         verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
-        assert verdicts["drained"] == verdicts["positions"] == verdicts["first_write"] == verdicts["groups"] == "PROVEN"
+        assert (
+            verdicts["drained"]
+            == verdicts["committed_offsets"]
+            == verdicts["first_write"]
+            == verdicts["groups"]
+            == "PROVEN"
+        )
         # Not asked is not proven: without a fence and without the audit the whole is UNKNOWN.
         assert verdicts["fence"] == report["verdict"] == "UNKNOWN"
         assert report["rereads"] == 0
@@ -224,7 +230,7 @@ def test_a_run_that_is_at_work_is_neither_joined_nor_taken_back(enabled: Scenari
 
 def test_a_killed_run_is_taken_back(enabled: Scenario) -> None:
     enabled.traffic(1000)
-    kill_in_phase(enabled, "positions", "B")
+    kill_in_phase(enabled, "commit_offsets", "B")
     text = enabled.playbook("status")["output"]
     assert "take back: ansible-playbook switchback.kafka_dr.abandon -i INVENTORY -e kafka_dr_confirm=P" in text
     refused = enabled.playbook("abandon", {"kafka_dr_confirm": "B"}, expect=2)
@@ -345,7 +351,7 @@ def test_disable_takes_the_flows_down_and_nothing_else(enabled: Scenario) -> Non
     for alias in ("P", "B"):
         assert after[alias]["connectors"] == {}
         assert after[alias]["topics"] == before[alias]["topics"]
-        assert after[alias]["positions"] == before[alias]["positions"]
+        assert after[alias]["committed_offsets"] == before[alias]["committed_offsets"]
     assert enabled.playbook("disable", {"kafka_dr_confirm": "P"})["changed"] == 0
 
 
@@ -360,8 +366,8 @@ def _plan_of_the_check_run(enabled: Scenario, output: str) -> None:
     assert all(step["how"] for step in plan["clients"])
     changes = {row["connector"]: (row["now"], row["then"]) for row in plan["connectors"]}
     assert changes["P->B.MirrorCheckpointConnector"] == ("RUNNING", "STOPPED")
-    assert {row["group"] for row in plan["positions"]} == {"settlement", "fraud"}
-    assert all(row["offset"] is not None for row in plan["positions"])
+    assert {row["group"] for row in plan["committed_offsets"]} == {"settlement", "fraud"}
+    assert all(row["offset"] is not None for row in plan["committed_offsets"])
     assert f"would stop {producers[0]['client']} (producer) on {producers[0]['host']}" in " ".join(output.split())
     page = (enabled.reports / "check-cutoff-B.html").read_text()
     assert "What would be done" in page

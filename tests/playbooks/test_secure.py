@@ -92,7 +92,7 @@ def test_a_cutoff_moves_the_applications(secured: Scenario, lab: Lab) -> None:
     report = secured.move("failover_cutoff", "B", kafka_dr_fence="acl")
     assert report["outcome"] == "completed"
     checks = {check["name"]: check["verdict"] for check in report["checks"]}
-    assert {checks[name] for name in ("drained", "positions", "first_write", "groups", "fence")} == {"PROVEN"}
+    assert {checks[name] for name in ("drained", "committed_offsets", "first_write", "groups", "fence")} == {"PROVEN"}
     assert refusal(lab, "P") == KafkaError.TOPIC_AUTHORIZATION_FAILED
     secured.traffic(1000)
 

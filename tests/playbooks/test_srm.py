@@ -265,14 +265,14 @@ def test_there_and_back_with_a_group_that_lags(pair: Scenario) -> None:
     pair.wait(lambda: pair.count("acknowledged") - pair.slowest_reader() < 1500, 240, "it catches up")
     for report in reports:
         verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
-        assert {verdicts[name] for name in ("drained", "positions", "first_write", "groups")} == {"PROVEN"}
+        assert {verdicts[name] for name in ("drained", "committed_offsets", "first_write", "groups")} == {"PROVEN"}
         assert report["rereads"] == 0
-        assert report["found_positions"]["higher"] == 0
+        assert report["found_offsets"]["higher"] == 0
     harmless(counted(pair), sum(report["rereads"] for report in reports))
-    assert reports[1]["found_positions"]["equal"] + reports[1]["found_positions"]["lower"] > 0
+    assert reports[1]["found_offsets"]["equal"] + reports[1]["found_offsets"]["lower"] > 0
     # The flow's own offset-syncs were found, which lie on its source here.
-    assert any(row["anchor"] for report in reports for row in report["positions"])
-    assert any(row["checkpoint"] is not None for report in reports for row in report["positions"])
+    assert any(row["anchor"] for report in reports for row in report["committed_offsets"])
+    assert any(row["checkpoint"] is not None for report in reports for row in report["committed_offsets"])
 
 
 def test_positions_are_kept_ready_on_the_other_side(pair: Scenario) -> None:
@@ -280,7 +280,7 @@ def test_positions_are_kept_ready_on_the_other_side(pair: Scenario) -> None:
     pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
     report = json.loads((pair.reports / "checkpoint-B.json").read_text())
     assert report["outcome"] == "done"
-    assert {row["quality"] for row in report["positions"]} == {"exact"}
+    assert {row["quality"] for row in report["committed_offsets"]} == {"exact"}
 
 
 def test_continuous_there_and_back(pair: Scenario) -> None:
@@ -296,7 +296,7 @@ def test_continuous_there_and_back(pair: Scenario) -> None:
 def test_a_run_that_was_killed_at_the_barrier_goes_on(pair: Scenario) -> None:
     """The site stands still then; the second run starts it again, without group sync."""
     pair.traffic(500)
-    kill_in_phase(pair, "positions", "B")
+    kill_in_phase(pair, "commit_offsets", "B")
     assert pair.move("failover_cutoff", "B")["outcome"] == "completed"
     pair.traffic(500)
     assert pair.move("failback", "P")["outcome"] == "completed"
@@ -362,7 +362,7 @@ def test_a_lost_side_is_left_and_comes_back_with_what_it_had_not_sent(pair: Scen
     assert sites(pair)["B"].lines() == before
     report = pair.move("failover_disaster", "B")
     assert (report["outcome"], report["verdict"]) == ("completed", "UNKNOWN")
-    assert {check["name"]: check["verdict"] for check in report["checks"]}["positions"] == "PROVEN"
+    assert {check["name"]: check["verdict"] for check in report["checks"]}["committed_offsets"] == "PROVEN"
     assert {"P->B.enabled=false", "P->B.sync.group.offsets.enabled=false"} <= set(sites(pair)["B"].lines())
     assert pair.move("failover_disaster", "B")["outcome"] == "already_there"
     pair.traffic(500)

@@ -20,7 +20,7 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import data_records
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
-from brokers import admin, commit, positions
+from brokers import admin, commit, committed_offsets
 from disasters import PARTS
 from lab.lab import Lab
 from raw_records import NO_TIMESTAMP, Raw, write
@@ -61,7 +61,7 @@ class Pair:
         self.play("reverse_checkpoint", to)
         report = json.loads((self.scenario.reports / f"checkpoint-{to}.json").read_text())
         assert (report["outcome"], report["left_out"], report["preexisting_higher_offsets"]) == ("done", [], []), report
-        return {(row["group"], row["topic"]): row for row in report["positions"]}
+        return {(row["group"], row["topic"]): row for row in report["committed_offsets"]}
 
     def write(self, alias: str, fingerprint: str) -> None:
         """Thirty records to each original, ten of Untimed's with a timestamp at either end."""
@@ -93,7 +93,7 @@ class Pair:
             commit(client, group, {(topic, 0): offset})
 
     def committed(self, alias: str, group: str, topic: str) -> int:
-        return positions(admin(self.lab, alias), group)[topic, 0]
+        return committed_offsets(admin(self.lab, alias), group)[topic, 0]
 
     def rereads(self, original: str, entered: str, read: dict[str, int]) -> dict[str, int]:
         """Records of the cluster ``original`` that each group reads again on ``entered``; it skips none."""
@@ -116,11 +116,11 @@ def honest(report: dict[str, Any], again: dict[str, int]) -> None:
     """What the report says of re-reads holds, and it calls exact only what is."""
     checks = {check["name"]: check for check in report["checks"]}
     assert report["outcome"] == "completed"
-    assert checks["positions"]["verdict"] == "PROVEN", checks["positions"]
+    assert checks["committed_offsets"]["verdict"] == "PROVEN", checks["committed_offsets"]
     assert report["rereads"] >= sum(again.values()), (report["rereads"], again)
     if any(again.values()):
-        assert "every group starts exactly" not in checks["positions"]["reason"]
-    for row in report["positions"]:
+        assert "every group starts exactly" not in checks["committed_offsets"]["reason"]
+    for row in report["committed_offsets"]:
         assert row["quality"] != "exact" or row["rereads"] == 0, row
 
 
@@ -143,7 +143,7 @@ def test_the_scheduled_job_and_a_cutoff_leave_every_group_where_it_was(pair: Pai
     client = admin(pair.lab, "B")
     synced = {group: (f"P.{topic}", 0) for group, topic in TOPIC_OF.items()}
     pair.scenario.wait(
-        lambda: all(synced[group] in positions(client, group) for group in synced), 90, "groups are synced"
+        lambda: all(synced[group] in committed_offsets(client, group) for group in synced), 90, "groups are synced"
     )
     rows = pair.checkpoint("B")
     assert {group: (rows[group, "P.Untimed"]["offset"], rows[group, "P.Untimed"]["quality"]) for group in READ} == {
@@ -154,7 +154,7 @@ def test_the_scheduled_job_and_a_cutoff_leave_every_group_where_it_was(pair: Pai
     again = pair.rereads("P", "B", {**READ, **EQUAL})
     assert {group: again[group] for group in READ} == dict.fromkeys(READ, 0)
     honest(report, again)
-    assert report["rereads"] == sum(row["rereads"] for row in report["positions"])
+    assert report["rereads"] == sum(row["rereads"] for row in report["committed_offsets"])
 
 
 def test_the_way_back_does_the_same_for_both_topics(pair: Pair) -> None:
@@ -189,5 +189,5 @@ def test_a_disaster_does_the_same(pair: Pair) -> None:
     assert pair.committed("B", "equal", "P.Equal") <= EQUAL["equal"]
     honest(report, {})
     assert report["verdict"] == "UNKNOWN"
-    (row,) = [row for row in report["positions"] if (row["group"], row["topic"]) == ("equal", "P.Equal")]
+    (row,) = [row for row in report["committed_offsets"] if (row["group"], row["topic"]) == ("equal", "P.Equal")]
     assert row["quality"] != "exact" or row["offset"] == EQUAL["equal"], row

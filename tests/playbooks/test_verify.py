@@ -54,10 +54,10 @@ def test_after_a_move_records_and_positions_are_proven_while_producers_write(pai
     assert report["verdict"] == "PROVEN", report["text"]
     assert report["changed"] == 0
     assert report["output"].count("audit ") >= 2, "its progress is shown"
-    positions = [item for found in report["topics"] for item in found["positions"]]
-    assert {item["group"] for item in positions} == {"settlement", "fraud"}
-    assert {item["verdict"] for item in positions} == {"EXACT"}, report["text"]
-    assert len(positions) == 2 * 2 * pair.partitions
+    committed_offsets = [item for found in report["topics"] for item in found["committed_offsets"]]
+    assert {item["group"] for item in committed_offsets} == {"settlement", "fraud"}
+    assert {item["verdict"] for item in committed_offsets} == {"EXACT"}, report["text"]
+    assert len(committed_offsets) == 2 * 2 * pair.partitions
     assert {found["name"]: found["mode"] for found in report["topics"]} == {
         "P:Payments": "complete",
         "B:Payments": "online",

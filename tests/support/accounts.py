@@ -87,7 +87,7 @@ def resent(log: Log) -> list[int]:
     return again
 
 
-def positions(rows: Any) -> dict[str, dict[tuple[str, int], int]]:
+def committed_offsets(rows: Any) -> dict[str, dict[tuple[str, int], int]]:
     """Start positions by group, from the details of a report."""
     found: dict[str, dict[tuple[str, int], int]] = {}
     for row in rows:

@@ -19,16 +19,16 @@ def admin(lab: Lab, alias: str) -> AdminClient:
     return AdminClient({**lab.client(), "bootstrap.servers": servers, "log_level": 0})
 
 
-def commit(client: AdminClient, group: str, positions: Mapping[tuple[str, int], int]) -> None:
+def commit(client: AdminClient, group: str, committed_offsets: Mapping[tuple[str, int], int]) -> None:
     """Fails with what Kafka says of any partition; the request as a whole succeeds all the same."""
-    items = [TopicPartition(*key, offset) for key, offset in positions.items()]
+    items = [TopicPartition(*key, offset) for key, offset in committed_offsets.items()]
     done = client.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, items)])[group].result(15)
     for one in done.topic_partitions:
         if one.error:
             raise KafkaException(one.error)
 
 
-def positions(client: AdminClient, group: str) -> dict[tuple[str, int], int]:
+def committed_offsets(client: AdminClient, group: str) -> dict[tuple[str, int], int]:
     """All that the group has committed."""
     done = client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(15)
     return {(one.topic, one.partition): one.offset for one in done.topic_partitions}

@@ -37,7 +37,7 @@ class State:
     replicated: bool
     back: bool
     lost: str = ""
-    positions: str = ""
+    committed_offsets: str = ""
     flow: bool = True
 
 
@@ -81,7 +81,7 @@ def steps(name: str) -> list[tuple[str, State, State]]:
     found = [("before", state, state)]
     for phase, change in rows.items():
         if phase != "before":
-            after = replace(state, **{"positions": "", **change})
+            after = replace(state, **{"committed_offsets": "", **change})
             found.append((phase, state, after))
             state = after
     return found
@@ -135,11 +135,11 @@ def phases(name: str) -> str:
             if reads:
                 drawing.box(x + 25, TOP + begin * HALF, 4, (end - begin) * HALF, "read")
         for place, (_phase, _before, after) in enumerate(rows):
-            if after.positions == topic.side:
+            if after.committed_offsets == topic.side:
                 drawing.diamond(x + 13, TOP + place * ROW + HALF)
     seldom = {
         "lost": any(state.lost for state in halves),
-        "positions": any(state.positions for state in halves),
+        "committed_offsets": any(state.committed_offsets for state in halves),
         "no-return": any(phase in NO_RETURN for phase, _before, _after in rows),
     }
     bottom = legend(drawing, TOP + len(rows) * ROW + 8, {entry for entry, there in seldom.items() if not there})
@@ -163,7 +163,7 @@ def legend(drawing: Drawing, y: float, absent: set[str]) -> float:
         "lost": "nobody can ask it",
         "": "stands still, or stopped",
         "read": "consumers read it",
-        "positions": "positions are committed",
+        "committed_offsets": "positions are committed",
         "no-return": "point of no return",
     }
     entries = [entry for entry in words if entry not in absent]
@@ -171,7 +171,7 @@ def legend(drawing: Drawing, y: float, absent: set[str]) -> float:
         x, top = (4 if place % 2 == 0 else 184), y + place // 2 * 20
         if entry == "read":
             drawing.box(x + 7, top, 4, 14, "read")
-        elif entry == "positions":
+        elif entry == "committed_offsets":
             drawing.diamond(x + 9, top + 7)
         elif entry == "no-return":
             drawing.line([(x, top + 7), (x + 18, top + 7)], "no-return")

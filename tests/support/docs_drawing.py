@@ -49,7 +49,7 @@ class Drawing:
             )
 
     def diamond(self, x: float, y: float) -> None:
-        self.parts.append(f'<path d="M{x:g} {y - 6:g}l6 6l-6 6l-6 -6z" class="positions"/>')
+        self.parts.append(f'<path d="M{x:g} {y - 6:g}l6 6l-6 6l-6 -6z" class="committed_offsets"/>')
 
     def svg(self, height: float, title: str) -> str:
         """One line for each element and no blank one: Markdown leaves such a block alone."""

@@ -39,7 +39,7 @@ MESSAGES: dict[str, tuple[tuple[str, str], ...]] = {
         ("new", "read log ends and records"),
         ("journal", "phase: N, S, E, C and all offsets"),
     ),
-    "positions": (("new", "commit the translated offsets, read them back"),),
+    "commit_offsets": (("new", "commit the translated offsets, read them back"),),
     "start": (("journal", "pnr: point of no return"), ("apps", "start producers, then consumers, on new")),
     "arrival": (("new", "read back the first record at or after C"),),
     "flows": (("engine", "start and stop the checkpoint connectors"),),

@@ -42,7 +42,7 @@ def journal_state(
     events = [
         Event(1, 0, "", "enabled", now, {"active": enter, **known}),
         Event(2, 0, run, "started", now, begun),
-        Event(2, 1, run, "phase", now, {"phase": "barrier", "facts": {"positions": trusted_offsets or {}}}),
+        Event(2, 1, run, "phase", now, {"phase": "barrier", "facts": {"committed_offsets": trusted_offsets or {}}}),
         Event(2, 2, run, "pnr", now, {}),
         Event(2, 3, run, "ended", now, {"result": "completed"}),
     ]

@@ -61,13 +61,13 @@ def _one(lab: Lab, alias: str, groups: list[str]) -> dict[str, Any]:
     return {
         "topics": {name: len(listed[name].partitions) for name in names},
         "settings": settings,
-        "positions": {group: _positions(admin, group) for group in groups},
+        "committed_offsets": {group: _committed_offsets(admin, group) for group in groups},
         "journal": end(client, JOURNAL) if JOURNAL in names else None,
         "connectors": None if "cm_url" in cluster else _connectors(worker(lab, alias)),
     }
 
 
-def _positions(admin: AdminClient, group: str) -> list[tuple[str, int, int]]:
+def _committed_offsets(admin: AdminClient, group: str) -> list[tuple[str, int, int]]:
     answer = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result()
     return sorted((one.topic, one.partition, one.offset) for one in answer.topic_partitions)
 

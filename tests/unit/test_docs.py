@@ -172,7 +172,7 @@ def test_every_error_code_has_a_row_in_troubleshooting() -> None:
         "topic_refused",
         "unknown_partition",
     } <= found
-    assert {"srm_control_timeout", "connect_url_invalid", "position_not_written", "not_authorized"} <= found
+    assert {"srm_control_timeout", "connect_url_invalid", "offset_not_written", "not_authorized"} <= found
     assert [code for code in sorted(found) if f"`{code}`" not in text] == []
 
 

@@ -128,12 +128,12 @@ def test_a_flow_copies_from_its_step_of_enable_on_and_not_behind_disable() -> No
 
 
 def test_positions_are_drawn_on_the_side_where_they_are_committed() -> None:
-    sides = {name: [after.positions for _step, _before, after in steps(name)] for name in STEPS}
+    sides = {name: [after.committed_offsets for _step, _before, after in steps(name)] for name in STEPS}
     assert sides["enable"] == ["", "", "", "P", ""]
     assert sides["reverse_checkpoint"] == ["", "", "B"]
     assert sides["rehearse"] == ["", "", "", "B", "P", "", ""]
     fingerprints = {
-        name: draw(f"phases {name}").count('class="positions"') for name in ("enable", "rehearse", "disable")
+        name: draw(f"phases {name}").count('class="committed_offsets"') for name in ("enable", "rehearse", "disable")
     }
     assert fingerprints == {"enable": 2 + 1, "rehearse": 4 + 1, "disable": 0}  # one in the legend
 

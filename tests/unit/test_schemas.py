@@ -38,7 +38,7 @@ CHECKPOINT: dict[str, Any] = {
     "reason": "",
     "committed": 3,
     "rereads": None,
-    "positions": [],
+    "committed_offsets": [],
 }
 
 

@@ -60,9 +60,11 @@ def check_existing(
         if others:
             raise DrError(
                 "flow_runs_twice",
-                f'The connector "{others[0]}" already runs the {desired.part} part of {desired.name.split(".Mirror")[0]}: '
+                f'The connector "{others[0]}" already runs the {desired.part} part of'
+                f" {desired.name.split('.Mirror')[0]}: "
                 "with two of them every record is replicated twice.",
-                f"{desired.name} was not started. Do not just stop or delete the other one: {desired.name} would replicate"
+                f"{desired.name} was not started. Do not just stop or delete the other one:"
+                f" {desired.name} would replicate"
                 " everything again. Name it in kafka_dr_adopt and run enable, which takes over its offsets"
                 " (docs/procedures/enable.md).",
             )

@@ -18,7 +18,7 @@ from . import groups as kafka_groups
 from .client import Kafka
 from .topics import describe, known_ranges
 
-__all__ = ["commit_positions"]
+__all__ = ["commit_offsets"]
 
 Partition = tuple[str, int]
 
@@ -27,7 +27,7 @@ Partition = tuple[str, int]
 _TRIES = 3
 
 
-def commit_positions(
+def commit_offsets(
     kafka: Kafka,
     wanted: Mapping[str, Mapping[Partition, int]],
     lower: str = "fail",
@@ -51,7 +51,7 @@ def commit_positions(
     return Result(
         outcomes=outcomes_of(plans),
         extra={
-            "positions": [row.as_dict() for plan in plans for row in plan.rows],
+            "committed_offsets": [row.as_dict() for plan in plans for row in plan.rows],
             "moved": moved,
             "lowered": sum(plan.lowered for plan in plans) if lower == "lower" and not refused else 0,
         },
@@ -62,13 +62,18 @@ def commit_positions(
 
 def _observe(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, Seen]:
     """Groups, positions, topics and log ranges: one batch of each."""
-    topics = describe(kafka, sorted({topic for positions in wanted.values() for topic, number in positions}))
+    topics = describe(
+        kafka, sorted({topic for committed_offsets in wanted.values() for topic, number in committed_offsets})
+    )
     counts = {name: None if state is None else state.partitions for name, state in topics.items()}
     existing = {
-        (topic, number) for positions in wanted.values() for topic, number in positions if number < (counts[topic] or 0)
+        (topic, number)
+        for committed_offsets in wanted.values()
+        for topic, number in committed_offsets
+        if number < (counts[topic] or 0)
     }
     ranges = known_ranges(kafka, existing)
-    before = kafka_groups.positions(kafka, list(wanted))
+    before = kafka_groups.committed_offsets(kafka, list(wanted))
     # Last, so that nothing slow lies between seeing that a group has no members and writing.
     states = kafka_groups.describe(kafka, list(wanted))
     return {group: Seen(states[group], before[group], ranges, counts) for group in wanted}
@@ -81,7 +86,7 @@ def _write(kafka: Kafka, plans: list[GroupPlan]) -> None:
         return
     errors = kafka_groups.commit(kafka, writing)
     try:
-        after = kafka_groups.positions(kafka, list(writing))
+        after = kafka_groups.committed_offsets(kafka, list(writing))
         states = kafka_groups.describe(kafka, list(writing))
     except DrError as error:
         # Written is written: an answer that does not come must not make it look as if nothing had happened.
@@ -104,7 +109,7 @@ def _hold(kafka: Kafka, plans: list[GroupPlan], seconds: float) -> int:
         count += sum(len(one) for one in waited.state.values())
         kafka_groups.commit(kafka, waited.state)
     raise DrError(
-        "positions_moved",
+        "offsets_moved",
         f"Somebody else moves positions of the groups {', '.join(sorted(waited.state))}: set {_TRIES} times.",
         "See who commits for these groups (a connector, a job, a consumer), end it, and start again.",
         kafka.bootstrap_servers,
@@ -112,9 +117,9 @@ def _hold(kafka: Kafka, plans: list[GroupPlan], seconds: float) -> int:
 
 
 def _moved(kafka: Kafka, held: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, int]]:
-    now = kafka_groups.positions(kafka, list(held))
+    now = kafka_groups.committed_offsets(kafka, list(held))
     found = {
-        group: {key: offset for key, offset in positions.items() if now[group].get(key) != offset}
-        for group, positions in held.items()
+        group: {key: offset for key, offset in committed_offsets.items() if now[group].get(key) != offset}
+        for group, committed_offsets in held.items()
     }
-    return {group: positions for group, positions in found.items() if positions}
+    return {group: committed_offsets for group, committed_offsets in found.items() if committed_offsets}

@@ -21,7 +21,7 @@ from .client import Kafka
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
     from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 
-__all__ = ["commit", "delete", "describe", "known_positions", "may_have_members", "names", "positions"]
+__all__ = ["commit", "committed_offsets", "delete", "describe", "known_committed_offsets", "may_have_members", "names"]
 
 Partition = tuple[str, int]
 
@@ -77,18 +77,18 @@ def _member(member: Any) -> Member:
     return Member(member.member_id, member.client_id, member.host, member.group_instance_id or None, partitions)
 
 
-def positions(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[Partition, int]]:
+def committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[Partition, int]]:
     """The committed positions of each group; a partition without a commit is left out.
 
     Positions that a pending transaction is about to replace are not taken: that it ends is watched for, bounded.
     """
     waited = wait_until(
-        lambda: known_positions(kafka, groups), lambda found: not _unknown(found), Bounds(kafka.timeout, 0.2)
+        lambda: known_committed_offsets(kafka, groups), lambda found: not _unknown(found), Bounds(kafka.timeout, 0.2)
     )
     unknown = _unknown(waited.state)
     if unknown:
         raise DrError(
-            "positions_unknown",
+            "offsets_unknown",
             f"The positions on {len(unknown)} partitions could not be read: {', '.join(unknown[:5])}.",
             "A transaction of the group may be open: end it, or wait for its time-out.",
             kafka.bootstrap_servers,
@@ -108,7 +108,7 @@ def _unknown(found: Mapping[str, Mapping[Partition, int | None]]) -> list[str]:
     ]
 
 
-def known_positions(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[Partition, int | None]]:
+def known_committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[Partition, int | None]]:
     """As :func:`positions`, in one look, with None where a position could not be read."""
     # One group a call, but all calls are under way before the first answer is awaited.
     for group in groups:

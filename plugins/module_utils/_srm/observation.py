@@ -72,9 +72,9 @@ def _list_row(control: SrmControl, where: FlowList, result: Result, failed: list
 
 def _offsets_row(control: SrmControl, flow: tuple[str, str], group: str, failed: list[DrError]) -> dict[str, Any]:
     source, target = flow
-    row: dict[str, Any] = {"source": source, "target": target, "group": group, "positions": None, "error": None}
+    row: dict[str, Any] = {"source": source, "target": target, "group": group, "committed_offsets": None, "error": None}
     try:
-        return {**row, "positions": export_offsets(control, source, target, group)}
+        return {**row, "committed_offsets": export_offsets(control, source, target, group)}
     except DrError as error:
         _raise_if_it_ends_all(error)
         failed.append(error)

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from kafka_dr_audit.alignment import Same
 from kafka_dr_audit.chunks import mixed
+from kafka_dr_audit.committed_offsets import Judged, Map, SecondCopy, judge
 from kafka_dr_audit.differences import Edge, Records, Region, Rules, classify
-from kafka_dr_audit.positions import Judged, Map, SecondCopy, judge
 
 Record = tuple[object, object, object, int]  # key, value, headers, milliseconds
 

@@ -37,7 +37,7 @@ GOOD: dict[str, Any] = {
             "target": {"cluster": "B", "topic": "P.Payments", "live": False},
             "mode": "complete",
             "partitions": [{"partition": 0, "source": {"start": 0, "end": 5}, "target": dict(EVERY), "replicated": 5}],
-            "positions": [{"group": "g", "partition": 0, "truth": "source", "source": 5, "target": None}],
+            "committed_offsets": [{"group": "g", "partition": 0, "truth": "source", "source": 5, "target": None}],
         }
     ],
 }
@@ -55,7 +55,7 @@ def test_a_good_plan_is_read_with_its_defaults() -> None:
     assert (topic.isolation, topic.guarantee, topic.accept) == ("read_committed", "at_least_once", ())
     assert topic.partitions[0].source == plan.PlannedRange(0, 5)
     assert topic.partitions[0].target == plan.PlannedRange(None, None)
-    assert topic.positions[0].target is None
+    assert topic.committed_offsets[0].target is None
 
 
 WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
@@ -101,7 +101,7 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
     ),
     "accepts an object": (lambda d: d["topics"][0].update(accept=[{}]), "plan_invalid", "the kinds are"),
     "position elsewhere": (
-        lambda d: d["topics"][0]["positions"][0].update(partition=1),
+        lambda d: d["topics"][0]["committed_offsets"][0].update(partition=1),
         "plan_invalid",
         "no partition 1",
     ),
@@ -171,11 +171,11 @@ STATE: dict[str, Any] = {
     "topic_ids": {"P": {"Payments": "a+b/cc"}, "B": {"P.Payments": "dd"}},
     "left": {
         "P": {
-            "positions": {"g": {"Payments": {"0": 10}, "B.Payments": {"0": 4}}},
+            "committed_offsets": {"g": {"Payments": {"0": 10}, "B.Payments": {"0": 4}}},
             "entered": [
                 {
                     "group": "g",
-                    "positions": [
+                    "committed_offsets": [
                         {"topic": "P.Payments", "partition": 0, "offset": 9},
                         {"topic": "Payments", "partition": 0, "offset": 3},
                     ],
@@ -203,37 +203,37 @@ def test_after_a_failover_both_directions_and_all_positions_are_planned() -> Non
     forward, back = sorted(written().topics, key=lambda topic: topic.name, reverse=True)
     assert (forward.name, forward.mode, forward.target.topic) == ("P:Payments", "complete", "P.Payments")
     assert (back.name, back.mode, back.target.topic) == ("B:Payments", "online", "B.Payments")
-    assert forward.positions == (plan.CommittedOffsets("g", 0, "source", 10, 9),)
-    assert back.positions == (plan.CommittedOffsets("g", 0, "target", 3, 4),)
+    assert forward.committed_offsets == (plan.CommittedOffsets("g", 0, "source", 10, 9),)
+    assert back.committed_offsets == (plan.CommittedOffsets("g", 0, "target", 3, 4),)
     assert forward.source.topic_id == "a-b_cc"
     assert forward.accept == ("FOREIGN",)
     assert written().run == "r7"
 
 
 def test_where_a_group_stood_when_it_last_left_the_side_it_enters_is_its_own() -> None:
-    left = {**STATE["left"], "B": {"positions": {"g": {"Payments": {"0": 2}}}}}
+    left = {**STATE["left"], "B": {"committed_offsets": {"g": {"Payments": {"0": 2}}}}}
     forward, back = sorted(written(state={**STATE, "left": left}).topics, key=lambda topic: topic.name, reverse=True)
-    assert forward.positions == (plan.CommittedOffsets("g", 0, "source", 10, 9),)
-    assert back.positions == (plan.CommittedOffsets("g", 0, "target", 3, 4, own=2),)
+    assert forward.committed_offsets == (plan.CommittedOffsets("g", 0, "source", 10, 9),)
+    assert back.committed_offsets == (plan.CommittedOffsets("g", 0, "target", 3, 4, own=2),)
 
 
 def test_before_any_move_there_are_no_positions() -> None:
     found = written(state={**STATE, "active": "P", "left": {}, "run": None})
-    assert [topic.positions for topic in found.topics] == [(), ()]
+    assert [topic.committed_offsets for topic in found.topics] == [(), ()]
     assert {topic.name: topic.mode for topic in found.topics} == {"P:Payments": "online", "B:Payments": "complete"}
 
 
 def test_an_identity_pair_is_compared_both_as_it_is_and_as_it_was_left() -> None:
     """What the move itself lost lies behind what the flow back copies: only the ends of the move show it."""
-    left = {"P": {"positions": {"g": {"Payments": {"0": 10}}}, "entered": STATE["left"]["P"]["entered"]}}
+    left = {"P": {"committed_offsets": {"g": {"Payments": {"0": 10}}}, "entered": STATE["left"]["P"]["entered"]}}
     left["P"] |= {"ends": {"Payments": {"0": 12}}, "cut": {"Payments": {"0": 11}}}
     now, then = written({**PAIR, "policy": "identity"}, {**STATE, "left": left}).topics
     assert (now.source.cluster, now.target.cluster, now.target.topic, now.mode) == ("B", "P", "Payments", "online")
-    assert now.positions == ()
+    assert now.committed_offsets == ()
     assert (then.source.cluster, then.target.cluster, then.mode) == ("P", "B", "complete")
     assert (then.source.live, then.target.live) == (True, True)
     assert (then.partitions[0].source.end, then.partitions[0].target.end) == (12, 11)
-    assert then.positions == (plan.CommittedOffsets("g", 0, "source", 10, 3),)
+    assert then.committed_offsets == (plan.CommittedOffsets("g", 0, "source", 10, 3),)
 
 
 def test_an_identity_pair_that_never_moved_has_one_direction() -> None:

@@ -43,7 +43,7 @@ class World:
     left: list[int]
     right: list[int]
     start: int = 0
-    positions: list[CommittedOffsets] = field(default_factory=list)
+    committed_offsets: list[CommittedOffsets] = field(default_factory=list)
     budget: int = 400_000
     untimed: set[int] = field(default_factory=set)  # records of the source that have no timestamp
     retimed: set[int] = field(default_factory=set)  # records whose copies have a wrong one
@@ -119,7 +119,7 @@ def audited(world: World) -> dict[str, object]:
         True,
         (),
         (part,),
-        tuple(world.positions),
+        tuple(world.committed_offsets),
     )
     spans = {
         ("source", 0): ReadRange(0, len(world.left), len(world.left), 0),
@@ -127,7 +127,8 @@ def audited(world: World) -> dict[str, object]:
     }
     scope = Scope(topic, TopicDescription("a", 1, SETTINGS), TopicDescription("b", 1, SETTINGS), spans=spans)
     watched = {
-        name: set().union(*(position.watched(name) for position in world.positions)) for name in ("source", "target")
+        name: set().union(*(committed_offset.watched(name) for committed_offset in world.committed_offsets))
+        for name in ("source", "target")
     }
     if world.start:
         # Ranks count from the compared range; the log start only says how much was deleted before it.
@@ -179,14 +180,14 @@ def healthy(draw: st.DrawFn, most: int = 300) -> World:
         back = draw(st.integers(0, at))
         cursor.append((at, back))
     out: list[int] = []
-    position = 0
+    committed_offset = 0
     for at, back in sorted(cursor):
-        if at < position:
+        if at < committed_offset:
             continue
-        out += right[position:at]
+        out += right[committed_offset:at]
         # Together no more than crashes explain; beyond that is a test of its own.
-        position = max(min(back, at), at - (SMALL - (len(out) - at)))
-    out += right[position:]
+        committed_offset = max(min(back, at), at - (SMALL - (len(out) - at)))
+    out += right[committed_offset:]
     start = draw(st.sampled_from([0, 0, draw(st.integers(0, count))]))
     return World(list(range(start, count)), out, start)
 
@@ -221,7 +222,7 @@ def test_records_without_a_timestamp_are_named_for_what_they_are(
     world.untimed = untimed
     if not world.start:
         stands, goes_on = (data.draw(st.integers(0, len(log))) for log in (world.left, world.right))
-        world.positions = [CommittedOffsets("g", 0, "source", stands, goes_on, None)]
+        world.committed_offsets = [CommittedOffsets("g", 0, "source", stands, goes_on, None)]
     found = audited(world)
     assert set(kinds(found)) <= {"DUPLICATE", "EXPIRED", "RETIMED", "FOREIGN"}, world
     assert kinds(found).get("RETIMED", 0) == len(untimed & set(world.left))
@@ -230,7 +231,7 @@ def test_records_without_a_timestamp_are_named_for_what_they_are(
         return
     assert "FOREIGN" not in kinds(found), world
     assert {item["verdict"] for item in found["classes"]} <= {"PROVEN"}
-    for judged in found["positions"]:
+    for judged in found["committed_offsets"]:
         skipped = set(world.left[stands:]) - set(world.right[goes_on:])
         assert (
             (judged["verdict"], judged["records"]) == ("SKIP", len(skipped)) if skipped else judged["verdict"] != "SKIP"
@@ -278,9 +279,9 @@ def test_a_position_skips_exactly_if_counting_says_so(world: World, data: st.Dat
     stands = data.draw(st.integers(0, len(world.left)))
     goes_on = data.draw(st.integers(0, len(world.right)))
     own = data.draw(st.one_of(st.just(0), st.integers(0, len(world.right))))
-    world.positions = [CommittedOffsets("g", 0, "source", stands, goes_on, own)]
+    world.committed_offsets = [CommittedOffsets("g", 0, "source", stands, goes_on, own)]
     found = audited(world)
-    (judged,) = found["positions"]
+    (judged,) = found["committed_offsets"]
     skipped = set(world.left[stands:]) - set(world.right[goes_on:]) - set(world.right[:own])
     assert (judged["verdict"] == "SKIP") == bool(skipped), (world, judged)
     if skipped:
@@ -306,8 +307,8 @@ def test_backwards_a_position_skips_exactly_if_counting_says_so(world: World, da
     stands = data.draw(st.integers(0, len(world.right)))
     goes_on = data.draw(st.integers(0, len(world.left)))
     own = data.draw(st.one_of(st.just(0), st.integers(0, len(world.left))))
-    world.positions = [CommittedOffsets("g", 0, "target", goes_on, stands, own)]
-    (judged,) = audited(world)["positions"]
+    world.committed_offsets = [CommittedOffsets("g", 0, "target", goes_on, stands, own)]
+    (judged,) = audited(world)["committed_offsets"]
     ahead = min(world.right[stands:], default=max(world.right[:stands], default=-1) + 1)
     skipped = set(range(max(ahead, own), goes_on))
     assert (judged["verdict"] == "SKIP") == bool(skipped), (world, judged)

@@ -52,8 +52,8 @@ def test_it_never_skips_whatever_was_sent_again() -> None:
             replica.append(at)
             at += 1
         commit = rng.randrange(len(replica) + 1)
-        position = store.upstream("T", 0, commit)
-        assert position is None or set(range(position)) <= set(replica[:commit])
+        committed_offset = store.upstream("T", 0, commit)
+        assert committed_offset is None or set(range(committed_offset)) <= set(replica[:commit])
 
 
 def checkpoint(upstream: int, downstream: int, group: str = "G") -> Checkpoint:

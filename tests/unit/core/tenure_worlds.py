@@ -19,8 +19,8 @@ from typing import Any
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.fingerprints import fingerprints
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.positions import Position
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import Bounds
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.target_offsets import TargetOffset
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure, tenures
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import Copy, Window
 from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import APPENDED, CREATED, Seen
@@ -239,7 +239,7 @@ class Tally:
     skipped_by: Counter[str] = field(default_factory=Counter)
     checked: Counter[str] = field(default_factory=Counter)
 
-    def note(self, made: TenureWorld, name: str, commit: int, found: Position) -> None:
+    def note(self, made: TenureWorld, name: str, commit: int, found: TargetOffset) -> None:
         """One position on the idle side of a group that stands at ``commit`` on the active one."""
         text = f"seed {made.seed}: {name}, {made.active}:{commit} -> {found} in {sorted(made.kinds)}"
         tail = made.in_tail(commit)
@@ -273,7 +273,7 @@ class Tally:
                 self.unbounded.append(f"{text}, reads {again} again")
 
 
-def positions(made: TenureWorld, all_tenures: Sequence[Tenure], draw: random.Random, count: int) -> list[int]:
+def committed_offsets(made: TenureWorld, all_tenures: Sequence[Tenure], draw: random.Random, count: int) -> list[int]:
     """Positions on the active side, as often in an old tenure as in the present one."""
     chosen = []
     for tenure in draw.choices(all_tenures, k=count):

@@ -27,7 +27,7 @@ def at_rest() -> World:
         for one, other in (("B", "P"), ("P", "B"))
     ]
     run = {"from": "P", "to": "B", "type": "cutoff"}
-    left = {"P": {"ends": {"T": {"0": 40}}, "positions": {}}}
+    left = {"P": {"ends": {"T": {"0": 40}}, "committed_offsets": {}}}
     return {
         "judgement": {"already": True, "problems": [], "text": "They live on B.", "verdict": "PROVEN"},
         "status": {"flows": flows, "missing": [], "out_of_scope": []},

@@ -41,13 +41,13 @@ class World:
     commit: int
     start: int = 0
 
-    def lost(self, position: int) -> list[int]:
+    def lost(self, committed_offset: int) -> list[int]:
         """R30: copied source records that the group has not processed and that nobody can read from ``position`` on."""
-        return sorted({one for one in self.replica if one >= self.commit} - set(self.replica[position:]))
+        return sorted({one for one in self.replica if one >= self.commit} - set(self.replica[committed_offset:]))
 
-    def skipped(self, position: int) -> list[int]:
+    def skipped(self, committed_offset: int) -> list[int]:
         """Copied source records that the group has not processed and will not see from ``position`` on."""
-        seen = set(self.replica[position:])
+        seen = set(self.replica[committed_offset:])
         return sorted(one for one in set(self.replica) if one >= self.commit and one not in seen)
 
 
@@ -69,7 +69,7 @@ def worlds(draw: st.DrawFn) -> World:
     return World(replica, syncs, draw(st.integers(0, max(replica, default=0) + 1)))
 
 
-def position(world: World, guard: bool = True) -> int:
+def committed_offset(world: World, guard: bool = True) -> int:
     """As the module finds it, with MirrorMaker 2's own checkpoint."""
     end = len(world.replica)
     tail = Tail(0, end)
@@ -151,14 +151,14 @@ def test_in_a_compacted_replica_everything_after_what_is_known_may_be_gone() -> 
 
 @given(worlds())
 def test_no_copied_record_is_skipped(world: World) -> None:
-    assert world.skipped(position(world)) == []
+    assert world.skipped(committed_offset(world)) == []
 
 
 def test_without_the_guard_a_restart_shortly_before_skips() -> None:
     # 0 to 9 were copied; after the restart 5 and 6 came again, and then the source was lost.
     world = World([*range(10), 5, 6], [OffsetSync("T", 0, 5, 10)], 6)
-    assert world.skipped(position(world, guard=False)) == [7, 8, 9]
-    assert position(world) == 6
+    assert world.skipped(committed_offset(world, guard=False)) == [7, 8, 9]
+    assert committed_offset(world) == 6
 
 
 def test_what_a_worker_had_noted_is_no_end_of_what_it_had_copied() -> None:

@@ -59,7 +59,7 @@ def test_a_partition_without_a_position_makes_the_whole_unknown() -> None:
     )
 
     assert (observation.lag, observation.read_to_end) == (None, None)
-    assert [position.offset for position in observation.positions] == [10, None]
+    assert [committed_offset.offset for committed_offset in observation.committed_offsets] == [10, None]
 
 
 def test_a_group_without_positions_has_no_lag_and_is_not_at_the_end() -> None:
@@ -84,7 +84,7 @@ def test_a_look_is_returned_as_plain_data() -> None:
         False,
     )
     assert observation["members"][0]["assignments"] == [{"topic": "T", "partition": 0}]
-    assert observation["positions"] == [
+    assert observation["committed_offsets"] == [
         {"topic": "T", "partition": 0, "offset": 4, "start": 0, "end": 10, "lag": 6, "read_to_end": False}
     ]
 

@@ -21,7 +21,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resource
     failure_of,
     outcomes_of,
     plan_group,
-    wanted_positions,
+    wanted_offsets,
 )
 
 T0, T1 = ("T", 0), ("T", 1)
@@ -43,14 +43,14 @@ def codes(plan: GroupPlan) -> list[str]:
         (10, None, "fail", "planned", []),
         (10, 8, "fail", "planned", []),
         (10, 10, "fail", "unchanged", []),
-        (10, 12, "fail", "planned", ["position_lower"]),
+        (10, 12, "fail", "planned", ["offset_lower"]),
         (10, 12, "lower", "planned", []),
         (10, 12, "keep", "kept", []),
         (5, None, "fail", "planned", []),
         (20, None, "fail", "planned", []),
-        (4, None, "fail", "planned", ["position_out_of_range"]),
-        (21, None, "fail", "planned", ["position_out_of_range"]),
-        (21, 21, "fail", "unchanged", ["position_out_of_range"]),
+        (4, None, "fail", "planned", ["offset_out_of_range"]),
+        (21, None, "fail", "planned", ["offset_out_of_range"]),
+        (21, 21, "fail", "unchanged", ["offset_out_of_range"]),
     ],
 )
 def test_plan_group(offset: int, before: int | None, lower: str, status: str, problems: list[str]) -> None:
@@ -133,7 +133,7 @@ def test_a_position_that_is_not_there_afterwards_has_failed(
 
     plan.conclude(errors, after, EMPTY)
 
-    assert (plan.rows[0].status, codes(plan)) == ("failed", ["position_not_written"])
+    assert (plan.rows[0].status, codes(plan)) == ("failed", ["offset_not_written"])
     assert words in plan.problems[0].text
 
 
@@ -147,7 +147,7 @@ def test_upward_only_a_position_that_somebody_raises_meanwhile_stays(lower: str,
     plan.conclude({T0: None}, {T0: after}, EMPTY)
 
     assert (plan.rows[0].status, plan.rows[0].after) == (status, after)
-    assert codes(plan) == ([] if status == "kept" else ["position_not_written"])
+    assert codes(plan) == ([] if status == "kept" else ["offset_not_written"])
     assert len(outcomes_of([plan])) == (status != "kept")
 
 
@@ -170,7 +170,7 @@ def test_positions_that_could_not_be_read_back_are_not_taken_for_untouched() -> 
 
     assert (plan.rows[0].status, plan.rows[0].after) == ("failed", None)
     assert failure is not None
-    assert (failure.code, "Nothing was written" in failure.hint) == ("position_not_proven", False)
+    assert (failure.code, "Nothing was written" in failure.hint) == ("offset_not_proven", False)
 
 
 def test_different_problems_share_one_error() -> None:
@@ -185,21 +185,21 @@ def test_different_problems_share_one_error() -> None:
 @pytest.mark.parametrize(
     ("items", "words"),
     [
-        ([{"positions": []}], "no group name"),
-        ([{"group": "g", "positions": []}, {"group": "g", "positions": []}], "listed twice"),
-        ([{"group": "g", "positions": [{"topic": "T", "partition": 0}]}], "are all needed"),
-        ([{"group": "g", "positions": [{"topic": "T", "partition": 0, "offset": -3}]}], "offset -3"),
+        ([{"committed_offsets": []}], "no group name"),
+        ([{"group": "g", "committed_offsets": []}, {"group": "g", "committed_offsets": []}], "listed twice"),
+        ([{"group": "g", "committed_offsets": [{"topic": "T", "partition": 0}]}], "are all needed"),
+        ([{"group": "g", "committed_offsets": [{"topic": "T", "partition": 0, "offset": -3}]}], "offset -3"),
         (
-            [{"group": "g", "positions": [{"topic": "T", "partition": 0, "offset": 1}] * 2}],
+            [{"group": "g", "committed_offsets": [{"topic": "T", "partition": 0, "offset": 1}] * 2}],
             "partition 0 is listed twice",
         ),
     ],
 )
 def test_mistakes_in_the_list_are_named(items: list[dict[str, Any]], words: str) -> None:
     with pytest.raises(DrError, match=words) as refused:
-        wanted_positions(items)
+        wanted_offsets(items)
 
-    assert refused.value.code == "bad_positions"
+    assert refused.value.code == "bad_offsets"
 
 
 @pytest.mark.parametrize(

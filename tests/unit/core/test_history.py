@@ -94,7 +94,7 @@ def test_what_is_not_known_is_not_zero() -> None:
 
 def test_looks_of_this_pair_come_once_and_in_order() -> None:
     values = [observe("2026-01-02"), observe("2026-01-01"), observe("2026-01-01"), observe("2026-01-03", pair="other")]
-    values.append({"kind": "positions", "pair": "B-P"})
+    values.append({"kind": "committed_offsets", "pair": "B-P"})
     assert [one["at"] for one in kept(values, "B-P", READINESS)] == ["2026-01-01", "2026-01-02"]
 
 

@@ -34,7 +34,7 @@ IDS = {"P": {"T": "id-p"}, "B": {"T": "id-b"}}
 THERE = {"type": "cutoff", "from": "P", "to": "B"}
 BACK = {"type": "cutoff", "from": "B", "to": "P"}
 LOST = {"type": "disaster", "from": "P", "to": "B"}
-CUT = {"cut": {"T": {"0": 7}}, "positions": {"g": {"T": {"0": 5}}}}
+CUT = {"cut": {"T": {"0": 7}}, "committed_offsets": {"g": {"T": {"0": 5}}}}
 
 
 def event(epoch: int, seq: int, kind: str, run: str = "", **data: Any) -> Event:
@@ -152,7 +152,8 @@ def test_the_life_of_a_run() -> None:
     assert (run["id"], run["epoch"], run["type"], run["from"], run["to"]) == ("r2", 2, "cutoff", "P", "B")
     assert (run["started"], run["pnr"], run["ended"], run["result"]) == (2000.0, 2002.0, 2003.0, "completed")
     assert run["phases"] == {"barrier": {"time": 2001.0, **CUT}}
-    keys = "id epoch type from to policy holder resumed started behind phases pnr pnr_turn left_at ended result"
+    keys = "id epoch type from to policy holder resumed started replaces_passed_run "
+    keys += "phases pnr pnr_holder_generation left_at ended result"
     assert list(run) == keys.split()
 
 
@@ -160,7 +161,7 @@ def test_the_barrier_is_kept_by_the_side_that_was_left() -> None:
     """R7 and R22: positions and the cut are needed on the way back, long after the run."""
     state = fold([*LIFE, event(3, 0, "started", "r3", **BACK)])
     assert state.left == {"P": {"time": 2001.0, **CUT}}
-    assert state.as_dict()["left"]["P"]["positions"] == CUT["positions"]
+    assert state.as_dict()["left"]["P"]["committed_offsets"] == CUT["committed_offsets"]
 
 
 def test_a_run_undone_before_the_point_of_no_return_leaves_no_trace_in_what_is_vouched_for() -> None:
@@ -271,7 +272,7 @@ def test_each_flow_knows_whose_offsets_it_took_over() -> None:
 def trip(epoch: int, source: str, target: str, ends: int, cut: int, policy: str | None = "identity") -> list[Event]:
     """Events of a cutover up to the point of no return."""
     run, given = f"r{epoch}", {"policy": policy} if policy else {}
-    facts = {"ends": {"T": {"0": ends}}, "cut": {"T": {"0": cut}}, "positions": {}}
+    facts = {"ends": {"T": {"0": ends}}, "cut": {"T": {"0": cut}}, "committed_offsets": {}}
     return [
         event(epoch, 0, "started", run, type="cutoff", **{"from": source, "to": target}, **given),
         event(epoch, 1, "phase", run, phase="barrier", facts=facts),
@@ -479,13 +480,18 @@ def test_positions_that_were_noted_on_the_surviving_side_still_hold_and_its_cut_
     home = [
         event(3, 0, "started", "r3", **BACK),
         event(
-            3, 1, "phase", "r3", phase="barrier", facts={"cut": {"T": {"0": 9}}, "positions": {"g": {"T": {"0": 8}}}}
+            3,
+            1,
+            "phase",
+            "r3",
+            phase="barrier",
+            facts={"cut": {"T": {"0": 9}}, "committed_offsets": {"g": {"T": {"0": 8}}}},
         ),
         event(3, 2, "pnr", "r3"),
         event(3, 3, "ended", "r3", result="completed"),
     ]
     state = fold([*LIFE, *home, event(4, 0, "replaced", alias="P")])
-    assert state.left == {"B": {"positions": {"g": {"T": {"0": 8}}}}}
+    assert state.left == {"B": {"committed_offsets": {"g": {"T": {"0": 8}}}}}
 
 
 def test_the_cuts_of_an_identity_pair_were_between_other_clusters() -> None:
@@ -589,7 +595,7 @@ def test_what_was_noted_before_a_disaster_behind_the_point_of_no_return_still_ho
     seeded = event(2, 3, "phase", "r2", phase="seeded", facts={"resumed": {}})
     flows = fold([ENABLED, STARTED, BARRIER, PNR, seeded, lost]).run
     assert flows is not None
-    assert sorted(flows.phases) == ["seeded", "barrier"]
+    assert sorted(flows.phases) == ["barrier", "seeded"]
     # Of a run to the other side nothing is taken over.
     back = event(2, 0, "started", "r2", **BACK)
     other = fold([ENABLED, back, BARRIER, event(3, 0, "started", "r3", replaces_passed_run=True, **LOST)])
@@ -599,10 +605,10 @@ def test_what_was_noted_before_a_disaster_behind_the_point_of_no_return_still_ho
 
 def test_positions_on_topics_that_were_created_again_are_forgotten() -> None:
     again = event(3, 0, "enabled", active="B", topic_ids={"P": {"T": "new"}, "B": {"T": "id-b"}})
-    assert fold(LIFE).left["P"]["positions"] == {"g": {"T": {"0": 5}}}
-    assert fold([*LIFE, again]).left["P"]["positions"] == {"g": {}}
+    assert fold(LIFE).left["P"]["committed_offsets"] == {"g": {"T": {"0": 5}}}
+    assert fold([*LIFE, again]).left["P"]["committed_offsets"] == {"g": {}}
     same = event(3, 0, "enabled", active="B", topic_ids=IDS)
-    assert fold([*LIFE, same]).left["P"]["positions"] == {"g": {"T": {"0": 5}}}
+    assert fold([*LIFE, same]).left["P"]["committed_offsets"] == {"g": {"T": {"0": 5}}}
 
 
 def test_copies_that_went_on_without_each_other_are_refused() -> None:

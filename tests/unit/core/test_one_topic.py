@@ -17,9 +17,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors i
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.facts import JournalFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.positions import Position
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import skipped_in
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.target_offsets import TargetOffset
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import ConfigValue, TopicState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import (
     BLOCKED,
@@ -43,7 +43,7 @@ from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds impor
     Range,
     Tally,
     TenureWorld,
-    positions,
+    committed_offsets,
     world,
 )
 
@@ -149,7 +149,7 @@ def tally(fake_clusters: None) -> Tally:
     found = Tally()
     for seed in range(FIRST, FIRST + COUNT):
         made, draw = world(seed), random.Random(seed)
-        commits = {f"g{number}": at for number, at in enumerate(positions(made, made.tenures(), draw, EACH))}
+        commits = {f"g{number}": at for number, at in enumerate(committed_offsets(made, made.tenures(), draw, EACH))}
         seen = evidence(made, commits, "running" not in made.kinds and draw.random() < 0.5)
         journal = JournalFacts(topic_ids=IDS, cuts=made.cut_records)
         try:
@@ -159,8 +159,8 @@ def tally(fake_clusters: None) -> Tally:
             continue
         for row in rows:
             values = (row[name] for name in ("offset", "method", "quality", "rereads", "reason"))
-            position = replace(Position(*values), skips=skipped_in(row))
-            found.note(made, "read", commits[row["group"]], position)
+            committed_offset = replace(TargetOffset(*values), skips=skipped_in(row))
+            found.note(made, "read", commits[row["group"]], committed_offset)
     print(f"worlds with the seeds {FIRST} to {FIRST + COUNT - 1}: {dict(found.checked)}")
     return found
 

@@ -61,13 +61,13 @@ class Page(HTMLParser):
         return found
 
 
-def position(group: str = "g", number: int = 0, **parts: Any) -> Document:
+def committed_offset(group: str = "g", number: int = 0, **parts: Any) -> Document:
     base = {"group": group, "topic": "P.T", "partition": number, "left": 90, "existing": 70, "offset": 80}
     return {**base, "quality": "exact", "rereads": 0, "reason": "read to the end", "hazards": [], **parts}
 
 
 def cutover(**parts: Any) -> Document:
-    names = ["stop_producers", "drain", "stop_consumers", "barrier", "positions", "start", "arrival"]
+    names = ["stop_producers", "drain", "stop_consumers", "barrier", "commit_offsets", "start", "arrival"]
     times = [
         {"phase": name, "began": 1795416710 + 10 * at, "ended": 1795416718 + 10 * at, "result": "ok"}
         for at, name in enumerate(names)
@@ -86,7 +86,7 @@ def cutover(**parts: Any) -> Document:
         "times": times,
         "hooks": [],
         "rereads": 0,
-        "details": [position()],
+        "details": [committed_offset()],
         "survey": None,
         "probes": [],
         "lowered": 0,
@@ -96,7 +96,7 @@ def cutover(**parts: Any) -> Document:
         "unstopped": [],
         "barrier": {
             "cut": {},
-            "entered": [{"group": "g", "positions": [{"topic": "T", "partition": 4, "offset": 55}]}],
+            "entered": [{"group": "g", "committed_offsets": [{"topic": "T", "partition": 4, "offset": 55}]}],
         },
         "arrival": {
             "first_write": {"verdict": "PROVEN", "reason": "read back"},
@@ -114,7 +114,7 @@ def cutover(**parts: Any) -> Document:
 def disaster(**parts: Any) -> Document:
     loss = {"offsets_at_least": 3, "records_at_most": None, "seconds_at_most": 65.0, "heartbeat_age": None}
     survey = {"loss": loss, "loss_lines": ["at least 3 offsets"], "ages": {"g": 12.0}}
-    rows = [{**position(), "method": "checkpoint"}]
+    rows = [{**committed_offset(), "method": "checkpoint"}]
     return cutover(**{"type": "disaster", "survey": survey, "details": rows, **parts})
 
 
@@ -375,9 +375,9 @@ def test_a_failure_is_told_with_its_hint_and_the_next_step(outcome: str, run: st
 
 def test_positions_show_before_existing_and_after_and_the_doubtful_ones_first() -> None:
     rows = [
-        position("a"),
-        position("b", existing=95, quality="safe", rereads=1200, hazards=["compacted"]),
-        position("c", left=None, existing=None, offset=None, quality="none", rereads=None),
+        committed_offset("a"),
+        committed_offset("b", existing=95, quality="safe", rereads=1200, hazards=["compacted"]),
+        committed_offset("c", left=None, existing=None, offset=None, quality="none", rereads=None),
     ]
     found = made(cutover(details=rows, rereads=None))
     assert found.row("a P.T") == "a P.T 0 90 70 80 exact 0 read to the end"
@@ -393,8 +393,8 @@ def test_positions_show_before_existing_and_after_and_the_doubtful_ones_first() 
 
 
 def test_two_hundred_positions_are_shown_and_the_others_counted() -> None:
-    exact = [position("g", number) for number in range(1300)]
-    found = made(cutover(details=[*exact, position("late", quality="safe")]))
+    exact = [committed_offset("g", number) for number in range(1300)]
+    found = made(cutover(details=[*exact, committed_offset("late", quality="safe")]))
     assert len([line for line in found.text.splitlines() if line.startswith("g P.T")]) == 199
     assert found.row("and 1,101 more")
     # One that matters is never among those.
@@ -444,7 +444,9 @@ def test_what_is_not_yes_comes_first_with_what_to_do() -> None:
     found = made(report)
     above = found.text.split("All checks", maxsplit=1)[0]
     places = [above.index(f"{answer} {name}") for answer, name in (("NO", "flow_progress"), ("UNKNOWN", "versions"))]
-    assert [*places, above.index("ACCEPTED undeclared_groups")] == sorted([*places, above.index("ACCEPTED undeclared_groups")])
+    assert [*places, above.index("ACCEPTED undeclared_groups")] == sorted(
+        [*places, above.index("ACCEPTED undeclared_groups")]
+    )
     for row in open_:
         assert f"Found: {row['found']}" in above
         assert f"What to do: {row['remedy']}" in above or not row["remedy"]

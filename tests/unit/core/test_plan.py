@@ -143,7 +143,7 @@ def test_a_disaster_touches_what_runs_beside_the_surviving_side_only() -> None:
 
 def test_what_was_not_observed_is_unknown_and_never_a_number() -> None:
     found = cutover_plan(facts(forecast={}, status={}))
-    assert (found["positions"], found["rereads"], found["loss"], found["predicted"]) == (None, None, None, None)
+    assert (found["committed_offsets"], found["rereads"], found["loss"], found["predicted"]) == (None, None, None, None)
     lines = plan_lines(found, "cutoff")
     assert "committed offsets: unknown" in lines
     assert "records read again: unknown" in lines

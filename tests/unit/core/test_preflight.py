@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.preflight import (
-    first_positions,
+    initial_offsets,
     judge_cutover,
     judge_disaster,
     on_higher,
@@ -219,15 +219,17 @@ def test_an_interrupted_run_that_has_passed_its_point_of_no_return_is_not_taken_
 )
 def test_a_first_position_is_given_only_where_nothing_was_ever_written(row: dict[str, Any], given: bool) -> None:
     """R8."""
-    positions = [{"topic": "T", "partition": 0, "offset": 0}]
-    assert first_positions(status(row), "P") == ([{"group": "g", "positions": positions}] if given else [])
+    committed_offsets = [{"topic": "T", "partition": 0, "offset": 0}]
+    assert initial_offsets(status(row), "P") == (
+        [{"group": "g", "committed_offsets": committed_offsets}] if given else []
+    )
 
 
 # ---- phases
 
 
 PHASES = {
-    "cutoff": ["stop_producers", "drain", "barrier", "positions", "start", "arrival", "flows"],
+    "cutoff": ["stop_producers", "drain", "barrier", "committed_offsets", "start", "arrival", "flows"],
     "continuous": ["stop_consumers", "follow", "start_consumers", "move_producers", "arrival"],
 }
 
@@ -317,7 +319,7 @@ def test_a_healthy_side_is_left_only_if_that_is_said() -> None:
     assert judge_disaster(observe(CLOSED), journal(), "B", anyway=True)["problems"] == []
 
 
-LOST_PHASES = ["stop_consumers", "survey", "positions", "start_consumers", "move_producers", "arrival", "flows"]
+LOST_PHASES = ["stop_consumers", "survey", "committed_offsets", "start_consumers", "move_producers", "arrival", "flows"]
 AGAIN = ["start_consumers", "move_producers", "arrival", "flows"]
 
 
@@ -365,7 +367,9 @@ def test_a_group_that_never_read_is_refused_by_name() -> None:
 
 
 def begun(kind: str, *phases: str, following: list[str] | None = None) -> dict[str, Any]:
-    """A run of the journal that has noted ``phases``; ``preexisting_higher_offsets``: who was ahead of it at the barrier."""
+    """A run of the journal that has noted ``phases``; ``preexisting_higher_offsets``: who was ahead of it at the
+    barrier.
+    """
     facts = {"barrier": {"preexisting_higher_offsets": [] if following is None else following}}
     return {"type": kind, "phases": {phase: facts.get(phase, {}) for phase in phases}}
 

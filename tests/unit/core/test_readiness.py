@@ -401,11 +401,11 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     ),
     "no position": (
         replace(H(), groups=[{**row, "commit": None, "read_to_end": None} for row in H().groups or ()]),
-        "group_positions",
+        "group_offsets",
         "NO",
         '"g" on T-0',
     ),
-    "a group that never read": (replace(H(), names=["g", "new"]), "group_positions", "NO", '"new" on no partition'),
+    "a group that never read": (replace(H(), names=["g", "new"]), "group_offsets", "NO", '"new" on no partition'),
     "other topics": (
         replace(H(), undeclared_topics=[{"group": "g", "alias": "P", "topics": ["Other"]}]),
         "group_topics",
@@ -427,9 +427,9 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "whether it uses others is unseen": (replace(H(), out_of_scope=None), "group_scope", "UNKNOWN", "groups"),
     "stranger": (replace(H(), undeclared_groups={"P": ["nightly"]}), "undeclared_groups", "NO", '"nightly" on P'),
     "works there": (replace(H(), survey={**SURVEY, "active_groups": ["g"]}), "groups_there", "NO", '"g" has members'),
-    "untranslatable": (row(H(), offset=None, reason="no sync"), "positions", "NO", "no sync"),
-    "a cutoff would refuse it": (replace(H(), refused=[EXPIRED]), "positions_movable", "NO", "before the log start 30"),
-    "whether a cutoff would refuse it": (replace(H(), refused=None), "positions_movable", "UNKNOWN", "rows"),
+    "untranslatable": (row(H(), offset=None, reason="no sync"), "committed_offsets", "NO", "no sync"),
+    "a cutoff would refuse it": (replace(H(), refused=[EXPIRED]), "offsets_movable", "NO", "before the log start 30"),
+    "whether a cutoff would refuse it": (replace(H(), refused=None), "offsets_movable", "UNKNOWN", "rows"),
     "expired there": (
         row(H(), reason="the log starts at 30", skips={"at_least": 4, "at_most": 4}),
         "unread_there",
@@ -442,7 +442,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "UNKNOWN",
         "the topic is compacted",
     ),
-    "ahead there": (row(H(), existing=9), "positions_there", "NO", "at 9, processed up to 7"),
+    "ahead there": (row(H(), existing=9), "offsets_there", "NO", "at 9, processed up to 7"),
     "old positions": (replace(H(), survey={**SURVEY, "ages": {"g": 901.0}}), "presynced", "NO", "901 s"),
     "unknown age": (
         replace(H(), survey={**SURVEY, "ages": {"g": None}}),

@@ -40,7 +40,7 @@ NOT_NEEDED = {
     ("flow_lag", "expiring/*"): "one row for each partition that lacks something",
     ("flow_expiry", "expiring/*"): "one row for each partition that lacks something; flow_lag names an unknown age",
     ("unread_there", "rows/*/skips/at_least"): "at most 0 decides",
-    ("positions_there", "rows/*/existing"): "a group without a committed offset there is ahead of nothing",
+    ("offsets_there", "rows/*/existing"): "a group without a committed offset there is ahead of nothing",
     ("*", "*/reason"): "words",
     ("presynced", "survey/ages/g"): "a group that would read nothing again has no age; its rows show it",
 }

@@ -221,7 +221,7 @@ def move(verdict: str = "PROVEN", rereads: int | None = 0) -> dict[str, Any]:
         "rereads": rereads,
         "seconds": 9.0,
         "phases": [],
-        "found_positions": {"equal": 0, "lower": 0, "higher": 0, "rereads": 0, "none": 0},
+        "found_offsets": {"equal": 0, "lower": 0, "higher": 0, "rereads": 0, "none": 0},
         "hooks": [],
         "audit": None,
         "failure": None,

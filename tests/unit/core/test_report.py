@@ -105,15 +105,19 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
         ({"settled": None}, "drained", "UNKNOWN"),
         ({"settled": []}, "drained", "UNKNOWN"),
         ({}, "first_write", "PROVEN"),
-        ({}, "positions", "PROVEN"),
-        ({"rereads": 12}, "positions", "PROVEN"),
-        ({"rereads": None}, "positions", "UNKNOWN"),
-        ({"kept": [{"group": "g", "topic": "T", "partition": 0, "before": 9, "wanted": 5}]}, "positions", "UNKNOWN"),
-        ({"barrier": lost((3, 3))}, "positions", "REFUTED"),
-        ({"barrier": lost((3, 3)), "rereads": None, "kept": []}, "positions", "REFUTED"),
+        ({}, "committed_offsets", "PROVEN"),
+        ({"rereads": 12}, "committed_offsets", "PROVEN"),
+        ({"rereads": None}, "committed_offsets", "UNKNOWN"),
+        (
+            {"kept": [{"group": "g", "topic": "T", "partition": 0, "before": 9, "wanted": 5}]},
+            "committed_offsets",
+            "UNKNOWN",
+        ),
+        ({"barrier": lost((3, 3))}, "committed_offsets", "REFUTED"),
+        ({"barrier": lost((3, 3)), "rereads": None, "kept": []}, "committed_offsets", "REFUTED"),
         # One that may be lost is not known to be: still never PROVEN.
-        ({"barrier": lost((0, 9))}, "positions", "UNKNOWN"),
-        ({"barrier": lost((0, None))}, "positions", "UNKNOWN"),
+        ({"barrier": lost((0, 9))}, "committed_offsets", "UNKNOWN"),
+        ({"barrier": lost((0, None))}, "committed_offsets", "UNKNOWN"),
         # Without a fence nobody can prove that nobody writes: at best nothing was seen.
         ({"late_writes": []}, "fence", "UNKNOWN"),
         ({"late_writes": None}, "fence", "UNKNOWN"),
@@ -134,7 +138,7 @@ def test_each_check_says_what_was_seen(parts: dict[str, Any], name: str, verdict
 def test_records_that_are_never_processed_are_a_number_in_the_report() -> None:
     """R30: accepted loss is loss, by group."""
     report = cutover_report(facts(barrier=lost((3, 3), (0, 9)), rereads=2))
-    (text,) = (check["reason"] for check in report["checks"] if check["name"] == "positions")
+    (text,) = (check["reason"] for check in report["checks"] if check["name"] == "committed_offsets")
     assert text == (
         "never processed, because B no longer held them: archive up to 9 records, g 3 records"
         " (accepted by kafka_dr_accept_skips); at most 2 records are read again"
@@ -151,18 +155,18 @@ def test_positions_are_not_proven_where_the_number_of_skipped_records_is_not_kno
     survey = {"loss": None, "loss_lines": [], "ages": {}}
     found = [{"group": "g", "offset": 9, "quality": "exact", "method": "presynced", "rereads": 0}]
     parts = {"type": kind, "survey": survey, "details": found}
-    assert checks(cutover_report(facts(**parts)))["positions"] == "PROVEN"
-    assert checks(cutover_report(facts(**parts, barrier={"cut": {}})))["positions"] == "UNKNOWN"
+    assert checks(cutover_report(facts(**parts)))["committed_offsets"] == "PROVEN"
+    assert checks(cutover_report(facts(**parts, barrier={"cut": {}})))["committed_offsets"] == "UNKNOWN"
 
 
 def test_a_disaster_does_not_call_positions_proven_where_records_may_be_gone() -> None:
     survey = {"loss": None, "loss_lines": [], "ages": {}}
     found = [{"group": "g", "offset": 9, "quality": "exact", "method": "presynced", "rereads": 0}]
     parts = {"type": "disaster", "survey": survey, "details": found}
-    assert checks(cutover_report(facts(**parts)))["positions"] == "PROVEN"
+    assert checks(cutover_report(facts(**parts)))["committed_offsets"] == "PROVEN"
     report = cutover_report(facts(**parts, barrier=lost((0, 9))))
-    (text,) = (check["reason"] for check in report["checks"] if check["name"] == "positions")
-    assert checks(report)["positions"] == "UNKNOWN"
+    (text,) = (check["reason"] for check in report["checks"] if check["name"] == "committed_offsets")
+    assert checks(report)["committed_offsets"] == "UNKNOWN"
     assert text == "never processed, because B no longer held them: g up to 9 records"
 
 
@@ -353,7 +357,7 @@ def test_positions_that_were_there_already_are_compared_with_the_translated_ones
     """What SRM's reverse checkpointing, or MirrorMaker 2's sync, had left."""
     pairs = [(30, 12), (5, 5), (5, 9), (7, None), (None, 4), (8, 3)]
     report = cutover_report(facts(details=[{"offset": ours, "existing": theirs} for ours, theirs in pairs]))
-    assert report["found_positions"] == {"equal": 1, "lower": 2, "rereads": 23, "higher": 1, "none": 2}
+    assert report["found_offsets"] == {"equal": 1, "lower": 2, "rereads": 23, "higher": 1, "none": 2}
     assert "positions that B had already: 1 equal, 2 lower by 23 offsets, 1 higher, 2 missing" in "\n".join(
         report_lines(report)
     )
@@ -365,7 +369,7 @@ def test_positions_that_were_kept_are_listed_with_what_they_may_skip(kind: str) 
     kept = [{"group": f"g{n}", "topic": "T", "partition": n, "before": 9 + n, "wanted": 5} for n in range(7)]
     more = {"survey": SURVEY, "details": [ROW]} if kind == "disaster" else {}
     found = cutover_report(facts(type=kind, kept=kept, **more))
-    row = next(check for check in found["checks"] if check["name"] == "positions")
+    row = next(check for check in found["checks"] if check["name"] == "committed_offsets")
     assert row["verdict"] == "UNKNOWN"
     assert "7 higher positions that were found were kept: they may skip up to 49 records, g0 T-0 by 4" in row["reason"]
     assert row["reason"].endswith("g4 T-4 by 8, ...")
@@ -385,8 +389,8 @@ def test_a_disaster_never_says_that_nothing_was_lost() -> None:
     checks = {check["name"]: check for check in report["checks"]}
     assert (report["verdict"], report["loss"]) == ("UNKNOWN", {"offsets_at_least": 3})
     assert (checks["loss"]["verdict"], checks["loss"]["reason"]) == ("UNKNOWN", "at least 3 offsets")
-    assert checks["positions"]["verdict"] == "PROVEN"
-    assert "at most 2 records are read again; the oldest was true 12 s before" in checks["positions"]["reason"]
+    assert checks["committed_offsets"]["verdict"] == "PROVEN"
+    assert "at most 2 records are read again; the oldest was true 12 s before" in checks["committed_offsets"]["reason"]
     assert "did not answer" in checks["fence"]["reason"]
     assert not {"drained", "records"} & set(checks)
 
@@ -396,18 +400,18 @@ def test_a_disaster_never_says_that_nothing_was_lost() -> None:
     [
         (
             {"lowered": 1, "details": [{**ROW, "existing": 9}]},
-            "positions",
+            "committed_offsets",
             "1 higher ones that were found were lowered",
         ),
-        ({"details": [{**ROW, "method": "start"}]}, "positions", "of 1 nothing was known"),
-        ({"details": [{**ROW, "quality": "unproven"}]}, "positions", "1 of 1 may skip"),
+        ({"details": [{**ROW, "method": "start"}]}, "committed_offsets", "of 1 nothing was known"),
+        ({"details": [{**ROW, "quality": "unproven"}]}, "committed_offsets", "1 of 1 may skip"),
         (
             {"kept": [{"group": "g", "topic": "T", "partition": 0, "before": 9, "wanted": 5}]},
-            "positions",
+            "committed_offsets",
             "1 higher positions that were found were kept: they may skip up to 4 records, g T-0 by 4",
         ),
         ({"survey": None}, "loss", "interrupted run"),
-        ({"survey": None}, "positions", "interrupted run"),
+        ({"survey": None}, "committed_offsets", "interrupted run"),
         ({"probes": [{"answers": True}]}, "fence", "answered right before the first producer"),
         ({"unstopped": ["host h is gone"]}, "fence", "not stopped: host h is gone"),
         ({}, "fence", "its producers were told to stop"),
@@ -418,7 +422,7 @@ def test_what_a_disaster_says(parts: dict[str, Any], name: str, text: str) -> No
     report = cutover_report(facts(**{**base, **parts}))
     found = next(check for check in report["checks"] if check["name"] == name)
     assert text in found["reason"]
-    known = name == "positions" and text.split()[-1] in ("lowered", "known")
+    known = name == "committed_offsets" and text.split()[-1] in ("lowered", "known")
     assert found["verdict"] == ("PROVEN" if known else "UNKNOWN")
 
 

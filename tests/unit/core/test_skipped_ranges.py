@@ -108,7 +108,10 @@ def test_nothing_is_skipped_and_exact_means_exact_in_worlds_with_replays() -> No
             continue
         commit, upstream = draw.randint(0, made.replica_end), draw.randint(0, made.source_end)
         there, back = through(made, upstream, upstream=True), through(made, commit, upstream=False)
-        text = f"seed {seed} {sorted(made.kinds)} {made.skipped_ranges}: forward({upstream})={there} reverse({commit})={back}"
+        text = (
+            f"seed {seed} {sorted(made.kinds)} {made.skipped_ranges}:"
+            f" forward({upstream})={there} reverse({commit})={back}"
+        )
         if made.skipped_forward(upstream, there.offset) or made.skipped_reverse(commit, back.offset):
             wrong.append(text)
         gone = made.lost_forward(upstream, there.offset), made.lost_reverse(commit, back.offset)

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.positions import (
-    Position,
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import span_forward, span_reverse
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.target_offsets import (
     Side,
+    TargetOffset,
     enter_same,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import span_forward, span_reverse
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure, flat, locate
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
     Translated,
@@ -32,7 +32,7 @@ from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds impor
     KEY,
     Tally,
     TenureWorld,
-    positions,
+    committed_offsets,
     world,
 )
 
@@ -65,7 +65,7 @@ def narrow(made: TenureWorld, tenure: Tenure, commit: int) -> Translated:
     return best
 
 
-def enter(made: TenureWorld, all_tenures: list[Tenure], commit: int, through: Through, final: bool) -> Position:
+def enter(made: TenureWorld, all_tenures: list[Tenure], commit: int, through: Through, final: bool) -> TargetOffset:
     """The position on the idle side of a group that stands at ``commit`` on the active one."""
     place = locate(all_tenures, made.active, KEY, commit)
     translated = None
@@ -106,7 +106,7 @@ def tally() -> Tally:
     for seed in range(FIRST, FIRST + COUNT):
         made, draw = world(seed), random.Random(seed)
         all_tenures = made.tenures()
-        for commit in positions(made, all_tenures, draw, EACH):
+        for commit in committed_offsets(made, all_tenures, draw, EACH):
             final = "running" not in made.kinds and draw.random() < 0.5
             for name, through in (("whole", whole), ("narrow", narrow)):
                 found.note(made, name, commit, enter(made, all_tenures, commit, through, final))

@@ -327,7 +327,7 @@ def test_offsets_of_groups(tmp_path: Path) -> None:
     )
     params = {"flows": [{"source": "P", "target": "B"}], "kinds": [], "command": [str(path)]}
     result = run_module(srm_allowlist_info, {**params, "offsets_of": ["known", "other", "bad"]})
-    assert [row["positions"] for row in result["offsets"]] == [
+    assert [row["committed_offsets"] for row in result["offsets"]] == [
         [{"topic": "P.a", "partition": 0, "offset": 3}],
         [],
         None,

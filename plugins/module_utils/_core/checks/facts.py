@@ -88,12 +88,15 @@ class Facts:
 
     ``away``: why a cluster, or the workers of the flow toward it (``workers``), did not answer; None: they did.
     ``topics``: by alias, every original and replica; ``own``: journal, prepared positions, checkpoints, offset-syncs.
-    ``flows``: forward, and with the policy default the one back, as ``dr_status_info`` tells them; ``unsafe_settings``: texts
+    ``flows``: forward, and with the policy default the one back, as ``dr_status_info`` tells them;
+    ``unsafe_settings``: texts
     by flow; ``left_out``: by flow, what of the inventory it does not carry, and that of which nobody knows. ``names``:
     the groups that move, ``groups``: where they stand. ``unreplicated``: of the forward flow, partitions that lack
-    something, and ``expiring`` since when and for how long. ``foreign_writes``: texts by flow. ``rows``: where groups would
+    something, and ``expiring`` since when and for how long. ``foreign_writes``: texts by flow. ``rows``: where groups
+    would
     start on ``y``. ``survey``: what ``dr_disaster`` sees. ``rights``: missing on ``y``; ``undeclared``: clients of
-    whose rights nothing can be said, where an authorizer runs. ``undeclared_groups``: by alias, groups with positions on the
+    whose rights nothing can be said, where an authorizer runs. ``undeclared_groups``: by alias, groups with positions
+    on the
     pair's topics that the inventory does not have. ``clients``: why one cannot be controlled. ``unknown``: why a part
     is None, by its name.
     """

@@ -102,7 +102,8 @@ def _since(observations: Sequence[Mapping[str, Any]], way: str) -> str:
             break
         began = observation["at"]
     good = sum(observation[way] == "YES" for observation in observations)
-    return f"{way}: {now} since {began[:19]}Z; YES in {good} of {len(observations)} looks since {observations[0]['at'][:19]}Z"
+    first = observations[0]["at"]
+    return f"{way}: {now} since {began[:19]}Z; YES in {good} of {len(observations)} observations since {first[:19]}Z"
 
 
 def _lag(observations: Sequence[Mapping[str, Any]]) -> list[str]:

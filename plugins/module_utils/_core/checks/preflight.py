@@ -18,7 +18,7 @@ from ..resources.scopes import scope_problems
 from ..verdict import PROVEN, UNKNOWN
 
 __all__ = [
-    "first_positions",
+    "initial_offsets",
     "judge_cutover",
     "judge_disaster",
     "on_higher",
@@ -127,13 +127,15 @@ def judge_disaster(
     if any(probe["locked_out"] for probe in observation["probes"]) and not anyway:
         problems.append(
             f"{other} is there and does not let this run ask, so that nobody knows whether it is lost:"
-            f" {observation['probes'][-1]['reason']} Correct certificate, login or rights and start again; or, if it is lost,"
+            f" {observation['probes'][-1]['reason']} Correct certificate, login or rights and start"
+            " again; or, if it is lost,"
             " start again with -e kafka_dr_although_healthy=true."
         )
     elif observation["probes"] and all(probe["answers"] for probe in observation["probes"]) and not anyway:
         problems.append(
             f"{other} answered {len(observation['probes'])} times"
-            f" ({observation['probes'][0]['reason']}): a planned failover is possible, and loses nothing. Start the playbook"
+            f" ({observation['probes'][0]['reason']}): a planned failover is possible, and loses"
+            " nothing. Start the playbook"
             f" switchback.kafka_dr.failover_cutoff with -e kafka_dr_to={to} -e kafka_dr_confirm={to}, or this one again"
             " with -e kafka_dr_although_healthy=true."
         )
@@ -176,7 +178,7 @@ def unfit(status: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def first_positions(status: Mapping[str, Any], alias: str) -> list[dict[str, Any]]:
+def initial_offsets(status: Mapping[str, Any], alias: str) -> list[dict[str, Any]]:
     """Position 0 for groups that have none on partitions of ``alias`` that were never written.
 
     Only there it is certain that nothing is skipped and nothing is read again; any other first position is a decision
@@ -186,9 +188,9 @@ def first_positions(status: Mapping[str, Any], alias: str) -> list[dict[str, Any
     for row in status["groups"]:
         untouched = row["commit"] is None and row["read_to_end"] is True
         if row["alias"] == alias and untouched and row["state"] in ("EMPTY", "DEAD"):
-            position = {"topic": row["topic"], "partition": row["partition"], "offset": 0}
-            groups.setdefault(row["group"], []).append(position)
-    return [{"group": group, "positions": positions} for group, positions in groups.items()]
+            committed_offset = {"topic": row["topic"], "partition": row["partition"], "offset": 0}
+            groups.setdefault(row["group"], []).append(committed_offset)
+    return [{"group": group, "committed_offsets": committed_offsets} for group, committed_offsets in groups.items()]
 
 
 def _judgement(already: bool, problems: list[str], text: str, verdict: str = UNKNOWN) -> dict[str, Any]:

@@ -439,7 +439,7 @@ def _decided(facts: Facts) -> Finding:
     return _none_of(held, f"none holds records back for {facts.limits.undecided:g} s", open_)
 
 
-def _have_positions(facts: Facts) -> Finding:
+def _have_offsets(facts: Facts) -> Finding:
     if facts.groups is None:
         return _not_known(facts, "groups")
     none = [
@@ -816,9 +816,9 @@ CHECKS = (
         (DISASTER,),
     ),
     Check(
-        "group_positions",
+        "group_offsets",
         "Has every group a position where there are records?",
-        _have_positions,
+        _have_offsets,
         "Start the group once, or commit a position: without one auto.offset.reset would decide.",
         ("topics", "leaders_from", "journal", "partitions", "flow_carries"),
     ),
@@ -852,19 +852,19 @@ CHECKS = (
         ("leaders_to", "topics", "workers_to", "journal", "topic_ids"),
     ),
     Check(
-        "positions",
+        "committed_offsets",
         "Can a position on {y} be found for every group?",
         _found,
         "Read the reason; most often the flow is behind, or offset-syncs are gone: wait, or let the group read on.",
-        ("flow_fits", "group_positions", "leaders_to", "partitions", "topic_ids", "workers_from"),
+        ("flow_fits", "group_offsets", "leaders_to", "partitions", "topic_ids", "workers_from"),
         (CONTROLLED,),
     ),
     Check(
-        "positions_movable",
+        "offsets_movable",
         "Can every committed offset on {x} be moved by a cutoff as it is now?",
         _movable,
         "Let the group read on, or commit an offset within the log; kafka_dr_group_lag: reread accepts re-reads.",
-        ("positions",),
+        ("committed_offsets",),
         (CONTROLLED,),
     ),
     Check(
@@ -873,22 +873,22 @@ CHECKS = (
         _still_held,
         "Let the group read on where it is, before the records expire there too, and raise the topic's retention on"
         " {y}. kafka_dr_accept_skips moves a group all the same: it never processes those records.",
-        ("positions",),
+        ("committed_offsets",),
         (CONTROLLED,),
     ),
     Check(
-        "positions_there",
+        "offsets_there",
         "Does no position on {y} lie ahead of what its group has processed?",
         _none_after,
         "It would skip records. A planned cutover refuses it; kafka_dr_lower: lower sets it back.",
-        ("positions",),
+        ("committed_offsets",),
     ),
     Check(
         "presynced",
         "Is what {y} knows of positions young enough for a disaster?",
         _presynced,
         "Schedule the playbook reverse_checkpoint more often; see that checkpoints are written.",
-        ("checkpoints", "flow_progress", "group_positions", "group_topics", "group_scope", "leaders_to"),
+        ("checkpoints", "flow_progress", "group_offsets", "group_topics", "group_scope", "leaders_to"),
         (DISASTER,),
     ),
     Check(

@@ -115,7 +115,9 @@ def _topic(
             for number in range(partitions)
         ],
         # Under identity both directions hold the same records: positions are judged where both ends are known.
-        "positions": [] if identity and online else _positions(left, source, target, topic, replica, active),
+        "committed_offsets": []
+        if identity and online
+        else _committed_offsets(left, source, target, topic, replica, active),
     }
 
 
@@ -130,12 +132,12 @@ def _side(state: JournalState, alias: str, topic: str) -> dict[str, Any]:
     return {"cluster": alias, "topic": topic, "topic_id": known and known.translate(str.maketrans("+/", "-_"))}
 
 
-def _positions(
+def _committed_offsets(
     left: Mapping[str, Any], source: str, target: str, topic: str, replica: str, active: str
 ) -> list[dict[str, Any]]:
     """Those of the last move: where each group stood on the side being left, and where it was put on the active one."""
     passive = source if target == active else target
-    left_at, earlier = (left[alias].get("positions") or {} for alias in (passive, active))
+    left_at, earlier = (left[alias].get("committed_offsets") or {} for alias in (passive, active))
     entered = _entered(left[passive].get("entered") or ())
     here, there = (replica, topic) if target == active else (topic, replica)
     truth = "source" if target == active else "target"
@@ -156,7 +158,7 @@ def _positions(
 def _entered(groups: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, dict[int, int]]]:
     found: dict[str, dict[str, dict[int, int]]] = {}
     for group in groups:
-        for row in group["positions"]:
+        for row in group["committed_offsets"]:
             topics = found.setdefault(group["group"], {})
             topics.setdefault(row["topic"], {})[int(row["partition"])] = row["offset"]
     return found

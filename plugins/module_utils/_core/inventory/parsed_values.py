@@ -388,7 +388,8 @@ def _check_run(pair: Mapping[str, Any]) -> list[str]:
         )
     if principal and not _PRINCIPAL.fullmatch(principal):
         problems.append(
-            f'kafka_dr_rehearsal_principal is "{one_line(principal)}", wanted one such as "User:rehearsal", without a wildcard.'
+            f'kafka_dr_rehearsal_principal is "{one_line(principal)}", wanted one such as'
+            ' "User:rehearsal", without a wildcard.'
         )
     if memory is not None and not _LEAST_HEAP <= (heap_bytes(memory) or 0) <= _MOST_HEAP:
         problems.append(

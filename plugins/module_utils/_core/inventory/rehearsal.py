@@ -40,7 +40,9 @@ def rehearsal_aliases(pair: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _separator(pair: Mapping[str, Any]) -> str:
-    """Not the pair's: its flows copy whatever they read as heartbeats, and would copy those that a rehearsal has copied."""
+    """Not the pair's: its flows copy whatever they read as heartbeats, and would copy those that a rehearsal has
+    copied.
+    """
     return ".." if "-" in pair["separator"] else "--"
 
 
@@ -105,7 +107,8 @@ def _require_possible(pair: Mapping[str, Any], options: Mapping[str, Any]) -> No
     if bool(options["principal"]) != bool(options["client"]):
         raise DrError(
             "rehearsal_impossible",
-            "Of kafka_dr_rehearsal_principal and kafka_dr_rehearsal_client only one is given: the one says who the clients of a"
+            "Of kafka_dr_rehearsal_principal and kafka_dr_rehearsal_client only one is given: the"
+            " one says who the clients of a"
             " rehearsal are, the other how they log in.",
             "Give both, or neither.",
         )
@@ -159,7 +162,8 @@ def _of_role(
 ) -> dict[str, Any]:
     """What the role ``rehearsal`` needs beyond a pair.
 
-    ``of``: alias of the pair by that of the rehearsal. ``ledger``: definitions of the clients. ``belongings``: what a rehearsal
+    ``of``: alias of the pair by that of the rehearsal. ``ledger``: definitions of the clients. ``belongings``: what a
+    rehearsal
     makes. ``name_parts``: texts of which all its names bear one.
     """
     principal = options["principal"]
@@ -190,9 +194,7 @@ def _definition(client: Mapping[str, Any], options: Mapping[str, Any]) -> dict[s
 
 
 def belongings(rehearsal: Mapping[str, Any], alias: str) -> dict[str, list[str]]:
-    """What a rehearsal makes on one cluster and its workers: ``topics``, ``groups``, ``connectors``, and the rights of its
-    ``principals`` on those.
-    """
+    """What a rehearsal creates on one cluster and its workers: topics, groups, connectors, and the ACLs of its principals."""
     naming = Naming(rehearsal["policy"], rehearsal["separator"])
     other = next(name for name in rehearsal["clusters"] if name != alias)
     topics = [

@@ -37,7 +37,7 @@ class JournalFacts:
     def toward(cls, state: JournalState, entered: str) -> JournalFacts:
         """From the state of the journal, for a move to the alias ``entered``."""
         return cls(
-            trusted_offsets=(state.left.get(entered) or {}).get("positions") or {},
+            trusted_offsets=(state.left.get(entered) or {}).get("committed_offsets") or {},
             topic_ids=state.topic_ids,
             offset_syncs_start=state.offset_syncs_start,
             cuts=state.cuts,

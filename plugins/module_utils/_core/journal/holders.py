@@ -46,7 +46,8 @@ class Holder:
 def require_over(run: Run, here: Holder, alive: bool, take_over: str | None) -> None:
     """Raise unless the interrupted ``run`` may be taken over.
 
-    ``here``: who asks. ``making_progress``: the process that the journal names exists on this machine. ``take_over``: the id of a
+    ``here``: who asks. ``making_progress``: the process that the journal names exists on this machine. ``take_over``:
+    the id of a
     run whose controller has ended, as a person has made sure. How old its last event is decides nothing: that would
     compare the clocks of two machines, and a controller that was frozen is as silent as one that has ended (R31).
     """

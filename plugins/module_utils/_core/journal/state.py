@@ -65,7 +65,7 @@ class Run:
             "replaces_passed_run": self.replaces_passed_run,
             "phases": self.phases,
             "pnr": self.passed,
-            "pnr_turn": self.passed_generation,
+            "pnr_holder_generation": self.passed_generation,
             "left_at": self.left_at,
             "ended": self.ended,
             "result": self.result,
@@ -163,13 +163,13 @@ def _of_same_topics(
     """``facts`` of a side that was left, without positions on topics that were created again since."""
     old, new = before.get(alias, {}), now.get(alias, {})
     other = {topic for topic in old if topic in new and new[topic] != old[topic]}
-    if not other or "positions" not in facts:
+    if not other or "committed_offsets" not in facts:
         return dict(facts)
     kept = {
         group: {topic: at for topic, at in topics.items() if topic not in other}
-        for group, topics in facts["positions"].items()
+        for group, topics in facts["committed_offsets"].items()
     }
-    return {**facts, "positions": kept}
+    return {**facts, "committed_offsets": kept}
 
 
 def _without(cut_record: Mapping[str, Any], topics: set[str]) -> dict[str, Any]:
@@ -190,7 +190,9 @@ def _replaced(state: JournalState, event: Event) -> None:
     alias = event.data["alias"]
     state.topic_ids = {name: ids for name, ids in state.topic_ids.items() if name != alias}
     state.left = {
-        name: {"positions": facts.get("positions", {})} for name, facts in state.left.items() if name != alias
+        name: {"committed_offsets": facts.get("committed_offsets", {})}
+        for name, facts in state.left.items()
+        if name != alias
     }
     state.cuts, state.offset_syncs_start, state.run = [], {}, None
     state.unreplicated_below = event.data.get("only_here", {})

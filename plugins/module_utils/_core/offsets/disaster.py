@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..verdict import UNKNOWN
-from .positions import Position
 from .skipped_records import NO_SKIPS, Skips
+from .target_offsets import TargetOffset
 
 __all__ = [
     "Checkpointed",
@@ -94,10 +94,10 @@ class Copies:
     proven: bool = True
 
 
-def survived(tail: Tail, checkpointed: Checkpointed | None, presynced: Sequence[PresyncedOffset]) -> Position:
+def survived(tail: Tail, checkpointed: Checkpointed | None, presynced: Sequence[PresyncedOffset]) -> TargetOffset:
     """The highest position on Y below which the group has processed everything, before ``guarded``."""
     if tail.end == 0:
-        return Position(0, "empty", "exact", 0, "the partition was never written")
+        return TargetOffset(0, "empty", "exact", 0, "the partition was never written")
     hazards = []
     # The log start is not proven: what lay before it is perhaps unread, and no position brings it back (R30).
     claims = [(0, "start", "no position of the group is known here")]
@@ -115,34 +115,36 @@ def survived(tail: Tail, checkpointed: Checkpointed | None, presynced: Sequence[
         else:
             claims.append((one.offset, "presynced", "translated while both sides could be read"))
     needed, method, reason = max(claims, key=lambda claim: claim[0])
-    found = Position(needed, method, "safe", None, reason, hazards=tuple(dict.fromkeys(hazards)))
+    found = TargetOffset(needed, method, "safe", None, reason, hazards=tuple(dict.fromkeys(hazards)))
     return _from_start(found, needed, tail)
 
 
-def compacted(position: Position, tail: Tail) -> Position:
+def compacted(committed_offset: TargetOffset, tail: Tail) -> TargetOffset:
     """At the log start of a compacted replica. ``position``: what is known of the group otherwise.
 
     Compaction may have removed any record after that position.
     """
     reason = "compacted: whether MirrorMaker 2 was sending records again when it ended cannot be seen"
-    most = tail.end - (position.offset or 0) + (position.skips.at_most or 0)
-    found = _at(Position(tail.start, "start", "safe", None, reason, hazards=position.hazards), tail.start, tail.end)
+    most = tail.end - (committed_offset.offset or 0) + (committed_offset.skips.at_most or 0)
+    found = _at(
+        TargetOffset(tail.start, "start", "safe", None, reason, hazards=committed_offset.hazards), tail.start, tail.end
+    )
     if not most:
         return found
     text = f"{reason}; up to {most} records that the group may not have read can have been compacted away"
     return replace(found, quality="skips", skips=Skips(0, most), reason=text)
 
 
-def _from_start(position: Position, needed: int, tail: Tail) -> Position:
+def _from_start(committed_offset: TargetOffset, needed: int, tail: Tail) -> TargetOffset:
     """At ``needed`` or at the log start: then what has expired in between may be unread, and is loss (R30).
 
     Only an upper bound: how far the group had read beyond what is known here, only the lost side knows.
     """
     gone = tail.start - needed
     if gone <= 0:
-        return _at(position, needed, tail.end)
-    reason = f"{position.reason}; the log starts at {tail.start}, its position there would be {needed}"
-    found = _at(replace(position, reason=reason), tail.start, tail.end)
+        return _at(committed_offset, needed, tail.end)
+    reason = f"{committed_offset.reason}; the log starts at {tail.start}, its position there would be {needed}"
+    found = _at(replace(committed_offset, reason=reason), tail.start, tail.end)
     return replace(found, quality="skips", skips=Skips(0, gone))
 
 
@@ -158,23 +160,25 @@ def _set_back(presynced: PresyncedOffset, checkpointed: Checkpointed | None) -> 
     return (behind or checkpointed.time > presynced.time) and checkpointed.upstream < presynced.upstream
 
 
-def _at(position: Position, offset: int, end: int) -> Position:
+def _at(committed_offset: TargetOffset, offset: int, end: int) -> TargetOffset:
     """With the records from there on: the group may have processed all of them."""
-    return replace(position, offset=offset, quality="exact" if offset == end else "safe", rereads=end - offset)
+    return replace(committed_offset, offset=offset, quality="exact" if offset == end else "safe", rereads=end - offset)
 
 
-def guarded(position: Position, tail: Tail, copies: Copies) -> Position:
+def guarded(committed_offset: TargetOffset, tail: Tail, copies: Copies) -> TargetOffset:
     """``position``, moved down to the first copy where the flow was sending records again when it ended."""
-    if position.offset is None or copies.last is None or position.offset <= copies.last:
-        return position
-    first = copies.last + 1 if copies.next is None else min(position.offset, copies.next)
-    if first == position.offset:
-        return position
-    reason = f"{position.reason}; moved down: MirrorMaker 2 was sending records again when it ended"
+    if committed_offset.offset is None or copies.last is None or committed_offset.offset <= copies.last:
+        return committed_offset
+    first = copies.last + 1 if copies.next is None else min(committed_offset.offset, copies.next)
+    if first == committed_offset.offset:
+        return committed_offset
+    reason = f"{committed_offset.reason}; moved down: MirrorMaker 2 was sending records again when it ended"
     hazards = (
-        position.hazards if copies.proven else (*position.hazards, "the first copies were not found, only bounded")
+        committed_offset.hazards
+        if copies.proven
+        else (*committed_offset.hazards, "the first copies were not found, only bounded")
     )
-    moved = replace(position, method="first_copy", reason=reason, hazards=hazards, skips=NO_SKIPS)
+    moved = replace(committed_offset, method="first_copy", reason=reason, hazards=hazards, skips=NO_SKIPS)
     return _from_start(moved, first, tail)
 
 

@@ -22,7 +22,8 @@ class PartitionFacts:
     ``start``/``end``: log of the source at the flow's isolation level (``end`` is the last stable offset for
     read_committed), ``high`` its high watermark. ``copied``: N, the last copied source offset by the flow's own
     record; a lower bound unless the connector is stopped without tasks. ``data_after``: is there a data record in
-    [N + 1, end), transaction markers left aside. ``replica_end``: end of the replica. ``tail_replicated``: the last data
+    [N + 1, end), transaction markers left aside. ``replica_end``: end of the replica. ``tail_replicated``: the last
+    data
     record of the source equals the last one of the replica.
     """
 
@@ -68,7 +69,8 @@ def healthy(facts: PartitionFacts) -> Finding:
     if _past_the_end(facts):
         return Finding(
             REFUTED,
-            f"the flow is at {facts.last_replicated_offset + 1}, past the source end {facts.end}: topic truncated or re-created",
+            f"the flow is at {facts.last_replicated_offset + 1}, past the source end {facts.end}:"
+            " topic truncated or re-created",
         )
     return Finding(PROVEN, "the flow's position lies inside the source log")
 

@@ -60,7 +60,7 @@ class Span:
 
     source: Range
     replica: Range
-    positions: tuple[int, ...]
+    committed_offsets: tuple[int, ...]
 
 
 def span_forward(commit: int, bounds: Bounds, width: int) -> Span:
@@ -156,7 +156,7 @@ def merged(spans: Iterable[Span], gap: int) -> list[Span]:
             joined[-1] = Span(
                 _hull(last.source, span.source),
                 _hull(last.replica, span.replica),
-                tuple(sorted({*last.positions, *span.positions})),
+                tuple(sorted({*last.committed_offsets, *span.committed_offsets})),
             )
         else:
             joined.append(span)

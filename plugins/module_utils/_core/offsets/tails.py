@@ -30,7 +30,8 @@ class Progress:
     """One partition of a replay: source offsets [begin, end), those below ``through`` are done. Kept in Kafka.
 
     It is written in the transaction that carries the records, so a replay that is killed goes on with the next one.
-    ``skipped_ranges``: over which the flow was ever set, oldest first; None: not known. They are about the replica with the id
+    ``skipped_ranges``: over which the flow was ever set, oldest first; None: not known. They are about the replica
+    with the id
     ``replica_id``.
     """
 

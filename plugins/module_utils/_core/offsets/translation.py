@@ -5,7 +5,8 @@
 
 What MirrorMaker 2 guarantees (one task owns a partition, one request in flight, records in order): its *cursor*, the
 source record copied last, goes from each data record to the next one, or back to resend after a restart. Never forward
-over a record; where a replay has set it forward, ``skipped_ranges`` keeps the two parts apart. So, if the replica record at
+over a record; where a replay has set it forward, ``skipped_ranges`` keeps the two parts apart. So, if the replica
+record at
 ``d`` is a copy of the source record ``v``:
 
 1. every source record below ``v`` was copied below ``d`` (unless it was deleted before);

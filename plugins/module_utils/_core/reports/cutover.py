@@ -57,8 +57,8 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "rereads": facts["rereads"],
         "skips": _skips(facts),
         "checkpoint_rereads": _checkpoint_rereads(facts["details"]),
-        "found_positions": _found_positions(facts["details"]),
-        "positions": list(facts["details"]),
+        "found_offsets": _found_offsets(facts["details"]),
+        "committed_offsets": list(facts["details"]),
         "barrier": dict(facts["barrier"]),
         "audit": facts["audit"],
         "loss": (facts["survey"] or {}).get("loss"),
@@ -85,7 +85,7 @@ def _never_processed(facts: Mapping[str, Any]) -> dict[str, Any] | None:
     text = f"never processed, because {facts['to']} no longer held them: {skip_text(rows)}"
     accepted = " (accepted by kafka_dr_accept_skips)" if needs_source(facts["type"]) else ""
     again = f"; at most {facts['rereads']} records are read again" if facts["rereads"] else ""
-    return check_row("positions", verdict, f"{text}{accepted}{again}")
+    return check_row("committed_offsets", verdict, f"{text}{accepted}{again}")
 
 
 def _not_checked(facts: Mapping[str, Any]) -> list[str]:
@@ -100,7 +100,7 @@ def _checkpoint_rereads(details: Sequence[Mapping[str, Any]]) -> int | None:
     return sum(behind) if behind else None
 
 
-def _found_positions(details: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+def _found_offsets(details: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """What the flow's own sync, or somebody else, had left on the side being entered, against what was translated.
 
     ``rereads``: offsets that the lower ones lie behind. A higher one would have skipped (R6).
@@ -129,7 +129,7 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     arrived = [check_row(name, observation["verdict"], observation["reason"]) for name, observation in observed]
     if not needs_source(facts["type"]):
         return [_loss(facts["survey"]), _survived(facts), *arrived, _old_side(facts)]
-    checks = [_drained(facts), _positions(facts), *arrived]
+    checks = [_drained(facts), _committed_offsets(facts), *arrived]
     checks.append(_fence(facts))
     checks.append(_records(facts["audit"]))
     return checks
@@ -176,17 +176,17 @@ def _drained(facts: Mapping[str, Any]) -> dict[str, Any]:
     return check_row("drained", PROVEN, f"all {len(facts['settled'])} partitions were copied to their ends")
 
 
-def _positions(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _committed_offsets(facts: Mapping[str, Any]) -> dict[str, Any]:
     rereads, lost = facts["rereads"], _never_processed(facts)
     if lost is not None:
         return lost
     if rereads is None or facts["barrier"].get("skips") is None:
-        return check_row("positions", UNKNOWN, _TAKEN_OVER)
+        return check_row("committed_offsets", UNKNOWN, _TAKEN_OVER)
     if facts["kept"]:
-        return check_row("positions", UNKNOWN, _kept(facts["kept"]))
+        return check_row("committed_offsets", UNKNOWN, _kept(facts["kept"]))
     if rereads == 0:
-        return check_row("positions", PROVEN, "every group starts exactly behind what it has read")
-    return check_row("positions", PROVEN, f"no record is skipped; at most {rereads} are read again")
+        return check_row("committed_offsets", PROVEN, "every group starts exactly behind what it has read")
+    return check_row("committed_offsets", PROVEN, f"no record is skipped; at most {rereads} are read again")
 
 
 def _kept(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -215,9 +215,9 @@ def _survived(facts: Mapping[str, Any]) -> dict[str, Any]:
     if lost is not None:
         return lost
     if not rows or survey is None or facts["barrier"].get("skips") is None:
-        return check_row("positions", UNKNOWN, _TAKEN_OVER)
+        return check_row("committed_offsets", UNKNOWN, _TAKEN_OVER)
     if facts["kept"]:
-        return check_row("positions", UNKNOWN, _kept(facts["kept"]))
+        return check_row("committed_offsets", UNKNOWN, _kept(facts["kept"]))
     known = [age for age in survey["ages"].values() if age is not None]
     age = f"; the oldest was true {max(known):.0f} s before" if known else ""
     if len(known) < len(survey["ages"]):
@@ -230,9 +230,9 @@ def _survived(facts: Mapping[str, Any]) -> dict[str, Any]:
     text = f"at most {facts['rereads']} records are read again{age}{lowered}"
     if unproven:
         return check_row(
-            "positions", UNKNOWN, f"{unproven} of {len(rows)} may skip where a record was sent twice; {text}"
+            "committed_offsets", UNKNOWN, f"{unproven} of {len(rows)} may skip where a record was sent twice; {text}"
         )
-    return check_row("positions", PROVEN, f"no copied record is skipped; {text}")
+    return check_row("committed_offsets", PROVEN, f"no copied record is skipped; {text}")
 
 
 def _old_side(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -290,7 +290,7 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
         if hook["failure"] is not None
     ]
     lines += [f"  {check['verdict']:<8} {check['name']}: {check['reason']}" for check in report["checks"]]
-    found = report["found_positions"]
+    found = report["found_offsets"]
     if found["equal"] or found["lower"] or found["higher"]:
         lines.append(
             f"  positions that {report['to']} had already: {found['equal']} equal, {found['lower']} lower by"

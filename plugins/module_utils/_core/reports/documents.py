@@ -76,7 +76,7 @@ def _checkpoint(facts: Facts, _now: float) -> Document:
         "pair": facts["pair"],
         "to": to,
         **{key: result[key] for key in same},
-        "positions": result["details"],
+        "committed_offsets": result["details"],
     }
     return Document(report, checkpoint_lines(result, to))
 

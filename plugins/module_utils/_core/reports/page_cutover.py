@@ -39,7 +39,7 @@ from .plan import plan_lines
 __all__ = ["cutover_page"]
 
 _SHOWN = 200
-_PLAN = ("clients", "connectors", "positions", "rereads", "loss_lines", "predicted")
+_PLAN = ("clients", "connectors", "committed_offsets", "rereads", "loss_lines", "predicted")
 _OUTCOMES = {
     "completed": "The applications live on {to}.",
     "already_there": "The applications lived on {to} already. Nothing was changed.",
@@ -78,7 +78,7 @@ def cutover_page(document: Document) -> str:
         section("Checks", checks_table(document.get("checks"))),
         section("Not known or not checked", bullets(_open(document))),
         section("What may be lost", *_loss(document)),
-        section("Positions", *_positions(document)),
+        section("Positions", *_committed_offsets(document)),
         section("Comparison of both sides", bullets(texts(part(document.get("audit")).get("text")))),
         _words(),
     )
@@ -125,12 +125,12 @@ def _next(document: Document) -> list[object]:
 
 
 def _warnings(document: Document) -> list[str]:
-    found = part(document.get("found_positions"))
+    found = part(document.get("found_offsets"))
     higher, lowered, rereads = (
         figure(value) for value in (found.get("higher"), document.get("lowered"), document.get("rereads"))
     )
     refuted = [row for row in rows(document.get("checks")) if row.get("verdict") == REFUTED]
-    unproven = sum(row.get("quality") == "unproven" for row in rows(document.get("positions")))
+    unproven = sum(row.get("quality") == "unproven" for row in rows(document.get("committed_offsets")))
     rescue = part(document.get("rescue")).get("text")
     return [
         *(f"{row.get('name')}: {row.get('reason')}" for row in refuted),
@@ -215,12 +215,12 @@ def _loss(document: Document) -> list[Html]:
     return [loss_table(document.get("loss")), tag("p", salvage)]
 
 
-def _positions(document: Document) -> list[Html]:
-    found, taken = rows(document.get("positions")), rows(part(document.get("barrier")).get("entered"))
+def _committed_offsets(document: Document) -> list[Html]:
+    found, taken = rows(document.get("committed_offsets")), rows(part(document.get("barrier")).get("entered"))
     if found:
         lines = [_row(document, row) for row in sorted(found, key=lambda row: row.get("quality") == "exact")]
     else:
-        lines = [_journaled(group, row) for group in taken for row in rows(group.get("positions"))]
+        lines = [_journaled(group, row) for group in taken for row in rows(group.get("committed_offsets"))]
     if not lines:
         return [tag("p", "No position is in this report.")]
     here, there = (str(document.get(key) or "the other side") for key in ("from", "to"))
@@ -269,7 +269,7 @@ def _row(document: Document, row: Document) -> list[object]:
 def _after(document: Document, row: Document) -> object:
     """What the group starts from. A higher position that was there is kept, unless such ones were lowered."""
     passed = {str(phase.get("phase")) for phase in rows(document.get("phases"))}
-    if "positions" not in passed:
+    if "commit_offsets" not in passed:
         return "not committed"
     offset, there = figure(row.get("offset")), figure(row.get("existing"))
     if offset is None or there is None or there <= offset:

@@ -35,7 +35,7 @@ def cutover_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "clients": _clients(facts),
         "connectors": _connectors(facts),
-        "positions": None if rows is None else [_position(row) for row in rows],
+        "committed_offsets": None if rows is None else [_committed_offset(row) for row in rows],
         "rereads": known.get("rereads"),
         "loss": facts["survey"].get("loss"),
         "loss_lines": list(facts["survey"].get("loss_lines") or []),
@@ -101,7 +101,7 @@ def _connectors(facts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     return rows
 
 
-def _position(row: Mapping[str, Any]) -> dict[str, Any]:
+def _committed_offset(row: Mapping[str, Any]) -> dict[str, Any]:
     keys = ("group", "topic", "partition", "left", "existing", "offset", "quality", "rereads")
     return {key: row.get(key) for key in keys}
 
@@ -114,7 +114,7 @@ def plan_lines(plan: Mapping[str, Any], kind: str) -> list[str]:
         for step in plan["clients"]
     ]
     lines += _connector_lines(plan["connectors"])
-    lines += _position_lines(plan["positions"])
+    lines += _offset_lines(plan["committed_offsets"])
     again = plan["rereads"]
     lines.append("records read again: " + ("unknown" if again is None else f"at most {again}, as of now"))
     if not needs_source(kind):
@@ -128,7 +128,7 @@ def _connector_lines(rows: Iterable[Mapping[str, Any]] | None) -> list[str]:
     return [f"would change {row['connector']}: {row['now'] or 'unknown'} -> {row['then']}" for row in rows]
 
 
-def _position_lines(rows: Sequence[Mapping[str, Any]] | None) -> list[str]:
+def _offset_lines(rows: Sequence[Mapping[str, Any]] | None) -> list[str]:
     if rows is None:
         return ["committed offsets: unknown"]
     lines = [

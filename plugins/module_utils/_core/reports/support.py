@@ -33,7 +33,8 @@ def bundle(
 ) -> dict[str, str]:
     """Texts by file name; ``about.json`` tells what each is, and why a part is missing.
 
-    ``variables``: of the inventory, by name. ``observations``: results of the modules that looked, as Ansible registers them,
+    ``variables``: of the inventory, by name. ``observations``: results of the modules that looked, as Ansible
+    registers them,
     each with what it found under its own name. ``reports``: texts by file name; ``left_out`` older ones.
     """
     secrets = secrets_of(variables)

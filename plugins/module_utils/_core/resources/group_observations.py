@@ -80,20 +80,20 @@ class GroupObservation:
     """A group at one moment; ``idle`` is None when it was not watched."""
 
     state: GroupState
-    positions: Sequence[CommittedOffset]
+    committed_offsets: Sequence[CommittedOffset]
     idle: bool | None
 
     @property
     def lag(self) -> int | None:
         """Sum over the positions; None if one is not known, or if there are none."""
-        lags = [position.lag for position in self.positions]
+        lags = [committed_offset.lag for committed_offset in self.committed_offsets]
         known = [lag for lag in lags if lag is not None]
         return sum(known) if lags and len(known) == len(lags) else None
 
     @property
     def read_to_end(self) -> bool | None:
         """False if one position is known not to be at the end, True if all are known to be."""
-        answers = [position.read_to_end for position in self.positions]
+        answers = [committed_offset.read_to_end for committed_offset in self.committed_offsets]
         if False in answers:
             return False
         return True if answers and all(answers) else None
@@ -107,7 +107,7 @@ class GroupObservation:
         members = [member.member_id for member in self.state.members]
         if goal == "idle":
             return self.state.state, members
-        return [(position.partition, position.offset) for position in self.positions]
+        return [(committed_offset.partition, committed_offset.offset) for committed_offset in self.committed_offsets]
 
     def describe(self) -> str:
         """The group in a few words, for errors."""
@@ -127,7 +127,7 @@ class GroupObservation:
             "idle": self.idle,
             "lag": self.lag,
             "read_to_end": self.read_to_end,
-            "positions": [position.as_dict() for position in self.positions],
+            "committed_offsets": [committed_offset.as_dict() for committed_offset in self.committed_offsets],
         }
 
 
@@ -139,12 +139,12 @@ def group_observation(
 ) -> GroupObservation:
     """Put together what was seen of one group."""
     extra = extra or Extra()
-    positions = []
+    committed_offsets = []
     for partition in sorted(commits if extra.shown is None else extra.shown):
         offset, span = commits.get(partition), ranges.get(partition)
         at_end = None if offset is None else read_to_end(offset, span, extra.behind.get((partition, offset)))
-        positions.append(CommittedOffset(partition, offset, span, at_end if extra.behind else None))
-    return GroupObservation(state, positions, extra.idle)
+        committed_offsets.append(CommittedOffset(partition, offset, span, at_end if extra.behind else None))
+    return GroupObservation(state, committed_offsets, extra.idle)
 
 
 def read_to_end(offset: int, span: Range | None, behind: bool | None) -> bool | None:

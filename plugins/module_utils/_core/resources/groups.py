@@ -25,7 +25,7 @@ __all__ = [
     "GroupPlan",
     "GroupState",
     "Member",
-    "PositionRow",
+    "OffsetRow",
     "Problem",
     "Seen",
     "active_problem",
@@ -34,7 +34,7 @@ __all__ = [
     "members_named",
     "outcomes_of",
     "plan_group",
-    "wanted_positions",
+    "wanted_offsets",
     "with_members",
 ]
 
@@ -43,13 +43,13 @@ Partition = tuple[str, int]
 _SHOWN = 5
 _HINTS = {
     "group_active": "Stop its consumers (a killed one stays a member until its session time-out), then run this again.",
-    "position_out_of_range": "Translate the position for this cluster, or choose one within the log.",
-    "position_lower": "Find out who committed it. Then -e kafka_dr_lower=lower (option lower) goes back, and keep"
+    "offset_out_of_range": "Translate the position for this cluster, or choose one within the log.",
+    "offset_lower": "Find out who committed it. Then -e kafka_dr_lower=lower (option lower) goes back, and keep"
     " leaves it, if this group processed the records in between.",
     "unknown_partition": "Create the topic, or wait until the flow has created it.",
     "offsets_unknown": "Check that the partition has a leader.",
-    "position_not_proven": "Run this again: positions that are already there count as done.",
-    "position_not_written": "Check that no consumer of the group has started, then run this again.",
+    "offset_not_proven": "Run this again: positions that are already there count as done.",
+    "offset_not_written": "Check that no consumer of the group has started, then run this again.",
 }
 
 ABSENT = "DEAD"
@@ -109,7 +109,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class PositionRow:
+class OffsetRow:
     """One partition's position before, as wanted, and after; ``status`` says what was done about it."""
 
     group: str
@@ -137,7 +137,7 @@ class PositionRow:
         """The same as the outcome of a change."""
         topic, number = self.partition
         name = f"{self.group} {topic}-{number}"
-        change = Change("position", name, "commit", {"offset": self.before}, {"offset": self.wanted})
+        change = Change("committed_offset", name, "commit", {"offset": self.before}, {"offset": self.wanted})
         return Outcome(change, self.status, self.error)
 
 
@@ -154,7 +154,7 @@ class GroupPlan:
     """Rows with status ``planned`` are to be written; nothing at all if there are problems."""
 
     group: str
-    rows: list[PositionRow] = field(default_factory=list)
+    rows: list[OffsetRow] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     # Whether somebody who raises a position meanwhile has done what was wanted.
     upward: bool = False
@@ -191,7 +191,7 @@ class GroupPlan:
                 f'Group "{self.group}": {len(failed)} of {len(written)} positions were not written '
                 f'(first: "{topic}" partition {number}: {failed[0].error})'
             )
-            self.problems.append(Problem("position_not_written", f"{text}."))
+            self.problems.append(Problem("offset_not_written", f"{text}."))
         if state.active:
             self.problems.append(
                 Problem(
@@ -200,7 +200,7 @@ class GroupPlan:
                 )
             )
 
-    def _concluded(self, row: PositionRow, error: str | None, found: Mapping[Partition, int]) -> PositionRow:
+    def _concluded(self, row: OffsetRow, error: str | None, found: Mapping[Partition, int]) -> OffsetRow:
         after = found.get(row.partition)
         if error is None and self.upward and after is not None and after > row.wanted:
             return replace(row, after=after, status="kept")
@@ -218,10 +218,10 @@ class GroupPlan:
                 for row in self.rows
             ]
             text = f'The positions of group "{self.group}" were sent but could not be read back: {error.message}'
-            self.problems.append(Problem("position_not_proven", text))
+            self.problems.append(Problem("offset_not_proven", text))
 
 
-def wanted_positions(items: Iterable[Mapping[str, Any]]) -> dict[str, dict[Partition, int]]:
+def wanted_offsets(items: Iterable[Mapping[str, Any]]) -> dict[str, dict[Partition, int]]:
     """The option ``groups``, checked as a whole; one error names every problem."""
     problems: list[str] = []
     wanted: dict[str, dict[Partition, int]] = {}
@@ -232,24 +232,24 @@ def wanted_positions(items: Iterable[Mapping[str, Any]]) -> dict[str, dict[Parti
             continue
         if group in wanted:
             problems.append(f'Group "{group}" is listed twice.')
-        positions = wanted.setdefault(group, {})
-        for position in item.get("positions") or ():
-            problems += _add_position(group, positions, position)
+        committed_offsets = wanted.setdefault(group, {})
+        for committed_offset in item.get("committed_offsets") or ():
+            problems += _add_offset(group, committed_offsets, committed_offset)
     if problems:
-        raise DrError("bad_positions", " ".join(problems), "Nothing was asked of the cluster. Correct the list.")
+        raise DrError("bad_offsets", " ".join(problems), "Nothing was asked of the cluster. Correct the list.")
     return wanted
 
 
-def _add_position(group: str, positions: dict[Partition, int], item: Mapping[str, Any]) -> list[str]:
+def _add_offset(group: str, committed_offsets: dict[Partition, int], item: Mapping[str, Any]) -> list[str]:
     topic, number, offset = item.get("topic"), item.get("partition"), item.get("offset")
     where = f'Group "{group}", topic "{topic}", partition {number}'
     if not topic or number is None or offset is None:
         return [f"{where}: topic, partition and offset are all needed."]
     if number < 0 or offset < 0:
         return [f"{where}: partition and offset must not be negative, found offset {offset}."]
-    if (topic, number) in positions:
+    if (topic, number) in committed_offsets:
         return [f"{where} is listed twice."]
-    positions[(topic, number)] = offset
+    committed_offsets[(topic, number)] = offset
     return []
 
 
@@ -265,7 +265,7 @@ def plan_group(group: str, wanted: Mapping[Partition, int], seen: Seen, lower: s
         offset, before = wanted[partition], seen.before.get(partition)
         below = before is not None and offset < before
         status = "unchanged" if before == offset else "kept" if below and lower in ("keep", "raise") else "planned"
-        plan.rows.append(PositionRow(group, partition, before, offset, before, status))
+        plan.rows.append(OffsetRow(group, partition, before, offset, before, status))
         # Also for unchanged ones: a position outside the log does not count as done because it is already there.
         plan.problems += _range_problem(group, partition, offset, seen)
     if plan.to_write:
@@ -321,7 +321,7 @@ def _range_problem(group: str, partition: Partition, offset: int, seen: Seen) ->
     if not span[0] <= offset <= span[1]:
         return [
             Problem(
-                "position_out_of_range",
+                "offset_out_of_range",
                 f"{where} partition {number}: position {offset} is outside the log ({span[0]} to {span[1]}).",
             )
         ]
@@ -332,7 +332,7 @@ def _lower_problem(plan: GroupPlan) -> Problem:
     worst = max((row for row in plan.rows if row.before is not None), key=lambda row: (row.before or 0) - row.wanted)
     topic, number = worst.partition
     return Problem(
-        "position_lower",
+        "offset_lower",
         f'Group "{plan.group}" has a higher position on {plan.lowered} partitions than wanted '
         f'(most: "{topic}" partition {number} at {worst.before}, wanted {worst.wanted}).',
     )

@@ -28,7 +28,8 @@ _SHOWN = 100
 
 @dataclass
 class Kept:
-    """``observations``: the latest ones, this one last; ``rehearsal``: the last rehearsal; ``warnings``: on which side this one
+    """``observations``: the latest ones, this one last; ``rehearsal``: the last rehearsal; ``warnings``: on which
+    side this one
     could not be kept, and why.
     """
 

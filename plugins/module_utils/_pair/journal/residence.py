@@ -121,7 +121,7 @@ class _Observation:
 
     def _groups(self, alias: str) -> Groups:
         kafka, names = self.pair.kafka[alias], self.pair.groups
-        return kafka_groups.describe(kafka, names), kafka_groups.positions(kafka, names)
+        return kafka_groups.describe(kafka, names), kafka_groups.committed_offsets(kafka, names)
 
     def _require_scopes(self, groups: Mapping[str, Groups]) -> None:
         rows = []
@@ -185,7 +185,7 @@ class _Observation:
     def _presynced(self, alias: str) -> list[str]:
         """Presynced offsets for this cluster: reverse_checkpoint has run, so the pair was enabled once."""
         values = (read_latest(self.pair.kafka[alias], self._spec.state_topic) or {}).values()
-        found = [one for one in values if one.get("kind") == "positions" and one.get("pair") == self._spec.name]
+        found = [one for one in values if one.get("kind") == "committed_offsets" and one.get("pair") == self._spec.name]
         newest = max(found, key=lambda one: float(one["since"]), default=None)
         return [] if newest is None else [f"reverse_checkpoint last prepared {newest['to']}"]
 

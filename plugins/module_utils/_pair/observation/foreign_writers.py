@@ -73,7 +73,8 @@ def foreign_records(
     far = {key: (max(here[key][0], here[key][1] - _SEARCHED), here[key][1]) for key in suspects}
     suspects = _not_within(pair, observation.source, suspects, far)
     return [
-        f"{pair.naming.replica(observation.source, topic)}-{index} on {observation.target} ends in a record at offset {record.offset}"
+        f"{pair.naming.replica(observation.source, topic)}-{index} on {observation.target} ends in a"
+        f" record at offset {record.offset}"
         f" that {topic} on {observation.source} does not have"
         for (topic, index), record in sorted(suspects.items())
     ]

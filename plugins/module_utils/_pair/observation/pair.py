@@ -241,7 +241,8 @@ class Pair:
     def _groups(self, alias: str) -> Groups:
         kafka = self.kafka[alias]
         return both(
-            lambda: kafka_groups.describe(kafka, self.groups), lambda: kafka_groups.positions(kafka, self.groups)
+            lambda: kafka_groups.describe(kafka, self.groups),
+            lambda: kafka_groups.committed_offsets(kafka, self.groups),
         )
 
     def _reported(self, alias: str) -> dict[Partition, Range | str]:
@@ -457,7 +458,9 @@ class Pair:
         ranges: Ranges,
         has_data_after: Callable[[Iterable[tuple[Partition, int]]], dict[tuple[Partition, int], bool | None]],
     ) -> dict[str, GroupStatus]:
-        """``ranges`` were read behind ``found``; ``has_data_after`` tells for places whether a data record lies there."""
+        """``ranges`` were read behind ``found``; ``has_data_after`` tells for places whether a data record lies
+        there.
+        """
         states, commits = found
         index = by_topic(ranges)
         used = {group: {*commits[group], *states[group].assigned} for group in self.groups}

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..._core.checks.preflight import first_positions, unfit, written_after_barrier
+from ..._core.checks.preflight import initial_offsets, unfit, written_after_barrier
 from ..._core.errors import DrError, Transient
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS
@@ -72,7 +72,7 @@ def status(request: StatusRequest) -> Result:
         "verdict": view["verdict"],
         "waited_s": round(waited.seconds, 3),
         "unfit": unfit(view),
-        "first_positions": {alias: first_positions(view, alias) for alias in request.pair.clusters},
+        "initial_offsets": {alias: initial_offsets(view, alias) for alias in request.pair.clusters},
         "written_after": written_after_barrier(view, request.barrier_ends),
     }
     result = Result(extra=extra, requests=pair.requests)
@@ -316,7 +316,8 @@ def _unreplicated(observation: FlowObservation) -> list[str]:
             texts.append(f"{observation.name} {topic}-{partition}: {finding.reason}")
         if open_transaction(facts):
             texts.append(
-                f"{observation.name} {topic}-{partition}: an open transaction holds back {open_transaction(facts)} offsets"
+                f"{observation.name} {topic}-{partition}: an open transaction holds back"
+                f" {open_transaction(facts)} offsets"
             )
     return texts
 

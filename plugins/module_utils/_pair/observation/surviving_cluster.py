@@ -237,7 +237,7 @@ class Survivor:
         """State and commits of every group on Y."""
         if self._snapshot is not None:
             return unwrap(self._snapshot.groups[self.y])
-        return kafka_groups.describe(self.kafka, self.groups), kafka_groups.positions(self.kafka, self.groups)
+        return kafka_groups.describe(self.kafka, self.groups), kafka_groups.committed_offsets(self.kafka, self.groups)
 
     def topics_of(self, group: str) -> list[str]:
         """The originals that the group reads: as declared, else all, since what is not known here may be read too."""

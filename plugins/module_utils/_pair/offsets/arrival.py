@@ -67,7 +67,7 @@ def arrival(request: ArrivalRequest) -> Result:
     }
     result = Result(extra=extra, requests=kafka.requests)
     if extra["groups"]["verdict"] == REFUTED:
-        result.failure = DrError("position_wrong", extra["groups"]["reason"], "Stop that group's consumers and look.")
+        result.failure = DrError("offset_wrong", extra["groups"]["reason"], "Stop that group's consumers and look.")
     return result
 
 
@@ -108,9 +108,9 @@ def _write_verdict(topics: set[str], first: Mapping[str, Any], seconds: float) -
 def _group_verdict(
     kafka: Kafka, states: Mapping[str, str], entered: Sequence[Mapping[str, Any]], seconds: float
 ) -> dict[str, str]:
-    committed = kafka_groups.positions(kafka, list(states))
+    committed = kafka_groups.committed_offsets(kafka, list(states))
     wanted = {
-        group["group"]: {(one["topic"], one["partition"]): one["offset"] for one in group["positions"]}
+        group["group"]: {(one["topic"], one["partition"]): one["offset"] for one in group["committed_offsets"]}
         for group in entered
         if group["group"] in states
     }

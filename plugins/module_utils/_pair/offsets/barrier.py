@@ -44,7 +44,11 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
         # A run that goes on has committed offsets itself since it first got here.
         known = run.phases.get("barrier", {}).get("preexisting_higher_offsets")
         seen = preexisting_higher_offsets(found.extra["details"]) if known is None else known
-        facts = {**found.extra["barrier"], "entered": found.extra["positions"], "preexisting_higher_offsets": seen}
+        facts = {
+            **found.extra["barrier"],
+            "entered": found.extra["committed_offsets"],
+            "preexisting_higher_offsets": seen,
+        }
         found.extra["barrier"] = facts
         found.outcomes = found.outcomes + note_phase(request.pair, claim, "barrier", facts, request.request_timeout)
     return found

@@ -19,8 +19,8 @@ from ..._core.journal.facts import JournalFacts
 from ..._core.journal.ownership import Claim
 from ..._core.journal.state import JournalState
 from ..._core.offsets.disaster import PresyncedOffset, Tail, compacted, guarded, loss_lines, predicted_loss, survived
-from ..._core.offsets.positions import Position
 from ..._core.offsets.skipped_records import skip_lines, skip_rows, total
+from ..._core.offsets.target_offsets import TargetOffset
 from ..._core.offsets.tenures import nested
 from ..._core.resources.groups import GroupState, members_named, with_members
 from ..._core.resources.scopes import out_of_scope
@@ -182,9 +182,9 @@ class _Search:
             )
         rows = self._rows(tails, commits)
         loss = self._loss(tails, last)
-        positions = by_group(rows)
+        committed_offsets = by_group(rows)
         extra = {
-            "positions": positions,
+            "committed_offsets": committed_offsets,
             "details": rows,
             "rereads": sum(row["rereads"] for row in rows),
             "skips": total(rows).as_dict(),
@@ -196,7 +196,7 @@ class _Search:
             "out_of_scope": self._out_of_scope(states, commits),
             "active_members": members,
             "barrier": {
-                **self._facts(tails, positions, loss),
+                **self._facts(tails, committed_offsets, loss),
                 "preexisting_higher_offsets": self._preexisting_higher(rows),
                 "skips": skip_rows(rows),
             },
@@ -265,43 +265,43 @@ class _Search:
                 place = survivor.place(group, key)
                 claims += [PresyncedOffset(place.other, 0.0)] if place.other is not None else []
                 seen = survivor.checkpointed(group, key) if replica else None
-                position = self._position(key, tails[key], seen, claims, replica)
+                committed_offset = self._committed_offset(key, tails[key], seen, claims, replica)
                 row = {
                     "group": group,
                     "topic": key[0],
                     "partition": key[1],
-                    "offset": position.offset,
-                    "method": position.method,
-                    "quality": position.quality,
-                    "rereads": position.rereads,
-                    "skips": position.skips.as_dict(),
-                    "reason": position.reason,
-                    "hazards": list(position.hazards),
+                    "offset": committed_offset.offset,
+                    "method": committed_offset.method,
+                    "quality": committed_offset.quality,
+                    "rereads": committed_offset.rereads,
+                    "skips": committed_offset.skips.as_dict(),
+                    "reason": committed_offset.reason,
+                    "hazards": list(committed_offset.hazards),
                     "existing": commits[group].get(key),
                     "left": None if seen is None else seen.upstream,
                     "checkpoint": None if seen is None else seen.downstream,
-                    "as_of": _as_of(position, seen, claims),
+                    "as_of": _as_of(committed_offset, seen, claims),
                 }
                 rows.append(row)
         return rows
 
-    def _position(
+    def _committed_offset(
         self, key: Partition, tail: Tail, seen: Any, claims: list[PresyncedOffset], is_replica: bool
-    ) -> Position:
-        position = survived(tail, seen, claims)
-        if not is_replica or position.method == "empty":
-            return position
+    ) -> TargetOffset:
+        committed_offset = survived(tail, seen, claims)
+        if not is_replica or committed_offset.method == "empty":
+            return committed_offset
         if "compact" in (self._survivor.setting(key[0], "cleanup.policy") or "compact"):
-            return compacted(position, tail)
-        if position.method == "start":
-            return position
-        copies = self._resends.of(key, position.offset or 0)
-        position = guarded(position, tail, copies)
+            return compacted(committed_offset, tail)
+        if committed_offset.method == "start":
+            return committed_offset
+        copies = self._resends.of(key, committed_offset.offset or 0)
+        committed_offset = guarded(committed_offset, tail, copies)
         if copies.last is None and not copies.proven:
             hazard = "a broker sets the timestamps: a record sent twice is seen only near the end"
-            quality = "skips" if position.skips.possible else "unproven"
-            return replace(position, quality=quality, hazards=(*position.hazards, hazard))
-        return position
+            quality = "skips" if committed_offset.skips.possible else "unproven"
+            return replace(committed_offset, quality=quality, hazards=(*committed_offset.hazards, hazard))
+        return committed_offset
 
     def _own(self, group: str) -> dict[Partition, PresyncedOffset]:
         """What the journal noted of the group when the applications last left Y."""
@@ -341,7 +341,9 @@ class _Search:
         heartbeat = survivor.heartbeat_age()
         return predicted_loss(by_source, upstream, exact, newest, heartbeat, time.time())
 
-    def _facts(self, tails: Mapping[Partition, Tail], positions: list[dict[str, Any]], loss: Any) -> dict[str, Any]:
+    def _facts(
+        self, tails: Mapping[Partition, Tail], committed_offsets: list[dict[str, Any]], loss: Any
+    ) -> dict[str, Any]:
         """What cannot be read again later. Nothing is known of X's own ends and positions."""
         survivor = self._survivor
         last_replicated_offset = {key: tails[survivor.replica(key)].last_replicated_offset for key in self._originals()}
@@ -352,8 +354,8 @@ class _Search:
             # Where the copied part of X ends: what lies behind is its tail.
             "ends": nested({key: at + 1 for key, at in last_replicated_offset.items() if at is not None}),
             "cut": nested({key: tail.end for key, tail in tails.items() if key[0] in survivor.topics}),
-            "positions": {},
-            "entered": positions,
+            "committed_offsets": {},
+            "entered": committed_offsets,
             "loss": loss,
         }
 
@@ -364,8 +366,10 @@ def _settle(rows: list[dict[str, Any]]) -> float:
     return min(_LATE_AT_MOST, _LATE_PER_GROUP * len({row["group"] for row in rows})) if below else 0.0
 
 
-def _as_of(position: Position, seen: Any, claims: list[PresyncedOffset]) -> float | None:
+def _as_of(committed_offset: TargetOffset, seen: Any, claims: list[PresyncedOffset]) -> float | None:
     """When the evidence for a position was true; None: nobody knows, or there is none."""
-    times = [seen.time] if seen is not None and position.method in ("checkpoint", "first_copy", "tenure") else []
-    times += [one.time for one in claims if one.offset == position.offset and one.time]
+    times = (
+        [seen.time] if seen is not None and committed_offset.method in ("checkpoint", "first_copy", "tenure") else []
+    )
+    times += [one.time for one in claims if one.offset == committed_offset.offset and one.time]
     return max(times) if times and max(times) > 0 else None

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._core.errors import DrError
-from ..._core.offsets.positions import Position, Side
 from ..._core.offsets.replication_gates import drained
 from ..._core.offsets.skipped_records import skipped_in, total
+from ..._core.offsets.target_offsets import Side, TargetOffset
 from ..._core.offsets.translation import Translated
 from ..._core.verdict import PROVEN
 from ..connections.clusters import both
@@ -66,16 +66,16 @@ class Evidence:
         )
 
     def known_replicated(
-        self, key: Partition, commit: int | None, position: Position, translated: Translated | None
-    ) -> Position:
+        self, key: Partition, commit: int | None, committed_offset: TargetOffset, translated: Translated | None
+    ) -> TargetOffset:
         """``position`` on Y, with what is processed on X but perhaps not yet copied counted as read again."""
         late = (
             0 if commit is None or (translated is not None and translated.reached) else self.unreplicated(key, commit)
         )
-        if not late or position.rereads is None:
-            return position
-        quality = "skips" if position.skips.possible else "safe"
-        return replace(position, quality=quality, rereads=position.rereads + late)
+        if not late or committed_offset.rereads is None:
+            return committed_offset
+        quality = "skips" if committed_offset.skips.possible else "safe"
+        return replace(committed_offset, quality=quality, rereads=committed_offset.rereads + late)
 
     def topics_of(self, group: str) -> list[str]:
         """The originals that the group reads."""
@@ -111,7 +111,8 @@ def of_snapshot(
     observations: tuple[FlowObservation, FlowObservation | None],
     groups: Mapping[str, GroupStatus],
 ) -> Evidence:
-    """As ``gather``, from what was seen of both sides at one time. ``observations``: forward and back; ``groups``: on X.
+    """As ``gather``, from what was seen of both sides at one time. ``observations``: forward and back; ``groups``:
+    on X.
 
     Of groups on Y only their positions are told: nothing else counts there.
     """
@@ -127,7 +128,7 @@ def of_snapshot(
 
 
 def row(
-    evidence: Evidence, group: str, key: Partition, found: Position, left: int | None, mm2: int | None = None
+    evidence: Evidence, group: str, key: Partition, found: TargetOffset, left: int | None, mm2: int | None = None
 ) -> dict[str, Any]:
     """One position on Y. ``left``: the one on X it was found from; ``checkpoint``: where MirrorMaker 2's would be."""
     return {
@@ -153,9 +154,9 @@ def by_group(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if row["offset"] is not None:
-            position = {"topic": row["topic"], "partition": row["partition"], "offset": row["offset"]}
-            groups.setdefault(row["group"], []).append(position)
-    return [{"group": group, "positions": positions} for group, positions in groups.items()]
+            committed_offset = {"topic": row["topic"], "partition": row["partition"], "offset": row["offset"]}
+            groups.setdefault(row["group"], []).append(committed_offset)
+    return [{"group": group, "committed_offsets": committed_offsets} for group, committed_offsets in groups.items()]
 
 
 def preexisting_higher_offsets(rows: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -176,7 +176,7 @@ class FlowCopies:
         rule: Rule,
     ) -> dict[tuple[Partition, int], Translated]:
         found: dict[tuple[Partition, int], Translated] = {}
-        left = {key: sorted(set(positions)) for key, positions in wanted.items() if positions}
+        left = {key: sorted(set(committed_offsets)) for key, committed_offsets in wanted.items() if committed_offsets}
         if left:
             self._syncs.reach(lambda of: all(_covers(of.get(key, ()), at[0], rule) for key, at in left.items()))
         ends = self._ends({topic for topic, _index in left})
@@ -184,22 +184,27 @@ class FlowCopies:
         bounds = {key: self._bounds(key, ends, rule) for key in left}
         for width in _WIDTHS:
             spans = {
-                key: merged((span_of(at, bounds[key], width) for at in positions), _GAP)
-                for key, positions in left.items()
+                key: merged((span_of(at, bounds[key], width) for at in committed_offsets), _GAP)
+                for key, committed_offsets in left.items()
             }
             self._try(spans, bounds, rule, found)
             left = {
-                key: [at for at in positions if not found[key, at].exact]
-                for key, positions in left.items()
-                if any(not found[key, at].exact for at in positions)
+                key: [at for at in committed_offsets if not found[key, at].exact]
+                for key, committed_offsets in left.items()
+                if any(not found[key, at].exact for at in committed_offsets)
             }
             if not left:
                 break
         # Of positions that may skip, how many records: more is read only here (R30).
-        unsure = {key: [at for at in positions if not found[key, at].skips.exact] for key, positions in left.items()}
+        unsure = {
+            key: [at for at in committed_offsets if not found[key, at].skips.exact]
+            for key, committed_offsets in left.items()
+        }
         spans = {
-            key: merged((span_skips(at, found[key, at], bounds[key], rule is forward) for at in positions), _GAP)
-            for key, positions in unsure.items()
+            key: merged(
+                (span_skips(at, found[key, at], bounds[key], rule is forward) for at in committed_offsets), _GAP
+            )
+            for key, committed_offsets in unsure.items()
         }
         self._try(spans, bounds, rule, found)
         return found
@@ -213,11 +218,11 @@ class FlowCopies:
     ) -> None:
         """Read these spans and keep what is better than what was found before."""
         for key, span, copy in self._read(spans, bounds):
-            for position in span.positions:
-                new = rule(position, copy)
-                old = found.get((key, position))
+            for committed_offset in span.committed_offsets:
+                new = rule(committed_offset, copy)
+                old = found.get((key, committed_offset))
                 if old is None or _rank(new) < _rank(old):
-                    found[key, position] = new
+                    found[key, committed_offset] = new
 
     def _read(
         self, spans: Mapping[Partition, Sequence[Span]], bounds: Mapping[Partition, Bounds]

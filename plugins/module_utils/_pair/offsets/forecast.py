@@ -18,7 +18,7 @@ from ..._core.journal.facts import JournalFacts
 from ..._core.offsets.lasting_gaps import Standing, lasting_problems
 from ..._core.offsets.skipped_records import skipped_in, total
 from ..._core.waiting import wait_until
-from ..._kafka.groups import positions
+from ..._kafka.groups import committed_offsets
 from ..._kafka.topics import log_ranges
 from ..._module import Result
 from ..connections.clusters import both
@@ -26,7 +26,7 @@ from ..journal.copies import read_state
 from ..observation.pair import Pair, Partition
 from .evidence import Evidence, by_group, gather, refused_skips, skips_refusal
 from .requests import TranslationRequest
-from .translation import find_positions
+from .translation import find_offsets
 
 __all__ = ["forecast", "lasting"]
 
@@ -43,13 +43,13 @@ def forecast(request: TranslationRequest) -> Result:
 
     def observe() -> tuple[Evidence, list[dict[str, Any]], int]:
         evidence, state = both(lambda: gather(pair, x, y), lambda: read_state(pair.kafka, request.pair))
-        return evidence, *find_positions(evidence, JournalFacts.toward(state, y))
+        return evidence, *find_offsets(evidence, JournalFacts.toward(state, y))
 
     accepted = request.accept_skips
     evidence, rows, records = wait_until(observe, lambda seen: _settled(seen[1], accepted), request.replicated).state
     counts = [row["rereads"] for row in rows]
     extra: dict[str, Any] = {
-        "positions": by_group(rows),
+        "committed_offsets": by_group(rows),
         "details": rows,
         "rereads": None if None in counts else sum(counts),
         "skips": total(rows).as_dict(),
@@ -62,7 +62,7 @@ def forecast(request: TranslationRequest) -> Result:
     if problems and result.failure is None:
         more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
         result.failure = DrError(
-            "position_refused",
+            "offset_refused",
             f"{len(problems)} committed offsets cannot be moved: {'; '.join(problems[:3])}{more}.",
             "Stopping the applications would not change that, so none was stopped. Commit an offset within the log on"
             f" {x}, or let the group read on; kafka_dr_group_lag=reread accepts records that are read again.",
@@ -87,7 +87,7 @@ def lasting(evidence: Evidence, rows: Iterable[Mapping[str, Any]], group_lag: st
         return []
     # Positions that still move are a reader's with assign(); an open transaction hides the end from read_committed.
     ends = log_ranges(pair.kafka[x], {key for _row, key in suspects}, "read_uncommitted")
-    now = positions(pair.kafka[x], sorted({row["group"] for row, _key in suspects}))
+    now = committed_offsets(pair.kafka[x], sorted({row["group"] for row, _key in suspects}))
     return lasting_problems(
         [(row, _standing(evidence, row["group"], key, ends[key][1], now)) for row, key in suspects], x, group_lag
     )

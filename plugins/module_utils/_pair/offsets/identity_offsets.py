@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._core.journal.facts import JournalFacts
-from ..._core.offsets.positions import Position, enter_same
+from ..._core.offsets.target_offsets import TargetOffset, enter_same
 from ..._core.offsets.tenures import Place, Tenure, locate, tenures
 from ..._core.offsets.translation import Translated
 from ..observation.pair import Partition, by_topic
@@ -90,21 +90,21 @@ class IdentityOffsets:
     def _row(
         self, group: str, key: Partition, found: Mapping[tuple[int, Partition, int], Translated]
     ) -> dict[str, Any]:
-        position, mm2 = self._position(group, key, found)
-        return row(self._evidence, group, key, position, self._evidence.left(group, key).commit, mm2)
+        committed_offset, mm2 = self._committed_offset(group, key, found)
+        return row(self._evidence, group, key, committed_offset, self._evidence.left(group, key).commit, mm2)
 
-    def _position(
+    def _committed_offset(
         self, group: str, key: Partition, found: Mapping[tuple[int, Partition, int], Translated]
-    ) -> tuple[Position, int | None]:
+    ) -> tuple[TargetOffset, int | None]:
         evidence = self._evidence
         left, entered = evidence.left(group, key), evidence.entered(group, key)
         commit, place = self._place(group, key)
         there = None if commit is None or place.tenure is None else found.get((place.tenure, key, commit))
-        position = enter_same(left, entered, evidence.final(key), place, there)
+        committed_offset = enter_same(left, entered, evidence.final(key), place, there)
         if there is None or commit is None or place.tenure is None or place.other is not None:
-            return position, None
+            return committed_offset, None
         copies = self._copies[place.tenure]
         if self._tenures[place.tenure].end is None:
-            position = evidence.known_replicated(key, commit, position, there)
+            committed_offset = evidence.known_replicated(key, commit, committed_offset, there)
         # MirrorMaker 2 translates only away from where the applications live.
-        return position, copies.checkpoint(key, commit) if copies.source == evidence.x else None
+        return committed_offset, copies.checkpoint(key, commit) if copies.source == evidence.x else None

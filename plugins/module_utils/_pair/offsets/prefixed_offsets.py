@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._core.journal.facts import JournalFacts
-from ..._core.offsets.positions import Position, Side, enter_original, enter_replica
 from ..._core.offsets.replication_gates import drained
+from ..._core.offsets.target_offsets import Side, TargetOffset, enter_original, enter_replica
 from ..._core.offsets.translation import Translated
 from ..._core.verdict import PROVEN
 from ..._kafka.records import has_data
@@ -77,7 +77,7 @@ class PrefixedOffsets:
                     mirrored.setdefault(key, set()).add(commit)
         return forward, mirrored
 
-    def _unread(self, commits: Mapping[Partition, int], topics: set[str]) -> dict[Partition, Position]:
+    def _unread(self, commits: Mapping[Partition, int], topics: set[str]) -> dict[Partition, TargetOffset]:
         """Originals on Y whose replica holds what the group has not read, and Y, another cluster by now, does not have.
 
         Whatever the position there: nobody would ever read those records.
@@ -94,7 +94,7 @@ class PrefixedOffsets:
         spans = {one: span for one, span in spans.items() if span[0] < span[1]}
         data = has_data(pair.kafka[x], spans, ISOLATION) if spans else {}
         found = {
-            mirrors[one]: Position(None, "none", "none", None, f"{one[0]}-{one[1]} does not exist on {x}")
+            mirrors[one]: TargetOffset(None, "none", "none", None, f"{one[0]}-{one[1]} does not exist on {x}")
             for one in set(behind) - set(known)
         }
         for (topic, index), (begin, floor) in spans.items():
@@ -103,7 +103,7 @@ class PrefixedOffsets:
                     f"up to {floor - begin} records of {topic}-{index} below {floor} are unread, and {x} alone has"
                     " them: they came from a cluster that is gone"
                 )
-                found[mirrors[topic, index]] = Position(None, "only_here", "none", None, reason)
+                found[mirrors[topic, index]] = TargetOffset(None, "only_here", "none", None, reason)
         return found
 
     def _of_group(self, group: str, forward: Found, mirrored: Found) -> list[dict[str, Any]]:

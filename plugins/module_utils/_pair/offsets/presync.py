@@ -23,7 +23,7 @@ from ..._core.resources.groups import with_members
 from ..._core.resources.scopes import scope_problems
 from ..._core.waiting import Bounds, wait_until
 from ..._guard import owned
-from ..._kafka.committing import commit_positions
+from ..._kafka.committing import commit_offsets
 from ..._kafka.topics import describe, log_ranges
 from ..._module import Result
 from ..._process import own_clock
@@ -33,7 +33,7 @@ from ..observation.pair import ISOLATION, Pair, Partition
 from .evidence import gather
 from .presynced import write_presynced
 from .requests import PresyncRequest
-from .translation import find_positions
+from .translation import find_offsets
 
 __all__ = ["checkpoint"]
 
@@ -152,7 +152,7 @@ class _Job:
         """Evidence, positions, commit."""
         since = time.time(), self._checkpoints_end()
         evidence = gather(self.pair, self.x, self.y)
-        rows, read = find_positions(evidence, JournalFacts.toward(state, self.y))
+        rows, read = find_offsets(evidence, JournalFacts.toward(state, self.y))
         hidden = [
             row
             for observations in (evidence.x_groups, evidence.y_groups)
@@ -175,7 +175,7 @@ class _Job:
             place = (self._spec.name, self.y)
             ids = state.topic_ids.get(self.y, {})
             write_presynced(self.pair.kafka, self._spec.state_topic, place, since, sound, ids)
-        committed = commit_positions(self.pair.kafka[self.y], wanted, "raise", check)
+        committed = commit_offsets(self.pair.kafka[self.y], wanted, "raise", check)
         committed.extra = {
             "outcome": DONE,
             "reason": "",

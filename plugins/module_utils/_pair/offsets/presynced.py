@@ -39,20 +39,20 @@ def write_presynced(
     pair, alias = place
     groups: dict[str, list[list[Any]]] = {}
     for row in rows:
-        position = [row["topic"], row["partition"], row["offset"], row["left"], ids.get(row["topic"])]
-        groups.setdefault(row["group"], []).append(position)
+        committed_offset = [row["topic"], row["partition"], row["offset"], row["left"], ids.get(row["topic"])]
+        groups.setdefault(row["group"], []).append(committed_offset)
     values = {
         f"{pair}/positions/{alias}/{group}": {
             "schema": 1,
             "pair": pair,
-            "kind": "positions",
+            "kind": "committed_offsets",
             "to": alias,
             "group": group,
             "since": since[0],
             "checkpoints": since[1],
-            "positions": positions,
+            "committed_offsets": committed_offsets,
         }
-        for group, positions in groups.items()
+        for group, committed_offsets in groups.items()
     }
     on_each(kafkas, lambda name: write_latest(kafkas[name], topic, values))
 
@@ -63,11 +63,11 @@ def presynced_offsets(
     """The latest positions on ``alias`` by group, on topics that have these ids; nothing where the job never ran."""
     found: dict[str, dict[Partition, PresyncedOffset]] = {}
     for value in (read_latest(kafka, topic) or {}).values():
-        if value.get("kind") == "positions" and (value.get("pair"), value.get("to")) == (pair, alias):
+        if value.get("kind") == "committed_offsets" and (value.get("pair"), value.get("to")) == (pair, alias):
             since, behind = float(value["since"]), value.get("checkpoints")
             found[value["group"]] = {
                 (name, int(number)): PresyncedOffset(int(offset), since, None if left is None else int(left), behind)
-                for name, number, offset, left, known in value["positions"]
+                for name, number, offset, left, known in value["committed_offsets"]
                 if known is not None and ids.get(name) == known
             }
     return found

@@ -21,7 +21,7 @@ from ..._core.offsets.tenures import nested
 from ..._core.resources.scopes import scope_problems
 from ..._core.verdict import PROVEN
 from ..._core.waiting import wait_until
-from ..._kafka.groups import positions
+from ..._kafka.groups import committed_offsets
 from ..._module import Result
 from ..connections.clusters import both, on_each
 from ..journal.copies import read_state
@@ -33,10 +33,10 @@ from .identity_offsets import IdentityOffsets
 from .prefixed_offsets import PrefixedOffsets
 from .requests import TranslationRequest
 
-__all__ = ["FirstObservation", "Translation", "find_positions", "translate"]
+__all__ = ["FirstObservation", "Translation", "find_offsets", "translate"]
 
 
-def find_positions(evidence: Evidence, journal: JournalFacts) -> tuple[list[dict[str, Any]], int]:
+def find_offsets(evidence: Evidence, journal: JournalFacts) -> tuple[list[dict[str, Any]], int]:
     """One row for each group, topic and partition of the side being entered, and the records read for it."""
     back = evidence.back
     finder = IdentityOffsets(evidence, journal) if back is None else PrefixedOffsets(evidence, back, journal)
@@ -60,7 +60,7 @@ class FirstObservation:
         self.offsets: Mapping[str, Mapping[str, Mapping[Partition, int]]]
         self.state, self.offsets = both(
             lambda: read_state(pair.kafka, pair.spec),
-            lambda: on_each(pair.kafka, lambda alias: positions(pair.kafka[alias], pair.groups)),
+            lambda: on_each(pair.kafka, lambda alias: committed_offsets(pair.kafka[alias], pair.groups)),
         )
 
 
@@ -82,14 +82,14 @@ class Translation:
         if waited.observations > 1:
             # Somebody was still at work: its last commits are no reader with assign().
             self._since = time.monotonic()
-            self._earlier = positions(self.pair.kafka[self.x], self.pair.groups)
+            self._earlier = committed_offsets(self.pair.kafka[self.x], self.pair.groups)
         forward, back = self._replicated_observations()
         x_groups, y_groups = self._idle_groups()
         y_ranges = self.pair.ranges(self.y, self._y_topics())
         evidence = Evidence(self.pair, self.x, self.y, forward, back, x_groups, y_groups, y_ranges)
-        rows, records = find_positions(evidence, self._journal)
+        rows, records = find_offsets(evidence, self._journal)
         extra = {
-            "positions": by_group(rows),
+            "committed_offsets": by_group(rows),
             "details": rows,
             "rereads": _total(rows),
             "skips": total(rows).as_dict(),
@@ -175,7 +175,8 @@ class Translation:
                 "foreign_writer",
                 f"Somebody else than the flow writes on {self.y}: {'; '.join(foreign_writes[:3])}.",
                 "Such records are never copied back. Producers write the original topic only, on the side where they"
-                " live. Stop that writer; to go on all the same, name the topics in kafka_dr_accept_foreign_writers (option"
+                " live. Stop that writer; to go on all the same, name the topics in"
+                " kafka_dr_accept_foreign_writers (option"
                 " accept_foreign_writers).",
             )
         if self.pair.naming.policy == "identity":
@@ -265,7 +266,7 @@ class Translation:
         if unknown:
             first = unknown[0]
             return DrError(
-                "no_position",
+                "no_committed_offset",
                 f'{len(unknown)} positions could not be found; group "{first["group"]}" on'
                 f" {first['topic']}-{first['partition']}: {first['reason']}.",
                 "Without one, auto.offset.reset would decide. Commit a position on the side being left first.",
@@ -295,7 +296,7 @@ def _barrier(evidence: Evidence) -> dict[str, Any]:
         "starts": nested({key: one.start for key, one in facts.items()}),
         "ends": nested({key: one.end for key, one in facts.items()}),
         "cut": nested({key: end for key, (_start, end) in evidence.y_ranges.items() if key in facts}),
-        "positions": {group: nested(observation.commits) for group, observation in evidence.x_groups.items()},
+        "committed_offsets": {group: nested(observation.commits) for group, observation in evidence.x_groups.items()},
     }
 
 

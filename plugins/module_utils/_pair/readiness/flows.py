@@ -39,7 +39,7 @@ from ..offsets.disaster_barrier import survey
 from ..offsets.evidence import of_snapshot
 from ..offsets.forecast import lasting
 from ..offsets.requests import DisasterRequest
-from ..offsets.translation import find_positions
+from ..offsets.translation import find_offsets
 from .parts import Parts
 from .request import ReadinessRequest
 
@@ -235,7 +235,7 @@ class Move:
         kafka = self._pair.kafka[self.x]
         known = {*self._pair.groups, *self._request.local_groups}
         others = [name for name in kafka_groups.names(kafka) if name not in known]
-        found = kafka_groups.positions(kafka, others) if others else {}
+        found = kafka_groups.committed_offsets(kafka, others) if others else {}
         ours = set(self._pair.topics)
         return {self.x: sorted(name for name in others if ours & {topic for topic, _index in found[name]})}
 
@@ -248,7 +248,7 @@ class Move:
         """Translated offsets as of now, and why a barrier would refuse some of them whatever is stopped."""
         forward, *back = [unwrap(observation) for observation in observations]
         evidence = of_snapshot(self._pair, snapshot, (forward, back[0] if back else None), groups)
-        rows, _read = find_positions(evidence, self._journal)
+        rows, _read = find_offsets(evidence, self._journal)
         return rows, lasting(evidence, rows, "refuse")
 
 

@@ -87,7 +87,9 @@ class _Side:
         return {"left": left, "strays": strays, "rest": {**rest, **self._digests(others)}}
 
     def _is_own(self, kind: str, name: str, item: Any) -> bool:
-        """Of rights, those of the rehearsal's principal on what is the rehearsal's: others may hold theirs for all rehearsals."""
+        """Of rights, those of the rehearsal's principal on what is the rehearsal's: others may hold theirs for all
+        rehearsals.
+        """
         if isinstance(item, Acl):
             mine = item.principal in self._own.principals and item.pattern_type == "literal"
             return mine and item.name in self._own.names(item.resource_type)
@@ -209,7 +211,7 @@ def remove(rehearsal: Rehearsal, timeout: float, check: bool) -> Result:
     if not check:
         waited = wait_until(lambda: _left(sides), lambda left: not left, _GONE)
         if waited.state:
-            text = f"{len(waited.state)} things of the rehearsal are still there or came back after {waited.seconds:.0f} s:"
+            text = f"{len(waited.state)} resources of the rehearsal still exist after {waited.seconds:.0f} s:"
             hint = "Is another rehearsal under way? Run the playbook rehearse_cleanup again."
             raise DrError("rehearsal_left", f"{text} {', '.join(waited.state[:5])}.", hint)
     result.requests = [request for side in sides.values() for request in side.requests]

@@ -166,8 +166,12 @@ class _Run:
         if not part.topic.startswith(prefix) or not replicas.match(part.topic) or part.offset < 0:
             return None
         topic = part.topic.removeprefix(prefix)
-        position = self._syncs.upstream(topic, part.partition, part.offset)
-        return None if position is None else Checkpoint(group, topic, part.partition, part.offset, position)
+        committed_offset = self._syncs.upstream(topic, part.partition, part.offset)
+        return (
+            None
+            if committed_offset is None
+            else Checkpoint(group, topic, part.partition, part.offset, committed_offset)
+        )
 
     def _emit(self) -> int:
         """Send what is due; acknowledged when it returns."""

@@ -66,7 +66,7 @@ def judge(taken: Taken) -> GroupFindings:
             "maybe_processed": maybe,
         }
         for kind, mask in classes.items():
-            found.add(kind, owner, _positions(mask, SAMPLES), mask.count(1))
+            found.add(kind, owner, _committed_offsets(mask, SAMPLES), mask.count(1))
     unannounced = sorted(taken.unannounced)
     for producer, seq in unannounced[:SAMPLES]:
         found.add("phantom", producer, [seq], 0)
@@ -96,12 +96,12 @@ def _and(left: bytes, right: bytes) -> bytes:
     return both.to_bytes(len(left), "little")
 
 
-def _positions(mask: bytes, most: int) -> list[int]:
+def _committed_offsets(mask: bytes, most: int) -> list[int]:
     found: list[int] = []
-    position = mask.find(1)
-    while position >= 0 and len(found) < most:
-        found.append(position)
-        position = mask.find(1, position + 1)
+    committed_offset = mask.find(1)
+    while committed_offset >= 0 and len(found) < most:
+        found.append(committed_offset)
+        committed_offset = mask.find(1, committed_offset + 1)
     return found
 
 

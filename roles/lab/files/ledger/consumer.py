@@ -18,7 +18,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
 from ledger.definition import Definition
 from ledger.endpoint import Endpoint
-from ledger.errors import EXIT_BROKEN, EXIT_CLEAN, EXIT_NO_POSITION, LedgerError
+from ledger.errors import EXIT_BROKEN, EXIT_CLEAN, EXIT_NO_COMMITTED_OFFSET, LedgerError
 from ledger.record import identity_of
 from ledger.state import Life
 from ledger.store import Writer, ledger_path, now_us, open_ledger
@@ -144,7 +144,7 @@ class Intake:
                 f"Group {self._group!r} has no valid position on {message.topic()}-{message.partition()}"
                 f"{' on ' + self._alias if self._alias else ''}: {error.str()}. Commit one before the start; "
                 "this client does not choose one (reset: error).",
-                EXIT_NO_POSITION,
+                EXIT_NO_COMMITTED_OFFSET,
             )
         fatal = (
             KafkaError.TOPIC_AUTHORIZATION_FAILED,
@@ -242,7 +242,7 @@ class GroupConsumer:
         if self._uncommitted and not self._under_way:
             self._ledger.flush()
             self._under_way = True
-            self._intake.kafka.commit(offsets=self._positions(), asynchronous=True)
+            self._intake.kafka.commit(offsets=self._committed_offsets(), asynchronous=True)
 
     def _note_commit(self, error: KafkaError | None, places: list[TopicPartition]) -> None:
         self._under_way = False
@@ -256,7 +256,7 @@ class GroupConsumer:
                 ):
                     del self._uncommitted[one.topic, one.partition]
 
-    def _positions(self) -> list[TopicPartition]:
+    def _committed_offsets(self) -> list[TopicPartition]:
         return [TopicPartition(topic, partition, offset) for (topic, partition), offset in self._uncommitted.items()]
 
     def _commit(self) -> None:
@@ -264,7 +264,7 @@ class GroupConsumer:
         if not self._uncommitted:
             return
         self._ledger.flush()
-        if self._intake.reachable() and commit(self._intake.kafka, self._positions()):
+        if self._intake.reachable() and commit(self._intake.kafka, self._committed_offsets()):
             self._uncommitted.clear()
 
     def _forget(self, places: list[tuple[str, int]]) -> None:

@@ -10,7 +10,7 @@ EXIT_DAMAGED = 1  # check: something was lost, or processed although it was neve
 EXIT_USAGE = 2  # wrong input, or nothing that could be judged
 EXIT_UNCLEAN = 3  # a stop that left records without an outcome, or had to kill
 EXIT_BROKEN = 4  # Kafka refused to go on
-EXIT_NO_POSITION = 5  # a consumer found no valid position on a partition and must not choose one
+EXIT_NO_COMMITTED_OFFSET = 5  # a consumer found no valid position on a partition and must not choose one
 
 
 class LedgerError(Exception):

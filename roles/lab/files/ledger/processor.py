@@ -106,9 +106,9 @@ class Processor:
             topic = self._outputs[seq % len(self._outputs)]
             self._transactions.produce(seq, topic, value, record.key)
         offsets = {(item.topic, item.partition): item.offset + 1 for item in records}
-        positions = [TopicPartition(topic, partition, offset) for (topic, partition), offset in offsets.items()]
+        committed_offsets = [TopicPartition(topic, partition, offset) for (topic, partition), offset in offsets.items()]
         group = self._intake.kafka.consumer_group_metadata()
-        if not self._transactions.send_offsets(positions, group):
+        if not self._transactions.send_offsets(committed_offsets, group):
             return False
         return self._transactions.commit()
 

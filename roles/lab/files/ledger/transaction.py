@@ -59,12 +59,12 @@ class Transactions:
                     raise OutcomeUnknownError(reason.str()) from error
         raise OutcomeUnknownError(f"no answer to the commit in {self._bound:g} s")
 
-    def send_offsets(self, positions: list[TopicPartition], group: object) -> bool:
+    def send_offsets(self, committed_offsets: list[TopicPartition], group: object) -> bool:
         """False: given up and aborted, as when the group was rebalanced in the meantime."""
         started = time.monotonic()
         while time.monotonic() - started < self._bound:
             try:
-                self.kafka.send_offsets_to_transaction(positions, group, CALL_SECONDS)
+                self.kafka.send_offsets_to_transaction(committed_offsets, group, CALL_SECONDS)
                 return True
             except KafkaException as error:
                 reason = error.args[0]

@@ -18,7 +18,7 @@ from .skipped_records import NO_SKIPS, Skips
 from .tenures import Place
 from .translation import COMPACTED, Anchor, Translated
 
-__all__ = ["Position", "Side", "enter_original", "enter_replica", "enter_same"]
+__all__ = ["Side", "TargetOffset", "enter_original", "enter_replica", "enter_same"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Position:
+class TargetOffset:
     """A start on the new side.
 
     ``quality``: ``exact``, ``safe`` (re-reads at most ``rereads``), ``skips`` (records that the group has not read are
@@ -53,7 +53,7 @@ class Position:
     skips: Skips = NO_SKIPS
 
 
-def enter_replica(left: Side, replica: Side, flow_final: bool, translated: Translated | None) -> Position:
+def enter_replica(left: Side, replica: Side, flow_final: bool, translated: Translated | None) -> TargetOffset:
     """Start on Y:``X.T``. ``flow_final``: the flow X->Y is drained and stopped, so the replica's end is final.
 
     ``translated``: the group's position on X:T, translated forward; None where nothing had to be translated.
@@ -64,7 +64,9 @@ def enter_replica(left: Side, replica: Side, flow_final: bool, translated: Trans
     return _with_expired(left, _translated(left, replica, translated))
 
 
-def enter_same(left: Side, entered: Side, flow_final: bool, place: Place, translated: Translated | None) -> Position:
+def enter_same(
+    left: Side, entered: Side, flow_final: bool, place: Place, translated: Translated | None
+) -> TargetOffset:
     """Start on Y:T with the policy identity. ``place``: where the position lies among the tenures of the pair.
 
     ``translated``: of a position at a cut it only counts what is gone on Y.
@@ -75,14 +77,16 @@ def enter_same(left: Side, entered: Side, flow_final: bool, place: Place, transl
     if place.other is not None:
         return _at_cut(left, entered, place.other, translated)
     if place.tenure is None:
-        return Position(None, "none", "none", None, "it lies in a tail that was written behind a cut and never copied")
+        return TargetOffset(
+            None, "none", "none", None, "it lies in a tail that was written behind a cut and never copied"
+        )
     return _with_expired(left, _translated(left, entered, translated))
 
 
-def _at_cut(left: Side, entered: Side, cut: int, translated: Translated | None) -> Position:
+def _at_cut(left: Side, entered: Side, cut: int, translated: Translated | None) -> TargetOffset:
     """Everything after the cut on the side being left has its copy after the cut on the other one."""
     start, end = entered.start or 0, entered.end or 0
-    found = Position(min(max(cut, start), end), "cut", "exact", 0, "the position is the cut of a cutover")
+    found = TargetOffset(min(max(cut, start), end), "cut", "exact", 0, "the position is the cut of a cutover")
     most = Skips(0, max(0, start - cut)).capped(_unread(left))
     return _skipping(found, most if translated is None else translated.skips, cut, start)
 
@@ -92,52 +96,52 @@ def _unread(left: Side) -> int:
     return max(0, (left.end or 0) - max(left.commit or 0, left.start or 0))
 
 
-def _skipping(position: Position, skips: Skips, needed: int, start: int) -> Position:
+def _skipping(committed_offset: TargetOffset, skips: Skips, needed: int, start: int) -> TargetOffset:
     """``position`` with what is skipped: never exact or safe (R30)."""
     if not skips.possible:
-        return position
+        return committed_offset
     causes = [f"the log starts at {start}, its position there would be {needed}"] if start > needed else []
-    causes += [text for text in position.hazards if text in COMPACTED]
+    causes += [text for text in committed_offset.hazards if text in COMPACTED]
     reason = f"{skips.text} that it has not read are no longer there: {'; '.join(causes) or 'expired or compacted'}"
-    return replace(position, quality="skips", skips=skips, reason=reason)
+    return replace(committed_offset, quality="skips", skips=skips, reason=reason)
 
 
-def _with_expired(left: Side, position: Position) -> Position:
+def _with_expired(left: Side, committed_offset: TargetOffset) -> TargetOffset:
     """Names what is gone on the side being left as well: lost to the group, but not by a move."""
     gone = (left.start or 0) - (left.commit or 0)
-    if gone <= 0 or position.offset is None:
-        return position
-    text = f"{position.reason}; {gone} offsets that it had not read have expired on the side being left as well"
-    return replace(position, reason=text)
+    if gone <= 0 or committed_offset.offset is None:
+        return committed_offset
+    text = f"{committed_offset.reason}; {gone} offsets that it had not read have expired on the side being left as well"
+    return replace(committed_offset, reason=text)
 
 
-def _decided(left: Side, entered: Side, flow_final: bool) -> Position | None:
+def _decided(left: Side, entered: Side, flow_final: bool) -> TargetOffset | None:
     """What needs no translation: nothing is known, nothing was written, or everything is read."""
     if left.start is None or left.end is None or entered.start is None or entered.end is None:
-        return Position(None, "none", "none", None, "a log of the partition could not be read")
+        return TargetOffset(None, "none", "none", None, "a log of the partition could not be read")
     if left.commit is None:
         if left.end == 0 and entered.end == 0:
-            return Position(0, "empty", "exact", 0, "the partition was never written")
-        return Position(None, "none", "none", None, "the group has no position on the side being left")
+            return TargetOffset(0, "empty", "exact", 0, "the partition was never written")
+        return TargetOffset(None, "none", "none", None, "the group has no position on the side being left")
     if left.commit > left.end:
         reason = f"its position {left.commit} lies past the log end {left.end}: topic truncated or re-created"
-        return Position(None, "none", "none", None, reason)
+        return TargetOffset(None, "none", "none", None, reason)
     if left.read_to_end and flow_final:
-        return Position(entered.end, "end", "exact", 0, "read to the end, and everything is copied")
+        return TargetOffset(entered.end, "end", "exact", 0, "read to the end, and everything is copied")
     return None
 
 
-def _translated(left: Side, entered: Side, translated: Translated | None) -> Position:
+def _translated(left: Side, entered: Side, translated: Translated | None) -> TargetOffset:
     if translated is None or entered.start is None or entered.end is None:
-        return Position(None, "none", "none", None, "its position could not be translated")
+        return TargetOffset(None, "none", "none", None, "its position could not be translated")
     return _from(translated, entered.start, entered.end, _unread(left))
 
 
-def _from(translated: Translated, start: int, end: int, most: int) -> Position:
+def _from(translated: Translated, start: int, end: int, most: int) -> TargetOffset:
     """``most``: at most so many records can be skipped that have expired since the translation."""
     quality = "exact" if translated.exact else "safe"
     offset = min(max(translated.offset, start), end)
-    found = Position(
+    found = TargetOffset(
         offset,
         translated.method,
         quality,
@@ -173,7 +177,7 @@ _REASONS = {
 }
 
 
-def enter_original(left: Side, original: Side, flow_drained: bool, translated: Translated | None) -> Position:
+def enter_original(left: Side, original: Side, flow_drained: bool, translated: Translated | None) -> TargetOffset:
     """Start on Y:T. ``original.commit``: the group's own earlier commit there, if the journal vouches for it.
 
     ``flow_drained``: every record of Y:T is on X (no producer writes there while the applications live on X).
@@ -181,19 +185,19 @@ def enter_original(left: Side, original: Side, flow_drained: bool, translated: T
     higher one counts (R7).
     """
     if original.start is None or original.end is None:
-        return Position(None, "none", "none", None, "the log of the original topic could not be read")
+        return TargetOffset(None, "none", "none", None, "the log of the original topic could not be read")
     if original.end == 0:
-        return Position(0, "empty", "exact", 0, "the partition was never written")
+        return TargetOffset(0, "empty", "exact", 0, "the partition was never written")
     if left.read_to_end and flow_drained:
-        return Position(original.end, "end", "exact", 0, "its replica is read to the end, and everything is copied")
+        return TargetOffset(original.end, "end", "exact", 0, "its replica is read to the end, and everything is copied")
     own = original.commit
     if own is not None and own > original.end:
         reason = f"the earlier position {own} lies past the log end {original.end}: topic re-created"
-        return Position(None, "none", "none", None, reason)
+        return TargetOffset(None, "none", "none", None, reason)
     if own is not None and own >= original.start and (translated is None or own > translated.offset):
         span = original.end - own if translated is None else max(0, translated.rereads - (own - translated.offset))
         exact = translated is not None and translated.rereads == 0
-        return Position(own, "own", "exact" if exact else "safe", span, "the group's own earlier position")
+        return TargetOffset(own, "own", "exact" if exact else "safe", span, "the group's own earlier position")
     # What lies before the group's own earlier position it has read there.
     needed = own or 0
     if translated is not None:
@@ -202,7 +206,7 @@ def enter_original(left: Side, original: Side, flow_drained: bool, translated: T
             translated = replace(translated, skips=translated.skips.capped(most))
         return _from(translated, original.start, original.end, most)
     span = original.end - original.start
-    found = Position(original.start, "start", "safe", span, "no earlier position of the group is known")
+    found = TargetOffset(original.start, "start", "safe", span, "no earlier position of the group is known")
     # Nothing to read on the replica: then nothing is lost.
     gone = 0 if left.read_to_end else max(0, original.start - needed)
     return _skipping(found, Skips(0, gone), needed, original.start)

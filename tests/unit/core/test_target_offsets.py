@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.positions import (
-    Position,
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import NO_SKIPS, Skips
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.target_offsets import (
     Side,
+    TargetOffset,
     enter_original,
     enter_replica,
     enter_same,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import NO_SKIPS, Skips
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Place
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import COMPACTED, Translated
 
@@ -108,7 +108,7 @@ SHORT = Translated(10, "start", 7, skips=Skips(3, 5), needed=2)
         ),
     ],
 )
-def test_records_that_are_gone_are_a_number_of_their_own(found: Position, skips: Skips, reason: str) -> None:
+def test_records_that_are_gone_are_a_number_of_their_own(found: TargetOffset, skips: Skips, reason: str) -> None:
     """R30: raising a position to the log start is a skip."""
     assert (found.skips, found.quality == "skips") == (skips, skips.possible)
     assert reason in found.reason
@@ -263,7 +263,7 @@ TRANSLATED = st.one_of(
 )
 
 
-def _sound(found: Position, log: Side) -> bool:
+def _sound(found: TargetOffset, log: Side) -> bool:
     if found.offset is None:
         return (found.method, found.quality, found.rereads) == ("none", "none", None)
     assert log.start is not None
