@@ -251,7 +251,7 @@ kerberos: setup  ## modules, Connect and Spark against a real KDC, with a conflu
 	@KAFKA_DR_WHEEL_PYTHON=$(ROOT)/.venv/bin/python build/kerberos/venv/bin/python -m pytest tests/kerberos
 
 .PHONY: changelog
-changelog: venv link  ## write CHANGELOG.md, CHANGELOG.rst and changelogs/changelog.yaml from the fragments
+changelog: venv link  ## write CHANGELOG.md and changelogs/changelog.yaml from the fragments
 	$(SAY) 'changelog: fragments and new modules into the release of galaxy.yml'
 	@rm -rf build/docker  # the whole checkout is copied meanwhile, which ends at an image's links to devices
 	@antsibull-changelog release --update-existing --refresh --reload-plugins

@@ -57,8 +57,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 left:
-  description: By alias and kind (topics, groups, connectors, acls), the names that a rehearsal makes and that are
-  there.
+  description: Resources of the rehearsal that exist, by alias and kind (topics, groups, connectors, ACLs).
   returned: success
   type: dict
 strays:

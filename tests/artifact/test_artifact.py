@@ -22,7 +22,6 @@ BIN = Path(sys.executable).parent
 # Folders and files at the top; whatever git knows below them is in the tarball, and nothing else.
 SHIPPED = {
     "CHANGELOG.md",
-    "CHANGELOG.rst",
     "CONTRIBUTING.md",
     "LICENSE",
     "README.md",

@@ -37,7 +37,7 @@ def releases() -> list[str]:
 
 def test_galaxy_and_modules_and_the_newest_release_of_the_changelog_have_one_version() -> None:
     assert load("galaxy.yml")["version"] == VERSION == releases()[-1]
-    assert f"\nv{VERSION}\n" in (ROOT / "CHANGELOG.rst").read_text(encoding="utf-8")
+    assert f"\n## v{VERSION}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("\\.", ".")
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())

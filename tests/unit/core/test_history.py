@@ -119,8 +119,8 @@ def test_a_trend_tells_since_when_and_how_often() -> None:
         observe("2026-01-03T00:00:00.1", "NO", 9),
     ]
     lines = trend_lines(observations)
-    assert "controlled: NO since 2026-01-02T00:00:00Z; YES in 1 of 3 looks since 2026-01-01T00:00:00Z" in lines
-    assert "disaster: YES since 2026-01-01T00:00:00Z; YES in 3 of 3 looks since 2026-01-01T00:00:00Z" in lines
+    assert "controlled: NO since 2026-01-02T00:00:00Z; YES in 1 of 3 observations since 2026-01-01T00:00:00Z" in lines
+    assert "disaster: YES since 2026-01-01T00:00:00Z; YES in 3 of 3 observations since 2026-01-01T00:00:00Z" in lines
     assert lines[-1] == "lag: 9.0 s, in earlier looks 0.5 s (median) and 0.5 s at most"
     assert trend_lines(observations[:1]) == []
     assert not any("lag" in line for line in trend_lines([observe("a", lag=None), observe("b")]))

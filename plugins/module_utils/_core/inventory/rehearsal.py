@@ -194,7 +194,7 @@ def _definition(client: Mapping[str, Any], options: Mapping[str, Any]) -> dict[s
 
 
 def belongings(rehearsal: Mapping[str, Any], alias: str) -> dict[str, list[str]]:
-    """What a rehearsal creates on one cluster and its workers: topics, groups, connectors, and the ACLs of its principals."""
+    """The topics, groups, connectors and ACL principals that a rehearsal creates on one cluster."""
     naming = Naming(rehearsal["policy"], rehearsal["separator"])
     other = next(name for name in rehearsal["clusters"] if name != alias)
     topics = [
