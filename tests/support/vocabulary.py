@@ -59,8 +59,10 @@ ALLOWED = re.compile(
     (lag(s|ged|ging)?|fall(s|en|ing)?|fell|is|are|was|were|be|seconds|records|offsets|far|minutes?|how\ far)\ behind\b(?!\ (it|the|a|an|its|each|them|that|this)\b)
     | behind\ (a|an|the|one)\ (reverse\ |load\ |HTTP\ |TLS\ )?(proxy|gateway|balancer|NAT|firewall|load)
     | lag(s|ging|ged)?\ behind
-    | (file|image|image\ is|files|jars|jar|config|checkout|bytes|are|is|be|and|not)\ copied\ (to|into|from|with|by)\ (the\ |a\ |its\ )?(host|image|folder|checkout|disk|build|controller)
-    | consumer'?s?\ (fetch\ )?position | fetch\ position | \.position\( | position:\ (absolute|relative|fixed|sticky) | positional
+    | (files?|image|jars?|config|checkout)(\ (is|are|be))?\ copied\ (to|into|from|with|by)\b
+    | consumer'?s?\ (fetch\ )?position | fetch\ position
+    | \.position\( | position:\ (absolute|relative|fixed|sticky)
+    | positional
     """,
     re.VERBOSE | re.IGNORECASE,
 )
