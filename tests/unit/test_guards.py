@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -183,6 +185,29 @@ def test_a_refused_proof_keeps_a_rest_call_from_being_sent(method: str) -> None:
     calls = http.Transport("http://127.0.0.1:1", {}, 0.5)
     with _guard.owned(refuse), pytest.raises(DrError, match="overtaken"):
         calls.call(method, "/connectors/x")
+
+
+@pytest.mark.parametrize("raises", [False, True], ids=["reported as a failed step", "raised as another error"])
+def test_a_module_that_lost_its_run_fails_with_run_superseded(raises: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found by a controller frozen at ``arrival``: its refusal was reported as ``connector_step_failed``."""
+    guard = importlib.import_module(f"ansible_collections.{OURS}plugins.module_utils._pair.journal.guard")
+    result = importlib.import_module(f"ansible_collections.{OURS}plugins.module_utils._module").Result
+
+    def work(_module: Any) -> Any:
+        with contextlib.suppress(DrError):
+            _guard.require_ownership()
+        failure = DrError("connector_step_failed", "stop P->B.MirrorSourceConnector: overtaken")
+        if raises:
+            raise failure
+        return result(failure=failure)
+
+    monkeypatch.setattr(guard.Guard, "_require", lambda _self: refuse())
+    monkeypatch.setattr(guard.Held, "of", lambda _option: object())
+    module = SimpleNamespace(params={"guard": {}}, check_mode=False)
+    with pytest.raises(DrError) as refused:
+        found = guard.guarded(work)(module)
+        raise found.failure
+    assert refused.value.code == "run_superseded"
 
 
 def refuse() -> None:

@@ -64,9 +64,18 @@ class Guard:
         self._copies: JournalCopies | None = None
         self._book: Book | None = None
         self._lock = Lock()
+        #: The error of the first proof that failed.
+        self.refusal: DrError | None = None
 
     def __call__(self) -> None:
         """Raise ``run_superseded`` where another controller has taken over."""
+        try:
+            self._require()
+        except DrError as error:
+            self.refusal = self.refusal or error
+            raise
+
+    def _require(self) -> None:
         with self._lock:
             kafkas = self._connected()
             held, claim = self._held, self._held.claim
@@ -102,7 +111,14 @@ def guarded(work: Callable[[AnsibleModule], Result]) -> Callable[[AnsibleModule]
         held = Held.of(module.params["guard"])
         if held is None or module.check_mode:
             return work(module)
-        with owned(Guard(held, float(module.params.get("request_timeout") or 15.0))):
-            return work(module)
+        guard = Guard(held, float(module.params.get("request_timeout") or 15.0))
+        try:
+            with owned(guard):
+                result = work(module)
+        except DrError as error:
+            raise guard.refusal or error from error
+        # A reconciler reports each failed step as its own error. The cause of all of them is the lost ownership.
+        result.failure = guard.refusal or result.failure
+        return result
 
     return proven
