@@ -205,7 +205,7 @@ def test_a_module_that_lost_its_run_fails_with_run_superseded(raises: bool, monk
     monkeypatch.setattr(guard.Held, "of", lambda _option: object())
     module = SimpleNamespace(params={"guard": {}}, check_mode=False)
     if raises:
-        with pytest.raises(DrError, match="^overtaken"):
+        with pytest.raises(DrError, match=r"^overtaken"):
             guard.guarded(work)(module)
     else:
         assert guard.guarded(work)(module).failure.code == "run_superseded"
