@@ -356,15 +356,15 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
     "the way back is stopped": (verb("P", SOURCE, "stop"), "back", "NO", "STOPPED"),
     "the journal expires": (
         topic_setting("kafka-dr-journal-internal", "retention.ms", "3600000", "-1"),
-        "kept",
+        "retention",
         "NO",
         "retention.ms=3600000, wanted -1",
     ),
     "offset-syncs expire": (
         topic_setting("mm2-offset-syncs.P.internal", "cleanup.policy", "delete", "compact"),
-        "kept",
+        "retention",
         "NO",
-        '"mm2-offset-syncs.P.internal" on B has delete',
+        '"mm2-offset-syncs.P.internal" on B has cleanup.policy delete',
     ),
     # Without any topic a connector has no tasks.
     "RUNNING, and no longer of this topic": (

@@ -503,5 +503,5 @@ def test_looks_are_drawn_with_gaps_and_the_newest_are_listed_first() -> None:
 def test_the_page_takes_what_the_checks_of_readiness_really_say() -> None:
     pair = Facts(x="P", y="B", naming=Naming("default", "."), originals=["T"], away={"P": "no answer", "B": None})
     found = made({**readiness(), **judge_readiness(pair, CHECKS)})
-    line = "NO cluster_from Does P answer, as the cluster of the inventory? controlled no answer"
-    assert found.row("NO cluster_from Does P answer, as the cluster of the inventory? controlled") == line
+    line = "NO cluster_from Does P respond, and is it the cluster in the inventory? controlled no answer"
+    assert found.row("NO cluster_from Does P respond, and is it the cluster in the inventory? controlled") == line

@@ -96,7 +96,7 @@ def healthy() -> Facts:
             "topic_ids": {"P": {"T": "id-T", "B.T": "id-B.T"}, "B": {"T": "id-T", "P.T": "id-P.T"}},
         },
         topics={"P": {name: topic(name) for name in ("T", "B.T")}, "B": {name: topic(name) for name in ("T", "P.T")}},
-        own={
+        internal_topics={
             alias: {
                 "journal": settings(topic("journal"), retention_ms="-1"),
                 "syncs": settings(topic("syncs"), cleanup_policy="compact"),
@@ -113,12 +113,12 @@ def healthy() -> Facts:
         foreign_writes={"P->B": [], "B->P": []},
         expiring=[Expiring("T", 0, 0.5, 600_000.0)],
         open_transactions=[],
-        names=["g"],
-        groups=[
+        groups=["g"],
+        committed_offsets=[
             {"group": "g", "alias": "P", "topic": "T", "partition": index, "commit": 7, "read_to_end": True}
             for index in range(3)
         ],
-        rows=rows,
+        offsets=rows,
         refused=[],
         undeclared_topics=[],
         survey={"active_groups": [], "out_of_scope": [], "ages": {"g": 12.0}, "details": rows},
@@ -145,7 +145,9 @@ def large_records(facts: Facts) -> Facts:
 
 
 def with_own(facts: Facts, state: TopicState) -> Facts:
-    return replace(facts, own={**facts.own, "B": {**(facts.own["B"] or {}), state.name: state}})
+    return replace(
+        facts, internal_topics={**facts.internal_topics, "B": {**(facts.internal_topics["B"] or {}), state.name: state}}
+    )
 
 
 def with_flow(facts: Facts, name: str, change: Callable[[dict[str, Any]], None]) -> Facts:
@@ -182,8 +184,8 @@ def silent(one: dict[str, Any]) -> None:
 
 
 def row(facts: Facts, **values: Any) -> Facts:
-    assert facts.rows is not None
-    return replace(facts, rows=[{**facts.rows[0], **values}, *facts.rows[1:]])
+    assert facts.offsets is not None
+    return replace(facts, offsets=[{**facts.offsets[0], **values}, *facts.offsets[1:]])
 
 
 def journal(facts: Facts, **values: Any) -> Facts:
@@ -207,43 +209,48 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "worker there away": (replace(H(), workers={"P": None, "B": "refused"}), "workers_to", "NO", "refused"),
     "worker here away": (replace(H(), workers={"P": "refused", "B": None}), "workers_from", "NO", "refused"),
     "other version": (replace(H(), versions={"P": "4.3.1", "B": "3.9.0"}), "versions", "NO", "3.9.0"),
-    "version not told": (replace(H(), versions={"P": "4.3.1"}), "versions", "UNKNOWN", "not known"),
+    "version not told": (replace(H(), versions={"P": "4.3.1"}), "versions", "UNKNOWN", "is unknown"),
     "journal unreadable": (replace(H(), journal=None, unknown={"journal": "busy"}), "journal", "UNKNOWN", "busy"),
-    "journal lost": (replace(H(), journal_missing=["B"]), "journal", "NO", "no journal topic on B"),
+    "journal lost": (replace(H(), journal_missing=["B"]), "journal", "NO", "does not exist on B"),
     "not enabled": (journal(H(), enabled=False), "journal", "NO", "not enabled"),
     "lives there": (journal(H(), active="B"), "journal", "NO", "live on B"),
-    "own topics unseen": (replace(H(), own={"P": H().own["P"], "B": None}), "kept", "UNKNOWN", "own"),
-    "nobody looked at own topics": (replace(H(), own={}), "kept", "UNKNOWN", "own"),
+    "own topics unseen": (
+        replace(H(), internal_topics={"P": H().internal_topics["P"], "B": None}),
+        "retention",
+        "UNKNOWN",
+        "internal topics",
+    ),
+    "nobody looked at own topics": (replace(H(), internal_topics={}), "retention", "UNKNOWN", "internal topics"),
     "the journal expires": (
         with_own(H(), topic("journal")),
-        "kept",
+        "retention",
         "NO",
         '"journal" on B has retention.ms=604800000, wanted -1',
     ),
     "the journal is compacted": (
         with_own(H(), settings(topic("journal"), cleanup_policy="compact", retention_ms="-1")),
-        "kept",
+        "retention",
         "NO",
         '"journal" on B has cleanup.policy=compact, wanted delete',
     ),
     "the journal has one replica": (
         with_own(H(), replace(settings(topic("journal"), retention_ms="-1"), replication_factor=1)),
-        "kept",
+        "retention",
         "NO",
         '"journal" on B has replication factor 1 on 3 brokers',
     ),
     "the journal lost events": (replace(H(), journal_gaps=[2, 3]), "journal", "NO", "2 epochs are missing"),
     "syncs expire": (
         with_own(H(), settings(topic("syncs"), cleanup_policy="compact,delete")),
-        "kept",
+        "retention",
         "NO",
         "compact,delete with",
     ),
     "own retention unknown": (
         with_own(H(), settings(topic("journal"), retention_ms=None)),
-        "kept",
+        "retention",
         "UNKNOWN",
-        "not known",
+        "is unknown",
     ),
     "unfinished run": (journal(H(), interrupted=True, run=RUN), "run", "NO", "r1"),
     "topic gone": (with_topic(H(), "P", None, "T"), "topics", "NO", '"T" on P'),
@@ -256,7 +263,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     ),
     "topic created again": (with_topic(H(), "B", topic("P.T", topic_id="new")), "topic_ids", "NO", "new"),
     "ids unknown": (journal(H(), topic_ids={}), "topic_ids", "UNKNOWN", "no topic ids"),
-    "grown": (with_topic(H(), "P", topic("T", partitions=4)), "partitions", "NO", "4 on P"),
+    "grown": (with_topic(H(), "P", topic("T", partitions=4)), "partitions", "NO", '"T" on P has 4'),
     "kept shorter": (
         with_topic(H(), "B", settings(topic("P.T"), retention_ms="1000")),
         "settings",
@@ -295,7 +302,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "NO",
         "min.insync.replicas 4",
     ),
-    "brokers here unknown": (replace(H(), brokers={"B": 3}), "kept", "UNKNOWN", "brokers on P"),
+    "brokers here unknown": (replace(H(), brokers={"B": 3}), "retention", "UNKNOWN", "brokers on P"),
     "leaderless here": (with_topic(H(), "P", topic("T", leaderless=(1,))), "leaders_from", "NO", '"T" has 1'),
     "leaderless there": (with_topic(H(), "B", topic("P.T", leaderless=(0, 2))), "leaders_to", "NO", '"P.T" has 2'),
     "flow unseen": (replace(H(), flows={"B->P": flow("B->P")}, unknown={"flows": "503"}), "flow", "UNKNOWN", "503"),
@@ -332,27 +339,32 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         replace(H(), expiring=[Expiring("T", 0, None, None)]),
         "flow_lag",
         "UNKNOWN",
-        "T-0: how old",
+        "T-0: the age",
     ),
-    "retention unknown": (replace(H(), expiring=[Expiring("T", 0, 5.0, None)]), "flow_expiry", "UNKNOWN", "how long"),
+    "retention unknown": (
+        replace(H(), expiring=[Expiring("T", 0, 5.0, None)]),
+        "flow_expiry",
+        "UNKNOWN",
+        "the time until",
+    ),
     "no partition seen": (with_flow(H(), "P->B", lambda one: one.update(partitions=[])), "flow_fits", "UNKNOWN", "no"),
     "uneven replicas": (
         with_topic(H(), "P", topic("T", replication_factor=None)),
         "replicas",
         "UNKNOWN",
-        "differ by partition",
+        "differs by partition",
     ),
     "open transaction": (
         replace(H(), open_transactions=[OpenTransaction("T", 0, 7, 61.0)]),
         "transactions",
         "NO",
-        "from offset 7 on, 61 s",
+        "at offset 7 for 61 s",
     ),
     "transaction of unknown age": (
         replace(H(), open_transactions=[OpenTransaction("T", 0, 7, None)]),
         "transactions",
         "UNKNOWN",
-        "since when",
+        "the age of the transaction",
     ),
     "RUNNING without a task": (
         with_flow(H(), "P->B", connector("checkpoint", tasks=[])),
@@ -364,9 +376,14 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         journal(H(), topic_ids={"P": {"T": "id-T"}, "B": {"T": "id-T", "P.T": "id-P.T"}}),
         "topic_ids",
         "UNKNOWN",
-        'no id of "B.T" on P',
+        'no topic id for "B.T" on P',
     ),
-    "nobody asked what else groups read": (replace(H(), undeclared_topics=None), "group_topics", "UNKNOWN", "groups"),
+    "nobody asked what else groups read": (
+        replace(H(), undeclared_topics=None),
+        "group_topics",
+        "UNKNOWN",
+        "committed offsets",
+    ),
     "nobody asked the hosts": (replace(H(), clients=None), "clients", "UNKNOWN", "clients"),
     "offsets missing": (replace(H(), misfits={"P->B": ["P->B T-0"]}), "flow_offsets", "NO", "T-0"),
     "offsets unseen": (replace(H(), misfits={}, unknown={"flow P->B": "x"}), "flow_offsets", "UNKNOWN", "x"),
@@ -400,12 +417,15 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "STOPPED",
     ),
     "no position": (
-        replace(H(), groups=[{**row, "commit": None, "read_to_end": None} for row in H().groups or ()]),
+        replace(
+            H(),
+            committed_offsets=[{**row, "commit": None, "read_to_end": None} for row in H().committed_offsets or ()],
+        ),
         "group_offsets",
         "NO",
         '"g" on T-0',
     ),
-    "a group that never read": (replace(H(), names=["g", "new"]), "group_offsets", "NO", '"new" on no partition'),
+    "a group that never read": (replace(H(), groups=["g", "new"]), "group_offsets", "NO", '"new" on no partition'),
     "other topics": (
         replace(H(), undeclared_topics=[{"group": "g", "alias": "P", "topics": ["Other"]}]),
         "group_topics",
@@ -424,12 +444,17 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "NO",
         '"g" uses "U" on B',
     ),
-    "whether it uses others is unseen": (replace(H(), out_of_scope=None), "group_scope", "UNKNOWN", "groups"),
+    "whether it uses others is unseen": (
+        replace(H(), out_of_scope=None),
+        "group_scope",
+        "UNKNOWN",
+        "committed offsets",
+    ),
     "stranger": (replace(H(), undeclared_groups={"P": ["nightly"]}), "undeclared_groups", "NO", '"nightly" on P'),
     "works there": (replace(H(), survey={**SURVEY, "active_groups": ["g"]}), "groups_there", "NO", '"g" has members'),
     "untranslatable": (row(H(), offset=None, reason="no sync"), "committed_offsets", "NO", "no sync"),
     "a cutoff would refuse it": (replace(H(), refused=[EXPIRED]), "offsets_movable", "NO", "before the log start 30"),
-    "whether a cutoff would refuse it": (replace(H(), refused=None), "offsets_movable", "UNKNOWN", "rows"),
+    "whether a cutoff would refuse it": (replace(H(), refused=None), "offsets_movable", "UNKNOWN", "the offsets"),
     "expired there": (
         row(H(), reason="the log starts at 30", skips={"at_least": 4, "at_most": 4}),
         "unread_there",
@@ -442,13 +467,13 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "UNKNOWN",
         "the topic is compacted",
     ),
-    "ahead there": (row(H(), existing=9), "offsets_there", "NO", "at 9, processed up to 7"),
+    "ahead there": (row(H(), existing=9), "offsets_there", "NO", "committed 9, processed up to 7"),
     "old positions": (replace(H(), survey={**SURVEY, "ages": {"g": 901.0}}), "presynced", "NO", "901 s"),
     "unknown age": (
         replace(H(), survey={**SURVEY, "ages": {"g": None}}),
         "presynced",
         "NO",
-        "nothing is known",
+        "the age is unknown",
     ),
     "no rights": (replace(H(), rights=["allow User:a: read topic T"]), "rights", "NO", "User:a"),
     "a client without principal": (replace(H(), undeclared=["payments-api"]), "rights", "UNKNOWN", "payments-api"),
@@ -484,7 +509,7 @@ def test_one_broken_thing_is_named_once_with_what_to_do(case: str) -> None:
 def test_without_the_number_of_brokers_neither_the_journal_nor_replicas_are_known_to_be_safe() -> None:
     found = judge_readiness(replace(H(), brokers={"P": 3}), CHECKS)
     unknown = {row["name"]: row["found"] for row in found["checks"] if row["answer"] != "YES"}
-    assert unknown == dict.fromkeys(("kept", "replicas"), "the number of brokers on B is not known")
+    assert unknown == dict.fromkeys(("retention", "replicas"), "the number of brokers on B is unknown")
 
 
 def test_every_check_has_a_broken_thing_of_its_own() -> None:

@@ -31,16 +31,19 @@ from ansible_collections.switchback.kafka_dr.tests.unit.core.test_readiness impo
 Path = tuple[Any, ...]
 HEALTHY = healthy()
 # What is wanted, and why something is None: no observation.
-WANTED = {"x", "y", "naming", "originals", "names", "journal_topic", "engine", "limits", "unknown"}
+WANTED = {"x", "y", "naming", "originals", "groups", "journal_topic", "engine", "limits", "unknown"}
 # (check, piece, as the path to it) -> why YES is right without it.
 NOT_NEEDED = {
     ("journal", "away/*"): "a disaster has one copy of the journal; the answer names the copies",
     ("workers_*", "versions*"): "shown only; the check versions compares them",
-    ("kept", "own/*/syncs"): "MirrorMaker 2 makes its own topics later; a topic that is not there forgets nothing",
+    (
+        "retention",
+        "internal_topics/*/syncs",
+    ): "MirrorMaker 2 makes its own topics later; a topic that is not there forgets nothing",
     ("flow_lag", "expiring/*"): "one row for each partition that lacks something",
     ("flow_expiry", "expiring/*"): "one row for each partition that lacks something; flow_lag names an unknown age",
-    ("unread_there", "rows/*/skips/at_least"): "at most 0 decides",
-    ("offsets_there", "rows/*/existing"): "a group without a committed offset there is ahead of nothing",
+    ("unread_there", "offsets/*/skips/at_least"): "at most 0 decides",
+    ("offsets_there", "offsets/*/existing"): "a group without a committed offset there is ahead of nothing",
     ("*", "*/reason"): "words",
     ("presynced", "survey/ages/g"): "a group that would read nothing again has no age; its rows show it",
 }

@@ -51,7 +51,7 @@ def rereads(rows: Any) -> dict[str, int | None] | None:
 def cost_lines(facts: Facts, lacking: Mapping[str, Any] | None) -> list[str]:
     """What a move would cost now, for a person."""
     lines = []
-    for way, rows in (("a controlled cutover", facts.rows), ("a disaster", survey_rows(facts))):
+    for way, rows in (("a controlled cutover", facts.offsets), ("a disaster", survey_rows(facts))):
         counts = rereads(rows)
         if counts is None:
             lines.append(f"{way} now: what would be read again is not known")

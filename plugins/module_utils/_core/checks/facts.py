@@ -1,11 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Could the applications move now? A table of checks over facts, and one verdict for each way of moving.
+"""Could the applications move now? Runs a table of checks over facts, and returns a verdict for each type of move.
 
-Each check asks one question, names what it was answered from, and what to do. One that rests on another is SKIPPED
-where that one is not YES, so that a broken thing is named once and not by everything that hangs on it.
-
+Each check asks one question and returns an answer, the evidence and a remedy. A check is SKIPPED if a check that it
+needs is not YES, so that the report names each fault once.
 Private to this collection: may change in any release.
 """
 
@@ -36,119 +35,123 @@ __all__ = [
 YES, NO, SKIPPED, ACCEPTED = "YES", "NO", "SKIPPED", "ACCEPTED"
 _GOOD = (YES, ACCEPTED)
 _WORDS = {PROVEN: YES, REFUTED: NO, UNKNOWN: UNKNOWN}
-# Source and target answer / only the target does.
+# CONTROLLED needs both clusters; DISASTER needs only the target.
 CONTROLLED, DISASTER = "controlled", "disaster"
 WAYS = (CONTROLLED, DISASTER)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """``lag``: seconds that a flow may be behind. ``expiry``: seconds that the oldest record which is not copied must
-    still be kept. ``age``: seconds that the evidence for a disaster's positions may be old. ``undecided``: seconds that
-    a transaction may be open.
-    """
+    """Limits of the checks, in seconds."""
 
+    #: How long the oldest unreplicated record may have waited.
     lag: float = 60.0
+    #: How long the oldest unreplicated record must still be retained.
     expiry: float = 3600.0
+    #: How old the offsets that a disaster would start from may be.
     age: float = 900.0
+    #: How long a transaction may be open.
     undecided: float = 60.0
 
 
 @dataclass(frozen=True)
 class Expiring:
-    """The first record of a partition that is not copied yet. ``waited``: seconds since it was written, None: unknown.
-
-    ``left``: seconds until the source may delete it, infinite where it does not; None: unknown.
-    """
+    """The first unreplicated record of a partition."""
 
     topic: str
     partition: int
+    #: Seconds since it was written; None: unknown.
     waited: float | None
+    #: Seconds until the source may delete it, infinite if it never does; None: unknown.
     left: float | None
 
     @property
     def place(self) -> str:
-        """As people write it."""
+        """``topic-partition``."""
         return f"{self.topic}-{self.partition}"
 
 
 @dataclass(frozen=True)
 class OpenTransaction:
-    """The first record of one that is not decided. ``age``: seconds since it was written, None: unknown."""
+    """An open transaction."""
 
     topic: str
     partition: int
+    #: Its first record.
     offset: int
+    #: Seconds since that record was written; None: unknown.
     age: float | None
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What was seen of a pair whose applications live on ``x`` and would move to ``y``. None: not known.
-
-    ``away``: why a cluster, or the workers of the flow toward it (``workers``), did not answer; None: they did.
-    ``topics``: by alias, every original and replica; ``own``: journal, prepared positions, checkpoints, offset-syncs.
-    ``flows``: forward, and with the policy default the one back, as ``dr_status_info`` tells them;
-    ``unsafe_settings``: texts
-    by flow; ``left_out``: by flow, what of the inventory it does not carry, and that of which nobody knows. ``names``:
-    the groups that move, ``groups``: where they stand. ``unreplicated``: of the forward flow, partitions that lack
-    something, and ``expiring`` since when and for how long. ``foreign_writes``: texts by flow. ``rows``: where groups
-    would
-    start on ``y``. ``survey``: what ``dr_disaster`` sees. ``rights``: missing on ``y``; ``undeclared``: clients of
-    whose rights nothing can be said, where an authorizer runs. ``undeclared_groups``: by alias, groups with positions
-    on the
-    pair's topics that the inventory does not have. ``clients``: why one cannot be controlled. ``unknown``: why a part
-    is None, by its name.
-    """
+    """What was observed of a pair whose applications live on ``x`` and would move to ``y``. None: unknown."""
 
     x: str
     y: str
     naming: Naming
     originals: Sequence[str]
+    #: By alias, why the cluster does not respond; None: it does.
     away: Mapping[str, str | None]
+    #: By alias, why the workers of the flow to that cluster do not respond; None: they do.
     workers: Mapping[str, str | None] = field(default_factory=dict)
     versions: Mapping[str, str | None] = field(default_factory=dict)
     journal: Mapping[str, Any] | None = None
     journal_missing: Sequence[str] = ()
-    #: Epochs that the journal must have held and no copy holds any more (R34).
+    #: Epochs that the journal must have held and that no copy holds any more (R34).
     journal_gaps: Sequence[int] = ()
     journal_topic: str = ""
+    #: By alias, every original and replica.
     topics: Mapping[str, Mapping[str, TopicState | None] | None] = field(default_factory=dict)
-    own: Mapping[str, Mapping[str, TopicState | None] | None] = field(default_factory=dict)
+    #: By alias, the topics with the journal, presynced offsets, checkpoints and offset-syncs.
+    internal_topics: Mapping[str, Mapping[str, TopicState | None] | None] = field(default_factory=dict)
     brokers: Mapping[str, int | None] = field(default_factory=dict)
+    #: By name, the forward flow, and with the policy default the flow back, as ``dr_status_info`` returns them.
     flows: Mapping[str, Mapping[str, Any]] | None = None
     #: By flow, as are ``misfits``, ``rivals`` and ``foreign_writes``; None or absent: this flow could not be observed.
     unsafe_settings: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
+    #: By flow, what of the inventory it does not replicate, and for what that is unknown.
     left_out: Mapping[str, tuple[Sequence[str], Sequence[str]]] = field(default_factory=dict)
-    #: Partitions whose stored offset does not fit the replica.
+    #: Partitions whose stored offset does not match the replica.
     misfits: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
-    #: Other connectors that fill the replicas.
+    #: Other connectors that write into the replicas.
     rivals: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     foreign_writes: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
+    #: Partitions of the forward flow with unreplicated records.
     unreplicated: Sequence[Unreplicated] | None = None
+    #: The same partitions, with the age and the remaining retention of the first unreplicated record.
     expiring: Sequence[Expiring] | None = None
     open_transactions: Sequence[OpenTransaction] | None = None
-    names: Sequence[str] = ()
-    groups: Sequence[Mapping[str, Any]] | None = None
+    #: Names of the groups that move.
+    groups: Sequence[str] = ()
+    #: Where these groups are now: a row for each group and partition.
+    committed_offsets: Sequence[Mapping[str, Any]] | None = None
     undeclared_topics: Sequence[Mapping[str, Any]] | None = None
-    #: What groups use on either side outside their scope, as ``scopes.out_of_scope`` returns it; None: not known.
+    #: What groups use on either cluster outside their scope, as ``scopes.out_of_scope`` returns it; None: unknown.
     out_of_scope: Sequence[Mapping[str, Any]] | None = None
-    rows: Sequence[Mapping[str, Any]] | None = None
-    #: Committed offsets that a cutoff would refuse whatever the applications do, in words; None: not known.
+    #: Offsets from which groups would start on ``y``: a row for each group and partition.
+    offsets: Sequence[Mapping[str, Any]] | None = None
+    #: Committed offsets that a cutoff would refuse even after the applications stop, in words; None: unknown.
     refused: Sequence[str] | None = None
+    #: What ``dr_disaster`` observes.
     survey: Mapping[str, Any] | None = None
-    #: What keeps the workers' versions equal, where no worker reports one.
+    #: Why the workers have the same version, where no worker reports one.
     versions_retained_by: str = ""
+    #: Rights that are missing on ``y``.
     rights: Sequence[str] | None = None
+    #: Applications without a declared principal, where an authorizer runs: their rights are unknown.
     undeclared: Sequence[str] = ()
+    #: By alias, groups with committed offsets on the pair's topics that are not in the inventory.
     undeclared_groups: Mapping[str, Sequence[str]] | None = None
+    #: Why an application cannot be controlled.
     clients: Sequence[str] | None = None
+    #: By the name of a part, why it is None.
     unknown: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
 
     @property
     def flow_names(self) -> list[str]:
-        """The flows of the pair; with the policy identity there is none back while the applications live on ``x``."""
+        """The flows of the pair; the policy identity has no flow back while the applications live on ``x``."""
         names = [flow_name(self.x, self.y), flow_name(self.y, self.x)]
         return names[:1] if self.naming.policy == "identity" else names
 
@@ -168,28 +171,31 @@ Judge = Callable[[Facts], Finding]
 
 @dataclass(frozen=True)
 class Check:
-    """``counts``: the verdicts that it is part of. ``needs``: checks without which it says nothing."""
+    """A question of the readiness report."""
 
     name: str
+    #: The question.
     asks: str
     judge: Judge
     remedy: str
+    #: Checks that must be YES or ACCEPTED; otherwise this check is SKIPPED.
     needs: tuple[str, ...] = ()
+    #: The verdicts that it is part of.
     counts: tuple[str, ...] = WAYS
 
 
 def judge_readiness(facts: Facts, checks: Sequence[Check], accepted: Collection[str] = ()) -> dict[str, Any]:
-    """``{controlled, disaster, checks}``: YES, NO or UNKNOWN for each way, and every check with its answer.
+    """``{controlled, disaster, checks}``: YES, NO or UNKNOWN for each verdict, and every check with its answer.
 
-    A verdict is NO if one of its checks is, and YES only if all are: a SKIPPED one is not known. ``accepted``: names of
-    checks whose NO somebody has looked at and can live with.
+    A verdict is NO if one of its checks is NO, and YES only if all of them are YES or ACCEPTED. A SKIPPED check makes
+    it UNKNOWN. ``accepted``: names of checks whose NO the operator accepts.
     """
     answers: dict[str, str] = {}
     rows: list[dict[str, Any]] = []
     for check in checks:
         waits = [need for need in check.needs if answers[need] not in _GOOD]
         if waits:
-            answer, found = SKIPPED, f"rests on {', '.join(waits)}"
+            answer, found = SKIPPED, f"depends on {', '.join(waits)}"
         else:
             finding = check.judge(facts)
             answer, found = _WORDS.get(finding.verdict, UNKNOWN), finding.reason
@@ -218,7 +224,8 @@ def _verdict(answers: Iterable[str]) -> str:
 
 
 def readiness_lines(found: Mapping[str, Any]) -> list[str]:
-    """One screen for a person at three in the morning: verdicts, what is not YES, what to do, what it would cost."""
+    """One screen: the verdicts, each check that is NO or UNKNOWN with its remedy, and what a move would cost."""
+
     lines = [
         f"{found['from']} -> {found['to']}: ready for a controlled cutover: {found[CONTROLLED]},"
         f" for a disaster: {found[DISASTER]}"

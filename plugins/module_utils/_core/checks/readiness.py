@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The checks of readiness: what each asks, from which facts it is answered, what to do.
+"""The checks of the readiness report: the question, the facts that answer it, and the remedy.
 
-The order is that of looking: a check stands behind those that it needs.
+The order matters: a check comes after the checks that it needs.
 
 Private to this collection: may change in any release.
 """
@@ -24,9 +24,9 @@ __all__ = ["CHECKS", "SETTINGS"]
 
 Judge = Callable[[Facts], Finding]
 _SHOWN = 5
-# Why a broker accepts 12 bytes more than a producer sends, by default: Records.LOG_OVERHEAD.
+# By default a broker accepts batches that are 12 bytes larger than a producer's largest request: Records.LOG_OVERHEAD.
 _BATCH_OVERHEAD = 12
-# What the checks look at.
+# Topic settings that the checks read.
 SETTINGS = (
     "cleanup.policy",
     "max.message.bytes",
@@ -40,19 +40,19 @@ SETTINGS = (
 # ---- judges ------------------------------------------------------------------------------------------------------
 
 
-def _is(text: str) -> Finding:
+def _yes(text: str) -> Finding:
     return Finding(PROVEN, text)
 
 
 def _not_known(facts: Facts, part: str) -> Finding:
-    return Finding(UNKNOWN, facts.unknown.get(part, f"{part} could not be looked at"))
+    return Finding(UNKNOWN, facts.unknown.get(part, f"the {part.replace('_', ' ')} could not be observed"))
 
 
 def _none_of(texts: Sequence[str], good: str, unknown: Sequence[str] = ()) -> Finding:
-    """REFUTED with the first of ``texts``, if there are any; else UNKNOWN with the first of what could not be told."""
+    """REFUTED with the first of ``texts`` if there are any; else UNKNOWN with the first of ``unknown``; else PROVEN."""
     if texts:
         return Finding(REFUTED, _first(texts))
-    return Finding(UNKNOWN, _first(unknown)) if unknown else _is(good)
+    return Finding(UNKNOWN, _first(unknown)) if unknown else _yes(good)
 
 
 def _first(texts: Sequence[str]) -> str:
@@ -60,66 +60,68 @@ def _first(texts: Sequence[str]) -> str:
     return "; ".join(texts[:_SHOWN]) + more
 
 
-def _answers(side: str) -> Judge:
+def _answers(end: str) -> Judge:
     def judge(facts: Facts) -> Finding:
-        alias = getattr(facts, side)
-        why = facts.away.get(alias, "it was not asked")
-        return _is(f"{alias} named itself") if why is None else Finding(REFUTED, why)
+        alias = getattr(facts, end)
+        why = facts.away.get(alias, "the cluster was not contacted")
+        return _yes(f"{alias} returned its cluster id") if why is None else Finding(REFUTED, why)
 
     return judge
 
 
-def _works(side: str) -> Judge:
+def _workers_answer(end: str) -> Judge:
     def judge(facts: Facts) -> Finding:
-        alias = getattr(facts, side)
-        why = facts.workers.get(alias, "they were not asked")
+        alias = getattr(facts, end)
+        why = facts.workers.get(alias, "the workers were not contacted")
         version = facts.versions.get(alias)
-        return _is(f"they run {version or 'a version that they do not tell'}") if why is None else Finding(REFUTED, why)
+        return _yes(f"they run {version or 'an unknown version'}") if why is None else Finding(REFUTED, why)
 
     return judge
 
 
 def _versions(facts: Facts) -> Finding:
     if facts.versions_retained_by:
-        return _is(facts.versions_retained_by)
+        return _yes(facts.versions_retained_by)
     known = {alias: version for alias, version in facts.versions.items() if version}
     if len(known) < 2:
-        return Finding(UNKNOWN, "a version is not known")
+        return Finding(UNKNOWN, "the version of at least one flow is unknown")
     shown = ", ".join(f"{version} toward {alias}" for alias, version in sorted(known.items()))
-    return _is(shown) if len(set(known.values())) == 1 else Finding(REFUTED, shown)
+    return _yes(shown) if len(set(known.values())) == 1 else Finding(REFUTED, shown)
 
 
 def _journal(facts: Facts) -> Finding:
     if facts.journal is None:
         return _not_known(facts, "journal")
     if facts.journal_missing:
-        return Finding(REFUTED, f"there is no journal topic on {', '.join(facts.journal_missing)}")
+        return Finding(REFUTED, f"the journal topic does not exist on {', '.join(facts.journal_missing)}")
     if not facts.journal["enabled"]:
         return Finding(REFUTED, "the pair is not enabled")
     if facts.journal["active"] != facts.x:
         return Finding(REFUTED, f"the applications live on {facts.journal['active']}, not on {facts.x}")
     if facts.journal_gaps:
         return Finding(
-            REFUTED, f"{len(facts.journal_gaps)} epochs are missing, the first one is {facts.journal_gaps[0]}"
+            REFUTED, f"{len(facts.journal_gaps)} epochs are missing from the journal, first {facts.journal_gaps[0]}"
         )
     copies = " and ".join(alias for alias in (facts.x, facts.y) if facts.away.get(alias, "") is None)
-    return _is(f"the applications live on {facts.x}, by the copy on {copies}")
+    return _yes(f"the applications live on {facts.x}, according to the copy of the journal on {copies}")
 
 
-def _kept(facts: Facts) -> Finding:
-    """A compacted topic forgets nothing that counts; one that deletes must have no bound."""
+def _retained(facts: Facts) -> Finding:
+    """A compacted topic keeps every latest value. A topic that deletes must have no retention limit."""
     short, unknown = [], []
     for alias in (facts.x, facts.y):
-        states = facts.own.get(alias) or {}
+        states = facts.internal_topics.get(alias) or {}
         topic = states.get(facts.journal_topic)
         if topic is None:
-            return _not_known(facts, "own")
+            return _not_known(facts, "internal_topics")
         if facts.brokers.get(alias) is None:
-            unknown.append(f"the number of brokers on {alias} is not known")
+            unknown.append(f"the number of brokers on {alias} is unknown")
         if topic.replication_factor is None:
-            unknown.append(f'replicas of "{facts.journal_topic}" on {alias} differ by partition, or could not be read')
+            unknown.append(
+                f'the replication factor of "{facts.journal_topic}" on {alias} differs by partition or is unknown'
+            )
         for name, state in states.items():
-            # One that is missing is another check's, or MirrorMaker 2 has yet to make it.
+            # Another check reports a missing journal; MirrorMaker 2 creates its own topics later.
             policy = None if state is None else _value(state, "cleanup.policy")
             journal = state is not None and name == facts.journal_topic
             if state is not None and journal:
@@ -129,23 +131,23 @@ def _kept(facts: Facts) -> Finding:
             bounds = {key: _value(state, key) for key in ("retention.bytes", "retention.ms")}
             found = [f"{key} {value}" for key, value in bounds.items() if value is not None and int(value) >= 0]
             if policy is None or None in bounds.values():
-                unknown.append(f'what "{name}" on {alias} keeps is not known')
+                unknown.append(f'the retention of "{name}" on {alias} is unknown')
             elif found and not journal:
-                short.append(f'"{name}" on {alias} has {policy} with {", ".join(found)}')
-    return _none_of(short, "journal, positions, checkpoints and offset-syncs are kept without a bound", unknown)
+                short.append(f'"{name}" on {alias} has cleanup.policy {policy} with {", ".join(found)}')
+    return _none_of(short, "journal, presynced offsets, checkpoints and offset-syncs have no retention limit", unknown)
 
 
 def _no_run(facts: Facts) -> Finding:
     if facts.journal is None or facts.journal["interrupted"] is None:
         return _not_known(facts, "journal")
     if not facts.journal["interrupted"]:
-        return _is("no run is unfinished")
+        return _yes("every run has ended")
     run = facts.journal["run"]
-    return Finding(REFUTED, f"the {run['type']} run {run['id']} to {run['to']} has not ended")
+    return Finding(REFUTED, f"the {run['type']} run {run['id']} to {run['to']} is unfinished")
 
 
 def _wanted(facts: Facts, alias: str) -> list[str]:
-    """Topics that applications or flows need on a side: originals, and replicas of what the other side holds."""
+    """Topics that applications or flows need on a cluster: originals, and replicas of the other cluster's originals."""
     other = facts.y if alias == facts.x else facts.x
     return list(dict.fromkeys([*facts.originals, *(facts.naming.replica(other, topic) for topic in facts.originals)]))
 
@@ -162,11 +164,11 @@ def _exist(facts: Facts) -> Finding:
         if there is None:
             return _not_known(facts, "topics")
         missing += [f'"{name}" on {alias}' for name in _wanted(facts, alias) if name not in there]
-    return _none_of(missing, f"{len(facts.originals)} topics and their replicas exist on both sides")
+    return _none_of(missing, f"{len(facts.originals)} topics and their replicas exist on both clusters")
 
 
 def _pairs(facts: Facts) -> list[tuple[TopicState, TopicState]]:
-    """An original on ``x`` beside its replica, and beside the original, on ``y``."""
+    """Each original on ``x`` with its replica on ``y``, and with the original of the same name on ``y``."""
     there, here = _there(facts, facts.y) or {}, _there(facts, facts.x) or {}
     return [
         (here[topic], there[name])
@@ -179,34 +181,42 @@ def _pairs(facts: Facts) -> list[tuple[TopicState, TopicState]]:
 def _same_ids(facts: Facts) -> Finding:
     journaled = (facts.journal or {}).get("topic_ids") or {}
     if not journaled:
-        return Finding(UNKNOWN, "the journal has no topic ids")
+        return Finding(UNKNOWN, "the journal has no topic ids; run the playbook enable to record them")
     other, unknown = [], []
     for alias in (facts.x, facts.y):
         known = journaled.get(alias) or {}
         for name, state in (_there(facts, alias) or {}).items():
             if known.get(name) is None:
-                unknown.append(f'the journal has no id of "{name}" on {alias}: the playbook enable writes it')
+                unknown.append(
+                    f'the journal has no topic id for "{name}" on {alias}; run the playbook enable to record it'
+                )
             elif known[name] != state.topic_id:
                 other.append(
-                    f'"{name}" on {alias} is not the topic of before ({state.topic_id}, journaled {known[name]})'
+                    f'"{name}" on {alias} was recreated: its topic id is {state.topic_id}, the journal has'
+                    f" {known[name]}"
                 )
-    return _none_of(other, "all topics are those that were enabled", unknown)
+    return _none_of(other, "every topic has the id in the journal", unknown)
 
 
 def _partitions(facts: Facts) -> Finding:
     other = [
-        f'"{left.name}" has {left.partitions} on {facts.x}, "{right.name}" has {right.partitions} on {facts.y}'
+        f'"{left.name}" on {facts.x} has {left.partitions} partitions, "{right.name}" on {facts.y} has'
+        f" {right.partitions}"
         for left, right in _pairs(facts)
         if left.partitions != right.partitions
     ]
-    return _none_of(other, "equal on both sides")
+    return _none_of(other, "the partition counts are equal")
 
 
-def _leaders(side: str) -> Judge:
+def _leaders(end: str) -> Judge:
     def judge(facts: Facts) -> Finding:
-        there = _there(facts, getattr(facts, side)) or {}
-        mute = [f'"{name}" has {len(state.leaderless)}' for name, state in there.items() if state.leaderless]
-        return _none_of(mute, "every partition has one")
+        there = _there(facts, getattr(facts, end)) or {}
+        without = [
+            f'"{name}" has {len(state.leaderless)} partitions without a leader'
+            for name, state in there.items()
+            if state.leaderless
+        ]
+        return _none_of(without, "every partition has a leader")
 
     return judge
 
@@ -222,20 +232,20 @@ def _settings(facts: Facts) -> Finding:
         for setting, differs in _COMPARED.items():
             mine, theirs = _value(left, setting), _value(right, setting)
             if mine is None or theirs is None:
-                unread.append(f'{setting} of "{left.name}" or "{right.name}" could not be read')
+                unread.append(f'{setting} of "{left.name}" or "{right.name}" is unknown')
             elif differs(mine, theirs):
                 other.append(
                     f'{setting} is {mine} for "{left.name}" on {facts.x} and {theirs} for "{right.name}" on {facts.y}'
                 )
-    return _none_of(other, "nothing that applications would notice differs", unread)
+    return _none_of(other, "no setting differs in a way that applications would notice", unread)
 
 
 def _shorter(mine: str, theirs: str) -> bool:
-    """-1 is for ever."""
+    """Whether ``theirs`` limits more than ``mine``; a negative value means no limit."""
     return int(theirs) >= 0 and (int(mine) < 0 or int(theirs) < int(mine))
 
 
-# What applications would notice, and when.
+# Settings whose difference applications notice -> whether two values differ in such a way.
 _COMPARED: dict[str, Callable[[str, str], bool]] = {
     "cleanup.policy": lambda mine, theirs: set(mine.split(",")) != set(theirs.split(",")),
     "max.message.bytes": lambda mine, theirs: int(theirs) < int(mine),
@@ -246,30 +256,32 @@ _COMPARED: dict[str, Callable[[str, str], bool]] = {
 
 
 def _writable(facts: Facts) -> Finding:
-    """Producers with acks=all need min.insync.replicas replicas; fewer can never be in sync."""
+    """Producers with acks=all need min.insync.replicas replicas in sync; a topic with fewer replicas refuses them."""
     other, unread = [], []
     for name, state in (_there(facts, facts.y) or {}).items():
         wanted = _value(state, "min.insync.replicas")
         if wanted is None or state.replication_factor is None:
-            unread.append(f'replicas of "{name}" on {facts.y} differ by partition, or could not be read')
+            unread.append(f'the replication factor of "{name}" on {facts.y} differs by partition or is unknown')
         elif state.replication_factor < int(wanted):
-            other.append(f'"{name}" has {state.replication_factor} replicas and min.insync.replicas {wanted}')
-    return _none_of(other, f"acks=all can be had of every topic on {facts.y}", unread)
+            other.append(f'"{name}" has replication factor {state.replication_factor} and min.insync.replicas {wanted}')
+    return _none_of(other, f"every topic on {facts.y} has at least min.insync.replicas replicas", unread)
 
 
 def _replication(facts: Facts) -> Finding:
-    """As many replicas as on the other side, or as many as the brokers there can hold."""
+    """At least as many replicas as on the cluster being left, or one on every broker of the cluster being entered."""
     brokers = facts.brokers.get(facts.y)
     if brokers is None:
-        return Finding(UNKNOWN, f"the number of brokers on {facts.y} is not known")
+        return Finding(UNKNOWN, f"the number of brokers on {facts.y} is unknown")
     other, unread = [], []
     for left, right in _pairs(facts):
         mine, theirs = left.replication_factor, right.replication_factor
         if mine is None or theirs is None:
-            unread.append(f'replicas of "{left.name}" or "{right.name}" differ by partition, or could not be read')
+            unread.append(
+                f'the replication factor of "{left.name}" or "{right.name}" differs by partition or is unknown'
+            )
         elif theirs < min(mine, brokers):
             other.append(f'"{right.name}" has {theirs} replicas on {facts.y}, "{left.name}" has {mine} on {facts.x}')
-    return _none_of(other, "no fewer than on the side being left", unread)
+    return _none_of(other, f"no topic has fewer replicas than on {facts.x}", unread)
 
 
 def _connectors(which: str, parts: Sequence[str]) -> Judge:
@@ -286,17 +298,19 @@ def _connectors(which: str, parts: Sequence[str]) -> Judge:
             elif "FAILED" in (one["state"], *tasks):
                 wrong.append(failed_text(one["name"], one["failures"]).rstrip("."))
             elif one["state"] != "RUNNING":
-                wrong.append(f'"{one["name"]}" is {one["state"]}')
+                wrong.append(f'connector "{one["name"]}" is in state {one["state"]}, wanted RUNNING')
             elif set(tasks) != {"RUNNING"}:
                 states = ", ".join(map(str, tasks)) or "none"
-                unknown.append(f'"{one["name"]}" is RUNNING, and its tasks are not: {states}')
-        return _none_of(wrong, f"{', '.join(parts)} run; whether they do anything is another check", unknown)
+                unknown.append(f'connector "{one["name"]}" is RUNNING, but its tasks are not: {states}')
+        return _none_of(
+            wrong, f"the {', '.join(parts)} connector is RUNNING; another check covers its progress", unknown
+        )
 
     return judge
 
 
 def _in_no_flow(part: str, text: str, good: str) -> Judge:
-    """REFUTED with every ``found`` of a ``flow``, put into ``text``; UNKNOWN as soon as one flow was not observed."""
+    """REFUTED with every ``found`` of a ``flow``, put into ``text``; UNKNOWN if at least one flow was not observed."""
 
     def judge(facts: Facts) -> Finding:
         by_flow = getattr(facts, part)
@@ -313,26 +327,26 @@ def _why_not(facts: Facts, part: str, flow: str) -> str:
 
 
 def _sizes(facts: Facts) -> Finding:
-    """Whether the flow's producer sends what the source accepts; replicas are compared by ``settings``."""
+    """Whether the flow's producer can send what the source accepts; the check ``settings`` compares the replicas."""
     if facts.forward is None:
         return _not_known(facts, "flows")
     known = (one["largest_record"] for one in facts.forward["connectors"] if one["part"] == "source")
     largest = next(known, None)
     if largest is None:
-        return Finding(UNKNOWN, f"max.request.size of the producer of {facts.forward['name']} is not known")
+        return Finding(UNKNOWN, f"max.request.size of the producer of {facts.forward['name']} is unknown")
     other, unread = [], []
     for left, _right in _pairs(facts):
         accepted = _value(left, "max.message.bytes")
         if accepted is None:
-            unread.append(f'max.message.bytes of "{left.name}" on {facts.x} could not be read')
+            unread.append(f'max.message.bytes of "{left.name}" on {facts.x} is unknown')
         elif int(accepted) - _BATCH_OVERHEAD > largest:
             other.append(
                 f'"{left.name}" on {facts.x} accepts batches of {accepted} bytes, and the producer of'
                 f" {facts.forward['name']} sends records of at most {largest} bytes (max.request.size)"
             )
     good = (
-        f"the flow's producer sends records of up to {largest} bytes, as many as {facts.x} accepts; it counts the"
-        " uncompressed size, so a compressed record may still be too large for it"
+        f"the flow's producer sends records of up to {largest} bytes, the limit on {facts.x}; the producer counts the"
+        " uncompressed size, so a compressed record may still exceed it"
     )
     return _none_of(other, good, unread)
 
@@ -346,7 +360,7 @@ def _carries(which: str) -> Judge:
         if seen is None:
             return _not_known(facts, "left_out")
         missing, unknown = seen
-        return _none_of(list(missing), "every topic, and every group that moves", list(unknown))
+        return _none_of(list(missing), "it replicates every topic and every group that moves", list(unknown))
 
     return judge
 
@@ -361,21 +375,21 @@ def _fits(facts: Facts) -> Finding:
         for topic, index in _partitions_of(facts, facts.x, facts.originals)
         if (topic, index) not in found or found[topic, index]["fits"] != PROVEN
     ]
-    return _none_of(lost, "nothing was deleted before it was copied", open_)
+    return _none_of(lost, "every record was replicated before it was deleted", open_)
 
 
 def _partitions_of(facts: Facts, alias: str, topics: Iterable[str]) -> list[tuple[str, int]]:
-    """Those that a side has; without the topic, its first one, which no observation shows."""
+    """The topic's partitions on ``alias``; partition 0 for a topic that is missing, so that it counts as unobserved."""
     there = _there(facts, alias) or {}
     return [(name, index) for name in topics for index in range(there[name].partitions if name in there else 1)]
 
 
 def _not_observed(facts: Facts, alias: str, rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Groups that move without a row, and partitions of ``alias`` that a group's rows leave out."""
-    found: dict[str, dict[str, set[int]]] = {name: {} for name in facts.names}
+    """Groups that move and have no row, and partitions on ``alias`` that a group's rows lack."""
+    found: dict[str, dict[str, set[int]]] = {name: {} for name in facts.groups}
     for row in rows:
         found.setdefault(row["group"], {}).setdefault(row["topic"], set()).add(row["partition"])
-    texts = [f'"{group}": nothing was observed on {alias}' for group, topics in found.items() if not topics]
+    texts = [f'"{group}": no partition was observed on {alias}' for group, topics in found.items() if not topics]
     return texts + [
         f'"{group}" on {topic}-{index}: not observed'
         for group, topics in found.items()
@@ -384,7 +398,7 @@ def _not_observed(facts: Facts, alias: str, rows: Iterable[Mapping[str, Any]]) -
     ]
 
 
-def _moves(which: str) -> Judge:
+def _makes_progress(which: str) -> Judge:
     def judge(facts: Facts) -> Finding:
         flow = getattr(facts, which)
         return _not_known(facts, "flows") if flow is None else Finding(flow["verdict"], flow["reason"])
@@ -396,13 +410,15 @@ def _lag(facts: Facts) -> Finding:
     if facts.expiring is None:
         return _not_known(facts, "expiring")
     late = [
-        f"{one.place}: its first record that is not copied has waited {one.waited:.0f} s"
+        f"{one.place}: the oldest unreplicated record has waited {one.waited:.0f} s (limit {facts.limits.lag:g} s)"
         for one in facts.expiring
         if one.waited is not None and one.waited > facts.limits.lag
     ]
-    open_ = [f"{one.place}: how old its first record that is not copied is" for one in facts.expiring if not _aged(one)]
+    open_ = [
+        f"{one.place}: the age of the oldest unreplicated record is unknown" for one in facts.expiring if not _aged(one)
+    ]
     worst = max((one.waited for one in facts.expiring if one.waited is not None), default=0.0)
-    good = f"the record that has waited longest is {worst:.1f} s old (limit {facts.limits.lag:g} s)"
+    good = f"the oldest unreplicated record has waited {worst:.1f} s (limit {facts.limits.lag:g} s)"
     return _none_of(late, good, open_)
 
 
@@ -414,71 +430,77 @@ def _expiry(facts: Facts) -> Finding:
     if facts.expiring is None:
         return _not_known(facts, "expiring")
     soon = [
-        f"{one.place}: deleted in {max(0.0, one.left):.0f} s"
+        f"{one.place}: the oldest unreplicated record is deleted in {max(0.0, one.left):.0f} s"
         for one in facts.expiring
         if one.left is not None and one.left < facts.limits.expiry
     ]
-    # One whose age is not known is named by the check of the lag.
-    open_ = [f"{one.place}: how long it is kept" for one in facts.expiring if one.left is None and _aged(one)]
-    return _none_of(soon, f"what waits to be copied is kept for another {facts.limits.expiry:g} s and longer", open_)
+    # The check flow_lag reports a record of unknown age.
+    open_ = [
+        f"{one.place}: the time until the oldest unreplicated record is deleted is unknown"
+        for one in facts.expiring
+        if one.left is None and _aged(one)
+    ]
+    good = f"unreplicated records are retained for at least another {facts.limits.expiry:g} s"
+    return _none_of(soon, good, open_)
 
 
 def _decided(facts: Facts) -> Finding:
     if facts.open_transactions is None:
         return _not_known(facts, "open_transactions")
     held = [
-        f"{one.topic}-{one.partition} on {facts.x}: one is open from offset {one.offset} on, {one.age:.0f} s"
+        f"{one.topic}-{one.partition} on {facts.x}: a transaction has been open at offset {one.offset}"
+        f" for {one.age:.0f} s"
         for one in facts.open_transactions
         if one.age is not None and one.age > facts.limits.undecided
     ]
     open_ = [
-        f"{one.topic}-{one.partition} on {facts.x}: since when one is open from offset {one.offset} on"
+        f"{one.topic}-{one.partition} on {facts.x}: the age of the transaction open at offset {one.offset} is unknown"
         for one in facts.open_transactions
         if one.age is None
     ]
-    return _none_of(held, f"none holds records back for {facts.limits.undecided:g} s", open_)
+    return _none_of(held, f"no transaction has been open for more than {facts.limits.undecided:g} s", open_)
 
 
 def _have_offsets(facts: Facts) -> Finding:
-    if facts.groups is None:
-        return _not_known(facts, "groups")
+    if facts.committed_offsets is None:
+        return _not_known(facts, "committed_offsets")
+    rows = [row for row in facts.committed_offsets if row["alias"] == facts.x]
     none = [
         f'"{row["group"]}" on {row["topic"]}-{row["partition"]}'
-        for row in facts.groups
-        if row["alias"] == facts.x and row["commit"] is None and row["read_to_end"] is None
+        for row in rows
+        if row["commit"] is None and row["read_to_end"] is None
     ]
-    rows = [row for row in facts.groups if row["alias"] == facts.x]
     seen = {row["group"] for row in rows}
-    none += [f'"{name}" on no partition of these topics' for name in facts.names if name not in seen]
-    good = f"every group has one wherever there are records on {facts.x}"
+    none += [f'"{name}" on no partition of these topics' for name in facts.groups if name not in seen]
+    good = f"every group has a committed offset on each partition with records on {facts.x}"
     return _none_of(none, good, _not_observed(facts, facts.x, rows))
 
 
-def _listed(facts: Facts) -> Finding:
+def _only_declared_topics(facts: Facts) -> Finding:
     if facts.undeclared_topics is None:
-        return _not_known(facts, "groups")
+        return _not_known(facts, "committed_offsets")
     texts = [
         f'"{row["group"]}" also reads {", ".join(row["topics"])} on {row["alias"]}'
         for row in facts.undeclared_topics
         if row["alias"] == facts.x
     ]
-    return _none_of(texts, "groups read topics of the inventory only")
+    return _none_of(texts, "no group reads a topic outside the inventory")
 
 
 def _in_scope(facts: Facts) -> Finding:
-    """On the side being left by its groups, on the other one by what a disaster would find there."""
-    sides = {"groups": facts.out_of_scope, "survey": _of_survey(facts, "out_of_scope")}
+    """Checks committed offsets on the cluster being left, and on the other one what a disaster would start from."""
+    sides = {"committed_offsets": facts.out_of_scope, "survey": _of_survey(facts, "out_of_scope")}
     texts = [
         f'"{row["group"]}" uses "{row["topic"]}" on {row["alias"]}: {row["evidence"]}'
         for rows in sides.values()
         for row in rows or ()
     ]
     unknown = [_not_known(facts, part).reason for part, rows in sides.items() if rows is None]
-    return _none_of(texts, "no group has a committed offset or an assigned member on another topic", unknown)
+    return _none_of(texts, "no group has a committed offset or an assigned member outside its topics", unknown)
 
 
 def _of_survey(facts: Facts, part: str) -> Any:
-    """A part of what a disaster would find; None: not known."""
+    """A part of the predicted disaster; None: unknown."""
     return None if facts.survey is None else facts.survey[part]
 
 
@@ -486,53 +508,55 @@ def _no_members_there(facts: Facts) -> Finding:
     active = _of_survey(facts, "active_groups")
     if active is None:
         return _not_known(facts, "survey")
-    return _none_of([f'"{group}" has members on {facts.y}' for group in active], f"none has members on {facts.y}")
+    return _none_of([f'"{group}" has members on {facts.y}' for group in active], f"no group has members on {facts.y}")
 
 
-def _found(facts: Facts) -> Finding:
-    if facts.rows is None:
-        return _not_known(facts, "rows")
+def _translated(facts: Facts) -> Finding:
+    if facts.offsets is None:
+        return _not_known(facts, "offsets")
     texts = [
         f'"{row["group"]}" on {row["topic"]}-{row["partition"]}: {row["reason"]}'
-        for row in facts.rows
+        for row in facts.offsets
         if row["offset"] is None
     ]
-    good = f"{len(facts.rows)} positions can be found on {facts.y}"
-    return _none_of(texts, good, _not_observed(facts, facts.y, facts.rows))
+    good = f"{len(facts.offsets)} committed offsets have an offset on {facts.y}"
+    return _none_of(texts, good, _not_observed(facts, facts.y, facts.offsets))
 
 
 def _movable(facts: Facts) -> Finding:
     if facts.refused is None:
-        return _not_known(facts, "rows")
-    return _none_of(list(facts.refused), f"a cutoff would refuse no committed offset on {facts.x} as it is now")
+        return _not_known(facts, "offsets")
+    return _none_of(list(facts.refused), f"a cutoff can move every committed offset on {facts.x}")
 
 
 def _still_held(facts: Facts) -> Finding:
-    if facts.rows is None:
-        return _not_known(facts, "rows")
+    if facts.offsets is None:
+        return _not_known(facts, "offsets")
     found = [
         (f'"{row["group"]}" on {row["topic"]}-{row["partition"]}: {row["reason"]}', skipped_in(row))
-        for row in facts.rows
+        for row in facts.offsets
     ]
     gone = [text for text, skips in found if skips.at_least]
     unsure = [text for text, skips in found if skips.possible]
-    unsure += _not_observed(facts, facts.y, facts.rows)
-    return _none_of(gone, f"{facts.y} holds every record that a group has not read", unsure)
+    unsure += _not_observed(facts, facts.y, facts.offsets)
+    return _none_of(gone, f"{facts.y} still has every record that a group has not read", unsure)
 
 
 def _none_after(facts: Facts) -> Finding:
-    if facts.rows is None:
-        return _not_known(facts, "rows")
+    if facts.offsets is None:
+        return _not_known(facts, "offsets")
     texts = [
-        f'"{row["group"]}" on {row["topic"]}-{row["partition"]}: at {row["existing"]}, processed up to {row["offset"]}'
-        for row in facts.rows
+        f'"{row["group"]}" on {row["topic"]}-{row["partition"]}: committed {row["existing"]},'
+        f" processed up to {row['offset']}"
+        for row in facts.offsets
         if row["existing"] is not None
         and row["offset"] is not None
         and row["existing"] > row["offset"]
-        # What was not known to be copied in that moment makes a position low, not the other one high.
+        # A translated offset that is not exact may be low, which does not make the committed one too high.
         and row["quality"] == "exact"
     ]
-    return _none_of(texts, f"no position on {facts.y} would skip anything", _not_observed(facts, facts.y, facts.rows))
+    good = f"no committed offset on {facts.y} skips a record"
+    return _none_of(texts, good, _not_observed(facts, facts.y, facts.offsets))
 
 
 def _no_undeclared_groups(facts: Facts) -> Finding:
@@ -545,8 +569,8 @@ def _no_undeclared_groups(facts: Facts) -> Finding:
 def _rights(facts: Facts) -> Finding:
     if facts.rights is None:
         return _not_known(facts, "rights")
-    open_ = [f'what "{name}" may do: it declares no principal' for name in facts.undeclared]
-    good = f"the declared principals may work on {facts.y}, or nobody is refused there"
+    open_ = [f'the rights of "{name}" are unknown: it declares no principal' for name in facts.undeclared]
+    good = f"the declared principals have the rights they need on {facts.y}, or {facts.y} has no authorizer"
     return _none_of(list(facts.rights), good, open_)
 
 
@@ -555,285 +579,289 @@ def _presynced(facts: Facts) -> Finding:
     if ages is None or details is None:
         return _not_known(facts, "survey")
     old = [
-        f'"{group}": {"nothing is known" if age is None else f"{age:.0f} s old"}'
+        f'"{group}": {"the age is unknown" if age is None else f"{age:.0f} s old (limit {limit:g} s)"}'
         for group, age in ages.items()
         if age is None or age > limit
     ]
-    # A group without an age would read nothing again: its rows show it.
-    good = f"what {facts.y} knows of positions is no older than {limit:g} s"
+    # A group that would read nothing again has no age; its rows show it.
+    good = f"the offsets known on {facts.y} are at most {limit:g} s old"
     return _none_of(old, good, _not_observed(facts, facts.y, details))
 
 
-def _controlled(facts: Facts) -> Finding:
+def _controllable(facts: Facts) -> Finding:
     if facts.clients is None:
         return _not_known(facts, "clients")
-    return _none_of(list(facts.clients), "every host of theirs answers (commands and units were not tried)")
+    return _none_of(list(facts.clients), "every host of the applications responds (no command or unit was tried)")
 
 
 CHECKS = (
     Check(
         "cluster_from",
-        "Does {x} answer, as the cluster of the inventory?",
+        "Does {x} respond, and is it the cluster in the inventory?",
         _answers("x"),
-        "Check brokers, address and login of {x}. If it is gone: failover_disaster.",
+        "Check the brokers, address and login of {x}. If the cluster is lost, run the playbook failover_disaster.",
         counts=(CONTROLLED,),
     ),
     Check(
         "cluster_to",
-        "Does {y} answer, as the cluster of the inventory?",
+        "Does {y} respond, and is it the cluster in the inventory?",
         _answers("y"),
-        "Check brokers, address and login of {y}: without it there is nowhere to go.",
+        "Check the brokers, address and login of {y}. The applications cannot move without it.",
     ),
     Check(
         "workers_to",
-        "Do the workers of the flow toward {y} answer?",
-        _works("y"),
-        "Start them, or correct connect_url: they stop the flow and tell what is copied.",
+        "Do the workers of the flow to {y} respond?",
+        _workers_answer("y"),
+        "Start the workers, or correct connect_url. A cutover needs them to stop the flow and to read its offsets.",
         ("cluster_to",),
     ),
     Check(
         "workers_from",
-        "Do the workers of the flow toward {x} answer?",
-        _works("x"),
-        "Start them, or correct connect_url: without them there is no way back.",
+        "Do the workers of the flow to {x} respond?",
+        _workers_answer("x"),
+        "Start the workers, or correct connect_url. Failback is impossible without them.",
         ("cluster_from",),
         (CONTROLLED,),
     ),
     Check(
         "versions",
-        "Do both flows run the same MirrorMaker 2?",
+        "Do both flows run the same version of MirrorMaker 2?",
         _versions,
-        "Bring the workers to one version: positions of one are not promised to the other.",
+        "Bring the workers to one version. MirrorMaker 2 does not guarantee that one version reads the offsets of"
+        " another.",
         ("workers_to", "workers_from"),
         (CONTROLLED,),
     ),
     Check(
         "journal",
-        "Does the journal know the pair, and where the applications live?",
+        "Does the journal show that the applications live on {x}?",
         _journal,
-        "Run the playbook enable; if the applications moved by hand, with -e kafka_dr_applications_on=ALIAS.",
+        "Run the playbook enable. If the applications were moved by hand, add -e kafka_dr_applications_on=ALIAS.",
         ("cluster_to",),
     ),
     Check(
-        "kept",
-        "Are journal, prepared positions, checkpoints and offset-syncs kept as long as a stay may last?",
-        _kept,
+        "retention",
+        "Are the journal, presynced offsets, checkpoints and offset-syncs retained without a limit?",
+        _retained,
         "Journal: correct the setting (kafka-configs --alter). Checkpoints: set cleanup.policy=compact. Other topics:"
-        " run the playbook enable. What they forget cannot be found again.",
+        " run the playbook enable. Records that these topics lose cannot be recovered.",
         ("journal", "cluster_from"),
     ),
     Check(
         "run",
-        "Is there no unfinished run?",
+        "Has every run ended?",
         _no_run,
-        "Start it again, or take it back with the playbook abandon.",
+        "Start the run again, or undo it with the playbook abandon.",
         ("journal",),
     ),
     Check(
         "topics",
         "Do all topics and their replicas exist?",
         _exist,
-        "Run the playbook enable: it creates them; or take the topic out of the inventory.",
+        "Run the playbook enable, which creates them, or remove the topic from the inventory.",
         ("cluster_from", "cluster_to"),
     ),
     Check(
         "topic_ids",
-        "Are they still the topics of before?",
+        "Does every topic still have the topic id in the journal?",
         _same_ids,
-        "Flows would go on from the wrong place. Run disable, delete the replica, and enable with kafka_dr_copy_again;"
-        " if the engine refuses that, take another name.",
+        "A flow would continue from a wrong offset. Run disable, delete the replica, and run enable with"
+        " kafka_dr_copy_again. If the engine refuses that, use another topic name.",
         ("topics", "journal"),
     ),
     Check(
         "partitions",
-        "Are the numbers of partitions equal?",
+        "Do topics have the same number of partitions on both clusters?",
         _partitions,
-        "Add partitions where they are missing (kafka_topic), then enable. Kafka cannot remove partitions: delete a"
-        " replica that has too many, and enable creates it again.",
+        "Add the missing partitions (kafka_topic), then run enable. Kafka cannot remove partitions: if a replica has"
+        " too many, delete it, and enable creates it again.",
         ("topics",),
     ),
     Check(
         "settings",
-        "Do topics keep and accept the same on {y}?",
+        "Do topics on {y} retain and accept at least as much as on {x}?",
         _settings,
-        "Set it alike on both sides (kafka_topic, or the flow's sync.topic.configs).",
+        "Set the same value on both clusters (kafka_topic, or the flow's sync.topic.configs).",
         ("topics",),
     ),
     Check(
         "replicas",
-        "Are topics on {y} as safe as on {x}?",
+        "Do topics on {y} have as many replicas as on {x}?",
         _replication,
-        "Add replicas (kafka-reassign-partitions): one broker that dies would be the next outage.",
+        "Add replicas (kafka-reassign-partitions). Otherwise fewer broker failures can make the topic unavailable.",
         ("topics",),
     ),
     Check(
         "writable",
         "Can producers with acks=all write on {y}?",
         _writable,
-        "Add replicas or lower min.insync.replicas: every write would be refused.",
+        "Add replicas or lower min.insync.replicas. Otherwise the brokers refuse every such write.",
         ("topics",),
     ),
     Check(
         "leaders_from",
-        "Have all partitions on {x} a leader?",
+        "Does every partition on {x} have a leader?",
         _leaders("x"),
-        "Bring the brokers back: what such a partition holds cannot be copied.",
+        "Start the missing brokers. Records of a partition without a leader cannot be replicated.",
         ("topics",),
         (CONTROLLED,),
     ),
     Check(
         "leaders_to",
-        "Have all partitions on {y} a leader?",
+        "Does every partition on {y} have a leader?",
         _leaders("y"),
-        "Bring the brokers back: such a partition takes no record and no position.",
+        "Start the missing brokers. A partition without a leader accepts no records, and no offset on it can be"
+        " checked.",
         ("topics",),
     ),
     Check(
         "flow_offsets",
-        "Do the stored offsets of the flows fit their replicas?",
-        _in_no_flow("misfits", "{found}", "no replica would be filled twice"),
-        "Do not start the flow: records would be replicated twice. If another connector fills the replicas, name it in"
-        " kafka_dr_adopt and run enable (engine connect); else delete the replicas and run enable.",
+        "Do the stored offsets of the flows match their replicas?",
+        _in_no_flow("misfits", "{found}", "the flows replicate no record twice"),
+        "Do not start the flow: it would replicate records twice. If another connector writes the replicas, name it in"
+        " kafka_dr_adopt and run enable (engine connect). Otherwise delete the replicas and run enable.",
         ("workers_to", "workers_from", "topics", "journal"),
     ),
     Check(
         "flow_alone",
-        "Are the flows of the pair the only ones that fill the replicas?",
+        "Are the flows of the pair the only connectors that replicate these topics?",
         _in_no_flow(
-            "rivals", '{flow}: "{found}" replicates the same topics', "no other connector runs for the same topics"
+            "rivals", '{flow}: "{found}" replicates the same topics', "no other connector replicates the same topics"
         ),
-        "Name the other connector in kafka_dr_adopt and run enable: it takes over its offsets. Stopping or deleting one"
-        " of the two without that replicates everything again.",
+        "Name the other connector in kafka_dr_adopt and run enable, which takes over its offsets. If you only stop or"
+        " delete one of the two, the other one replicates every record again.",
         ("workers_to", "workers_from", "topics", "journal"),
     ),
     Check(
         "flow",
-        "Do the connectors {x}->{y} run?",
+        "Is the source connector of {x}->{y} RUNNING?",
         _connectors("forward", ("source",)),
-        "Look at the worker's log, then run the playbook enable.",
+        "Read the worker's log, then run the playbook enable.",
         ("workers_to", "topics", "journal"),
     ),
     Check(
         "flow_settings",
-        "Is every setting of the flow one that proofs can rest on?",
-        _in_no_flow("unsafe_settings", "{flow}: {found}", "no setting that a proof could not rest on"),
-        "Correct the connector's settings, best by the playbook enable.",
+        "Are the connector settings of both flows safe?",
+        _in_no_flow("unsafe_settings", "{flow}: {found}", "no connector has an unsafe setting"),
+        "Correct the connector settings; the playbook enable does it.",
         ("flow", "workers_from"),
     ),
     Check(
         "flow_sizes",
-        "Does the flow {x}->{y} send every size of record that {x} accepts?",
+        "Can the flow {x}->{y} send every record size that {x} accepts?",
         _sizes,
-        "Set producer.override.max.request.size in source_settings of kafka_dr_flow above the largest record,"
-        " uncompressed, and run the playbook enable: one larger record fails the flow's task.",
+        "Set producer.override.max.request.size in source_settings of kafka_dr_flow above the size of the largest"
+        " uncompressed record, and run the playbook enable. One larger record fails the task of the flow.",
         ("flow", "topics"),
     ),
     Check(
         "flow_carries",
-        "Does the flow {x}->{y} carry every topic and group of the inventory?",
+        "Does the flow {x}->{y} replicate every topic and group in the inventory?",
         _carries("forward"),
-        "Run the playbook enable: it declares them. What an exclude names has to be taken out of it by hand.",
+        "Run the playbook enable, which declares them. If an exclude list names one, remove it from the list by hand.",
         ("flow",),
     ),
     Check(
         "flow_fits",
-        "Was nothing deleted on {x} before it was copied?",
+        "Was every record on {x} replicated before it was deleted?",
         _fits,
-        "It is lost for {y}. Accept it, or copy what is left again: disable, delete the replica, enable with"
-        " kafka_dr_copy_again.",
+        "{y} has lost these records. Accept the loss, or replicate what is left again: run disable, delete the"
+        " replica, and run enable with kafka_dr_copy_again.",
         ("flow", "leaders_from", "partitions", "topic_ids"),
     ),
     Check(
         "flow_progress",
-        "Does the flow {x}->{y} bring records?",
-        _moves("forward"),
-        "RUNNING proves nothing. Look at the worker's log; is the line full, does the target refuse writes?",
+        "Does the flow {x}->{y} replicate records?",
+        _makes_progress("forward"),
+        "A connector in state RUNNING may make no progress. Read the worker's log; check the network bandwidth, and"
+        " whether {y} refuses writes.",
         ("flow", "leaders_to", "flow_fits", "flow_carries", "writable"),
     ),
     Check(
         "flow_lag",
-        "Is the flow close behind?",
+        "Is the lag of the flow within the limit?",
         _lag,
-        "More tasks, more bandwidth, or wait: a cutover waits for the rest, a disaster loses it.",
+        "Add tasks or bandwidth, or wait. A controlled cutover waits for these records; a disaster loses them.",
         ("flow_progress",),
     ),
     Check(
         "flow_expiry",
-        "Will what waits to be copied live long enough?",
+        "Are unreplicated records retained long enough to be replicated?",
         _expiry,
-        "Raise retention.ms on {x} now; then see why the flow is behind.",
+        "Raise retention.ms on {x} now; then find out why the flow lags.",
         ("flow", "leaders_from", "flow_fits"),
     ),
     Check(
         "transactions",
-        "Does no open transaction hold records back?",
+        "Has every open transaction on {x} been open only for a short time?",
         _decided,
-        "End the producer that left it open (kafka-transactions.sh find-hanging): the drain would wait for it.",
+        "End the transaction (kafka-transactions.sh find-hanging). The drain of a cutover would wait for it.",
         ("topics", "leaders_from", "workers_to"),
         (CONTROLLED,),
     ),
     Check(
         "foreign_writes",
-        "Does nobody but the flow write into replicas?",
-        _in_no_flow("foreign_writes", "{found}", "only the flow writes there"),
-        "Stop that writer: such records are never copied back. To go on all the same: kafka_dr_accept_foreign_writers.",
+        "Are the flows the only writers of their replicas?",
+        _in_no_flow("foreign_writes", "{found}", "only the flows write into the replicas"),
+        "Stop the other writer: its records are never replicated back. To continue anyway, set"
+        " kafka_dr_accept_foreign_writers.",
         ("flow", "workers_from", "partitions"),
     ),
     Check(
         "back",
-        "Do the connectors {y}->{x} run?",
+        "Is the source connector of {y}->{x} RUNNING?",
         lambda facts: (
-            _is("with this policy it stands still while the applications live on the other side")
+            _yes("with the policy identity this flow is stopped until the applications live on the other cluster")
             if facts.naming.policy == "identity"
             else _connectors("back", ("source",))(facts)
         ),
-        "Look at the worker's log, then run the playbook enable: it is the way back.",
+        "Read the worker's log, then run the playbook enable. Failback needs this flow.",
         ("workers_from", "topics"),
         (CONTROLLED,),
     ),
     Check(
         "back_carries",
-        "Does the flow {y}->{x} carry every topic and group of the inventory?",
-        lambda facts: _is("it stands still") if facts.naming.policy == "identity" else _carries("back")(facts),
-        "Run the playbook enable: it declares them.",
+        "Does the flow {y}->{x} replicate every topic and group in the inventory?",
+        lambda facts: _yes("it is stopped") if facts.naming.policy == "identity" else _carries("back")(facts),
+        "Run the playbook enable, which declares them.",
         ("back",),
         (CONTROLLED,),
     ),
     Check(
         "back_progress",
-        "Does the flow {y}->{x} bring records?",
-        lambda facts: _is("it stands still") if facts.naming.policy == "identity" else _moves("back")(facts),
-        "RUNNING proves nothing. Look at the worker's log.",
+        "Does the flow {y}->{x} replicate records?",
+        lambda facts: _yes("it is stopped") if facts.naming.policy == "identity" else _makes_progress("back")(facts),
+        "A connector in state RUNNING may make no progress. Read the worker's log.",
         ("back", "back_carries", "leaders_from", "leaders_to", "partitions", "topic_ids"),
         (CONTROLLED,),
     ),
     Check(
         "checkpoints",
-        "Does the flow {x}->{y} write checkpoints?",
+        "Is the checkpoint connector of {x}->{y} RUNNING?",
         _connectors("forward", ("checkpoint",)),
-        "Look at the worker's log, then run the playbook enable: a disaster finds positions in them.",
+        "Read the worker's log, then run the playbook enable. A disaster failover reads offsets from checkpoints.",
         ("flow",),
         (DISASTER,),
     ),
     Check(
         "group_offsets",
-        "Has every group a position where there are records?",
+        "Does every group have a committed offset on each partition with records?",
         _have_offsets,
-        "Start the group once, or commit a position: without one auto.offset.reset would decide.",
+        "Start the group once, or commit offsets for it. Without them, auto.offset.reset would decide where it starts.",
         ("topics", "leaders_from", "journal", "partitions", "flow_carries"),
     ),
     Check(
         "group_topics",
-        "Do groups read topics of the inventory only?",
-        _listed,
-        "Add the topics to kafka_dr_topics, or take the group out: those positions would stay behind.",
+        "Do the groups read only topics in the inventory?",
+        _only_declared_topics,
+        "Add the topics to kafka_dr_topics, or remove the group. A cutover does not move the offsets of other topics.",
         ("topics",),
     ),
     Check(
         "group_scope",
-        "Does each group use only the topics that the inventory gives it?",
+        "Does each group use only the topics that the inventory declares for it?",
         _in_scope,
-        "Add the topic to the group's topics; or stop the group from reading it and delete its committed offsets there"
+        "Add the topic to the group's topics, or stop the group from reading it and delete its committed offsets there"
         " on both clusters.",
         ("topics", "topic_ids", "workers_to"),
     ),
@@ -841,68 +869,70 @@ CHECKS = (
         "undeclared_groups",
         "Is every group that reads these topics in the inventory?",
         _no_undeclared_groups,
-        "Add it to kafka_dr_groups (mode: local if it stays where it is), or delete it if nobody uses it.",
+        "Add the group to kafka_dr_groups (mode: local if it stays on its cluster), or delete it if it is unused.",
         ("topics",),
     ),
     Check(
         "groups_there",
-        "Does no group work on {y} already?",
+        "Are the groups on {y} without members?",
         _no_members_there,
-        "Stop its consumers there: the same records are being processed twice, or are about to be.",
+        "Stop the consumers on {y}: they process the same records twice, or are about to.",
         ("leaders_to", "topics", "workers_to", "journal", "topic_ids"),
     ),
     Check(
         "committed_offsets",
-        "Can a position on {y} be found for every group?",
-        _found,
-        "Read the reason; most often the flow is behind, or offset-syncs are gone: wait, or let the group read on.",
+        "Can every committed offset be translated to {y}?",
+        _translated,
+        "Read the reason. Most often the flow lags or offset-syncs are missing: wait, or let the group continue to"
+        " read.",
         ("flow_fits", "group_offsets", "leaders_to", "partitions", "topic_ids", "workers_from"),
         (CONTROLLED,),
     ),
     Check(
         "offsets_movable",
-        "Can every committed offset on {x} be moved by a cutoff as it is now?",
+        "Can a cutoff move every committed offset on {x} as it is now?",
         _movable,
-        "Let the group read on, or commit an offset within the log; kafka_dr_group_lag: reread accepts re-reads.",
+        "Let the group continue to read, or commit an offset within the log. kafka_dr_group_lag: reread accepts that"
+        " records are read again.",
         ("committed_offsets",),
         (CONTROLLED,),
     ),
     Check(
         "unread_there",
-        "Does {y} still hold every record that a group has not read?",
+        "Does {y} still have every record that a group has not read?",
         _still_held,
-        "Let the group read on where it is, before the records expire there too, and raise the topic's retention on"
-        " {y}. kafka_dr_accept_skips moves a group all the same: it never processes those records.",
+        "Let the group read these records on {x} before they expire there too, and raise the topic's retention on {y}."
+        " kafka_dr_accept_skips moves a group anyway: it never processes those records.",
         ("committed_offsets",),
         (CONTROLLED,),
     ),
     Check(
         "offsets_there",
-        "Does no position on {y} lie ahead of what its group has processed?",
+        "Are the committed offsets on {y} at or before what their groups have processed?",
         _none_after,
-        "It would skip records. A planned cutover refuses it; kafka_dr_lower: lower sets it back.",
+        "A higher committed offset skips records. A planned cutover refuses it; kafka_dr_lower: lower sets it back.",
         ("committed_offsets",),
     ),
     Check(
         "presynced",
-        "Is what {y} knows of positions young enough for a disaster?",
+        "Are the offsets known on {y} recent enough for a disaster?",
         _presynced,
-        "Schedule the playbook reverse_checkpoint more often; see that checkpoints are written.",
+        "Schedule the playbook reverse_checkpoint more often, and check that the flow writes checkpoints.",
         ("checkpoints", "flow_progress", "group_offsets", "group_topics", "group_scope", "leaders_to"),
         (DISASTER,),
     ),
     Check(
         "rights",
-        "May the applications work on {y}?",
+        "Do the applications have the rights they need on {y}?",
         _rights,
-        "Run the playbook rights, which grants what the declared clients need, or grant it otherwise; and declare the"
-        " principal of each client.",
+        "Run the playbook rights, which grants what the declared clients need, or grant the rights by other means."
+        " Declare the principal of each client.",
         ("cluster_to",),
     ),
     Check(
         "clients",
-        "Can the clients be stopped and started?",
-        _controlled,
-        "See that the hosts of the inventory answer to Ansible and have the commands.",
+        "Can the playbooks reach the hosts of the applications?",
+        _controllable,
+        "Check that Ansible can reach the hosts in the inventory and that they have the commands.",
     ),
 )

@@ -96,10 +96,10 @@ class Move:
             f"flow {flow_name(*flow)}": partial(self._flow, snapshot, observation)
             for flow, observation in zip(flows, observations, strict=True)
         }
-        works["groups"] = lambda: self._groups(unwrap(seen["groups"]))
+        works["committed_offsets"] = lambda: self._groups(unwrap(seen["groups"]))
         works["undeclared_groups"] = self._undeclared_groups
         works["rivals"] = self._competing_flows
-        works["rows"] = lambda: self._offsets(unwrap(snapshot), observations, unwrap(seen["groups"]))
+        works["offsets"] = lambda: self._offsets(unwrap(snapshot), observations, unwrap(seen["groups"]))
         works["survey"] = lambda: predicted_disaster(
             self._request, (self.x, self.y), self._journal, self._opened, unwrap(snapshot)
         )
@@ -112,7 +112,7 @@ class Move:
         for name, flow in flows.items():
             if flow is None:
                 parts.unknown.setdefault("flows", parts.unknown[f"flow {name}"])
-        groups = found["groups"] or dict.fromkeys(("rows", "undeclared_topics", "out_of_scope"))
+        groups = found["committed_offsets"] or dict.fromkeys(("rows", "undeclared_topics", "out_of_scope"))
         return {
             "flows": {name: one["row"] for name, one in flows.items() if one is not None},
             **{
@@ -124,12 +124,12 @@ class Move:
             "unreplicated": None if away is None else away["unreplicated"],
             "expiring": None if away is None else away["expiring"],
             "open_transactions": None if away is None else away["open"],
-            "groups": groups["rows"],
+            "committed_offsets": groups["rows"],
             "undeclared_topics": groups["undeclared_topics"],
             "out_of_scope": groups["out_of_scope"],
             "undeclared_groups": found["undeclared_groups"],
-            "rows": None if found["rows"] is None else found["rows"][0],
-            "refused": None if found["rows"] is None else found["rows"][1],
+            "offsets": None if found["offsets"] is None else found["offsets"][0],
+            "refused": None if found["offsets"] is None else found["offsets"][1],
             "survey": found["survey"],
         }
 

@@ -54,7 +54,7 @@ def readiness(request: ReadinessRequest, check: bool) -> Result:
     found["cost"] = [*cost_lines(facts, lacking), *duration_lines(took)]
     found["unreplicated"] = lacking
     found["loss"] = None if facts.survey is None else {**facts.survey["loss"], **records_lost(lacking)}
-    found["rereads"] = {"controlled": rereads(facts.rows), "disaster": rereads(survey_rows(facts))}
+    found["rereads"] = {"controlled": rereads(facts.offsets), "disaster": rereads(survey_rows(facts))}
     found["lag_s"] = lag_seconds(facts)
     found["durations"] = took
     there = facts.x in clusters.kafka
@@ -104,7 +104,7 @@ def _facts(
         y=y,
         naming=pair.naming,
         originals=list(pair.topics),
-        names=list(pair.groups),
+        groups=list(pair.groups),
         away=clusters.unreachable,
         workers=workers,
         versions=versions,
@@ -116,7 +116,10 @@ def _facts(
         topics={
             alias: parts.one("topics", partial(clusters.topics, alias, clusters.replicated(alias))) for alias in kafka
         },
-        own={alias: parts.one("own", partial(clusters.topics, alias, clusters.internal(alias))) for alias in kafka},
+        internal_topics={
+            alias: parts.one("internal_topics", partial(clusters.topics, alias, clusters.internal(alias)))
+            for alias in kafka
+        },
         brokers={alias: one.brokers for alias, one in kafka.items()},
         rights=None if rights is None else rights[0],
         undeclared=() if rights is None else rights[1],
