@@ -211,6 +211,10 @@ runner: setup  ## playbooks as AWX starts them
 molecule: setup  ## Molecule scenarios, on labs and in containers; ONLY=<name>
 	@bash tests/support/molecule.sh $(if $(ONLY),test '--scenario-name=$(ONLY)')
 
+.PHONY: diagrams
+diagrams: setup  ## draw docs/images/*.svg from the code
+	@python tests/support/docs_diagrams.py
+
 # In `make test` too: a link breaks with any change of a heading, and it takes a minute or so.
 .PHONY: docs
 docs: setup chromium  ## the documentation as a site in build/site, then every page in a real browser

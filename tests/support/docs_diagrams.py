@@ -1,12 +1,12 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Diagrams of the documentation as inline SVG, made from ``docs/phases.yml``. Pure, but for reading that file.
+"""Draws the diagrams of the documentation, docs/images/*.svg: ``make diagrams`` runs this file.
 
-Two kinds. ``phases NAME``: time goes down, a row for each phase, a lane for each kind of client and each topic.
-``pair NAME``: both clusters, their topics, the flows and the clients in one state. They are drawn 360 units wide, a
-phone in upright position, and carry classes only: the colours, dark and light, are in ``docs/site.css``. Colour never
-stands alone: lanes have letters, stripes or outlines as well. A third kind, ``cutover NAME``, is in ``docs_machinery``.
+There are three kinds. ``phases NAME`` shows time from top to bottom: a row for each phase, a lane for each kind of
+client and each topic. Its facts are in ``docs/phases.yml``. ``pair NAME`` shows both clusters, their topics, the flows
+and the clients in one state. ``cutover NAME`` is in ``docs_machinery``. Colour never stands alone: lanes have letters,
+stripes or outlines as well.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from docs_drawing import WIDTH, Drawing
 from docs_machinery import data, sequence
 from yamls import load_yaml
 
-PHASES = Path(__file__).resolve().parents[2] / "docs" / "phases.yml"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PHASES, IMAGES = DOCS / "phases.yml", DOCS / "images"
 ROW, TOP = 30.0, 46.0
 HALF = ROW / 2
-# The phase in whose middle the point of no return lies: where the first producer starts on the side being entered.
+# The first producer starts on the cluster being entered in the middle of this phase: the point of no return.
 NO_RETURN = {"start", "move_producers"}
 
 
 @dataclass(frozen=True)
 class State:
-    """Where the clients are and what the flows do. P is the side that is left unless the state is turned round."""
+    """Where the clients are and what the flows do. P is the cluster being left, unless the drawing is turned."""
 
     producers: str
     consumers: str
@@ -43,14 +44,14 @@ class State:
 
 @dataclass(frozen=True)
 class Topic:
-    """One lane. ``origin`` is the side whose original it is or holds."""
+    """One lane. ``origin`` is the cluster on which its records were produced."""
 
     side: str
     origin: str
     label: str
 
     def filled(self, state: State, identity: bool) -> str:
-        """What comes in: ``written`` by producers, ``copied`` by a flow, ``lost`` (nobody can ask), or nothing."""
+        """Return how records arrive: ``written``, ``replicated``, ``lost`` (the cluster is unavailable), or not at all."""
         if self.side == state.lost:
             return "lost"
         if state.producers == self.side and (identity or self.origin == self.side):
@@ -75,7 +76,7 @@ def load() -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def steps(name: str) -> list[tuple[str, State, State]]:
-    """Each phase with the state before and behind it."""
+    """Return each phase with the state before it and after it."""
     rows = load()[name]
     state = State(**rows["before"])
     found = [("before", state, state)]
@@ -95,7 +96,7 @@ def lanes(identity: bool) -> Iterator[tuple[float, Topic]]:
 
 
 def runs(values: Iterable[str]) -> Iterator[tuple[int, int, str]]:
-    """Begin, end and value of each stretch of equal values: one piece is drawn, without seams."""
+    """Yield begin, end and value of each run of equal values, so that one piece is drawn for it."""
     begin = 0
     for value, group in groupby(values):
         end = begin + len(list(group))
@@ -104,7 +105,7 @@ def runs(values: Iterable[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def phases(name: str) -> str:
-    """``failback`` is a cutoff with the sides exchanged, as in the code."""
+    """Draw the phases of a playbook. ``failback`` is a cutoff with the clusters exchanged, as in the code."""
     source, slug = "cutoff" if name == "failback" else name, name.replace("_", "-")
     identity, rows, drawing = source == "identity", steps(source), Drawing(f"kd-{slug}", turned=name == "failback")
     halves = [state for _phase, before, after in rows for state in (before, after)]
@@ -147,7 +148,7 @@ def phases(name: str) -> str:
 
 
 def client(drawing: Drawing, x: float, y: float, end: float, side: str) -> None:
-    """Solid, with the letter of the side, where clients run; a thin line where they are stopped."""
+    """Draw a solid piece with the letter of the cluster while clients run, and a thin line while they are stopped."""
     if side == "none":
         drawing.line([(x + 12, y), (x + 12, end)], "still")
     else:
@@ -156,14 +157,14 @@ def client(drawing: Drawing, x: float, y: float, end: float, side: str) -> None:
 
 
 def legend(drawing: Drawing, y: float, absent: set[str]) -> float:
-    """Of what is in the picture; returns where it ends."""
+    """Explain what is in the picture. Returns the y where the legend ends."""
     words = {
-        "written": "producers write into it",
-        "replicated": "a flow copies into it",
-        "lost": "nobody can ask it",
-        "": "stands still, or stopped",
-        "read": "consumers read it",
-        "committed_offsets": "positions are committed",
+        "written": "producers write here",
+        "replicated": "a flow replicates here",
+        "lost": "cluster is unavailable",
+        "": "idle, or stopped",
+        "read": "consumers read here",
+        "committed_offsets": "offsets are committed",
         "no-return": "point of no return",
     }
     entries = [entry for entry in words if entry not in absent]
@@ -193,7 +194,7 @@ PAIRS = {
 
 
 def pair(name: str) -> str:
-    """P above, B below; clients at the right of the side where they work; flows between."""
+    """Draw P above B, the clients to the right of their cluster, and the flows between the clusters."""
     state, identity, drawing = PAIRS[name], name.startswith("identity"), Drawing(f"kd-{name.replace('_', '-')}")
     places = {"P": 10.0, "B": 170.0}
     for side, y in places.items():
@@ -232,9 +233,38 @@ def pair(name: str) -> str:
     return drawing.svg(258, f"Clusters, topics, flows and clients: {name.replace('_', ' ')}")
 
 
+def requests() -> list[str]:
+    """Return everything that can be drawn."""
+    return [
+        *(f"phases {name}" for name in (*load(), "failback")),
+        *(f"pair {name}" for name in PAIRS),
+        *("cutover data", "cutover sequence"),
+    ]
+
+
+def file_name(request: str) -> str:
+    """Return the name of the drawing's file, such as ``phases-cutoff.svg``."""
+    return f"{request.replace(' ', '-').replace('_', '-')}.svg"
+
+
 def draw(request: str) -> str:
-    """``phases cutoff`` or ``pair normal``, as a page asks for it."""
+    """Draw what a request names, such as ``phases cutoff`` or ``pair normal``."""
     kind, name = request.split()
     if kind == "cutover":
         return {"data": data, "sequence": sequence}[name]()
     return {"phases": phases, "pair": pair}[kind](name)
+
+
+def main() -> None:
+    """Write all files, and remove those that are no longer drawn."""
+    IMAGES.mkdir(exist_ok=True)
+    wanted = {file_name(request): draw(request) for request in requests()}
+    for path in IMAGES.glob("*.svg"):
+        if path.name not in wanted and "docs_diagrams.py" in path.read_text(encoding="utf-8"):
+            path.unlink()
+    for name, text in wanted.items():
+        (IMAGES / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Inline SVG for the documentation: elements with classes only, whose colours are in ``docs/site.css``."""
+"""SVG files for the documentation. Each file carries its own colours, for a light and for a dark scheme.
+
+A file draws its own background, so its text stays readable even if the page around it uses the other scheme.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,48 @@ from html import escape
 
 __all__ = ["OTHER", "WIDTH", "Drawing"]
 
-#: A phone in upright position.
+#: Units of a drawing, about the width of a phone. A page shows the drawing up to a third larger.
 WIDTH = 360
+SHOWN = 480
+STYLE = """
+svg { --back: #ffffff; --text: #1f2933; --p: #2b6cb0; --b: #b04f14; --in: #2f855a; --bad: #c53030; }
+@media (prefers-color-scheme: dark) {
+  svg { --back: #1c2128; --text: #e6e8eb; --p: #63a4e8; --b: #f0a05a; --in: #5fc08e; --bad: #fc7c7c; }
+}
+.back { fill: var(--back); }
+text { fill: var(--text); font: 11px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+text.head { font-weight: 600; }
+text.lane, text.phase { font: 10.5px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+text.inside { fill: var(--back); font-weight: 600; }
+.band { fill: var(--text); opacity: .05; }
+.on-p { fill: var(--p); }
+.on-b { fill: var(--b); }
+.written, .stripe { fill: var(--in); }
+.replicated { stroke: var(--in); stroke-width: .8; }
+.hatch { fill: var(--text); opacity: .6; }
+.lost { opacity: .6; }
+.read { fill: var(--text); opacity: .75; }
+.committed_offsets { fill: var(--back); stroke: var(--text); stroke-width: 1.6; }
+polyline { fill: none; }
+.still { stroke: var(--text); opacity: .4; stroke-width: 1.2; }
+.no-return { stroke: var(--bad); stroke-width: 1.6; stroke-dasharray: 5 3; }
+.cluster { fill: none; stroke-width: 1.5; }
+.of-p { stroke: var(--p); }
+.of-b { stroke: var(--b); }
+.topic { fill: none; stroke: var(--text); stroke-opacity: .7; }
+.flow { stroke: var(--text); stroke-width: 1.5; }
+.off { opacity: .45; stroke-dasharray: 3 3; }
+.tip { fill: var(--text); }
+""".strip()
+LICENSE = """<!-- Copyright (c) 2026 switchback.kafka_dr contributors
+GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+SPDX-License-Identifier: GPL-3.0-or-later
+Drawn by tests/support/docs_diagrams.py: change that, then run "make diagrams". -->"""
 OTHER = {"P": "B", "B": "P"}
 
 
 class Drawing:
-    """Collects elements; ``turned`` exchanges the names of the two sides, for a move toward home."""
+    """Collects elements. ``turned`` exchanges the names of the two clusters, for a failback."""
 
     def __init__(self, name: str, turned: bool = False) -> None:
         self.name, self.turned, self.parts = name, turned, list[str]()
@@ -37,7 +75,7 @@ class Drawing:
         self.parts.append(f'<polyline points="{way}" class="{kind}"{end}/>')
 
     def fill(self, kind: str, x: float, y: float, width: float, height: float) -> None:
-        """A piece of a topic's lane: solid, striped, crossed, or a mere line where nothing comes in."""
+        """Draw a piece of a topic's lane: solid, striped, hatched, or a thin line if no record arrives."""
         if not kind:
             self.line([(x + width / 2, y), (x + width / 2, y + height)], "still")
         elif kind == "written":
@@ -52,9 +90,9 @@ class Drawing:
         self.parts.append(f'<path d="M{x:g} {y - 6:g}l6 6l-6 6l-6 -6z" class="committed_offsets"/>')
 
     def svg(self, height: float, title: str) -> str:
-        """One line for each element and no blank one: Markdown leaves such a block alone."""
+        """Return the file: one element on each line."""
         patterns = (
-            f'<pattern id="{self.name}-copied" width="6" height="6" patternUnits="userSpaceOnUse" '
+            f'<pattern id="{self.name}-replicated" width="6" height="6" patternUnits="userSpaceOnUse" '
             'patternTransform="rotate(45)"><rect width="3" height="6" class="stripe"/></pattern>'
             f'<pattern id="{self.name}-lost" width="6" height="6" patternUnits="userSpaceOnUse" '
             'patternTransform="rotate(-45)"><rect width="1" height="6" class="hatch"/></pattern>'
@@ -63,9 +101,14 @@ class Drawing:
         )
         return "\n".join(
             [
-                f'<figure class="kd"><svg viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{escape(title)}">',
-                f"<title>{escape(title)}</title><defs>{patterns}</defs>",
+                f'<svg xmlns="http://www.w3.org/2000/svg" width="{SHOWN}" height="{height * SHOWN / WIDTH:.0f}" '
+                f'viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{escape(title)}">',
+                LICENSE,
+                f"<title>{escape(title)}</title>",
+                f"<style>\n{STYLE}\n</style>",
+                f"<defs>{patterns}</defs>",
+                f'<rect x="0" y="0" width="{WIDTH}" height="{height:g}" rx="6" class="back"/>',
                 *self.parts,
-                "</svg></figure>",
+                "</svg>\n",
             ]
         )

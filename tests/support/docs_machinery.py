@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Two diagrams of a cutover: its data from the inventory to the report, and the messages of each phase.
 
-They use the drawing of ``docs_diagrams``: 360 units wide, inline SVG, classes only.
+They are drawn by ``docs_diagrams``, which writes them to docs/images.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NOTES = ("Before each effect the controller reads the journal again:", "does it 
 
 
 def data() -> str:
-    """The data of a cutover: boxes from the inventory down to the report."""
+    """Draw the data of a cutover: boxes from the inventory down to the report."""
     drawing = Drawing("kd-data")
     for place, row in enumerate(ROWS):
         y = 6 + place * STEP
@@ -75,7 +75,7 @@ def data() -> str:
 
 
 def sequence() -> str:
-    """Who gets which message in each phase of a cutoff; time goes down."""
+    """Draw which component gets which message in each phase of a cutoff, from top to bottom."""
     drawing = Drawing("kd-sequence")
     spots = {lane: 34.0 + place * 58 for place, lane in enumerate(LANES)}
     y = 26.0

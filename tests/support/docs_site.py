@@ -1,10 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What MkDocs asks while it builds the site (``hooks`` in mkdocs.yml).
+"""Hooks that MkDocs calls while it builds the site (``hooks`` in mkdocs.yml).
 
-README.md is the site's first page, the reference is made from ``ansible-doc``, and comments such as
-``<!-- diagram: phases cutoff -->`` become pictures. On the repository's own pages they stay invisible.
+README.md is the site's first page, and the reference is generated from ``ansible-doc``.
 """
 
 from __future__ import annotations
@@ -20,13 +19,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-import docs_diagrams
 import docs_reference
 
 ROOT = docs_reference.ROOT
-DIAGRAM = re.compile(r"<!-- diagram: ([a-z]+ [a-z_]+) -->")
 LINK = re.compile(r"\[([^\[\]]*)\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)")
-# Files that are pages although they lie outside of docs, and where the site has them.
+# Files outside docs that are pages of the site, and their place there.
 OUTSIDE = {
     path: page
     for path, page in {
@@ -42,7 +39,7 @@ OUTSIDE = {
 
 
 def place(path: str) -> str | None:
-    """Where the site has a file of the repository, or None."""
+    """Return the place of a file of the repository on the site, or None."""
     if path in OUTSIDE:
         return OUTSIDE[path]
     if path.startswith("docs/"):
@@ -52,7 +49,7 @@ def place(path: str) -> str | None:
 
 
 def relinked(text: str, source: str, page: str) -> str:
-    """Links of a file of the repository, as they must be on its page. What the site does not have is only named."""
+    """Rewrite the links of a file for its page. A file that the site does not have is only named."""
 
     def new(found: re.Match[str]) -> str:
         words, target, anchor = found.groups()
@@ -66,19 +63,19 @@ def relinked(text: str, source: str, page: str) -> str:
 
 
 def sources() -> dict[str, tuple[str, str]]:
-    """Pages made from files outside of docs: place, and the file with its text."""
+    """Return the pages made from files outside docs: place -> file and text."""
     return {page: (path, (ROOT / path).read_text(encoding="utf-8")) for path, page in OUTSIDE.items()}
 
 
 def named(part: Any) -> set[str]:
-    """All pages that a part of the navigation names."""
+    """Return all pages that a part of the navigation names."""
     if isinstance(part, str):
         return {part}
     return {page for inner in (part.values() if isinstance(part, dict) else part) for page in named(inner)}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """The pages that are made, and the navigation: mkdocs.yml has the order of the guides, the rest follows."""
+    """Add the generated pages. mkdocs.yml has the order of the guides; other pages follow under "More"."""
     made = {page: relinked(text, path, page) for page, (path, text) in sources().items()}
     for page, text in docs_reference.pages().items():
         role = re.fullmatch(r"reference/roles/(?!index)([a-z_]+)\.md", page)
@@ -96,7 +93,5 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: MkDocsConfig, files: Files) -> str:
-    text = (
-        relinked(markdown, f"docs/{page.file.src_uri}", page.file.src_uri) if not page.file.generated_by else markdown
-    )
-    return DIAGRAM.sub(lambda found: docs_diagrams.draw(found[1]), text)
+    """Rewrite the links of a page that lies in the repository."""
+    return markdown if page.file.generated_by else relinked(markdown, f"docs/{page.file.src_uri}", page.file.src_uri)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The documentation's diagrams and tables show the phases that the code has, and draw what the facts say."""
+"""The diagrams and tables of the documentation show the phases that the code has."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.cutover_types import CUTOVER_TYPES
-from docs_diagrams import ONE_TOPIC, PAIRS, TOPICS, draw, load, steps
+from docs_diagrams import IMAGES, ONE_TOPIC, TOPICS, draw, file_name, load, requests, steps
 from docs_machinery import LANES, MESSAGES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,11 +25,9 @@ PAGES = {
 }
 MOVES = ("cutoff", "continuous", "disaster", "identity")
 STEPS = {"disable": "enable"} | {name: name for name in load() if name not in (*MOVES, "disable")}  # and their page
-REQUESTS = [
-    *(f"phases {name}" for name in (*load(), "failback")),
-    *(f"pair {name}" for name in PAIRS),
-    *("cutover data", "cutover sequence"),
-]
+REQUESTS = requests()
+SVG = "{http://www.w3.org/2000/svg}"
+IMAGE = re.compile(r"!\[[^\]]+\]\((?:\.\./)?(?:docs/)?images/([a-z-]+\.svg)\)")
 
 
 def phases_of_the_code() -> dict[str, list[str]]:
@@ -41,7 +39,7 @@ def drawn(request: str) -> ElementTree.Element:
 
 
 def filled(name: str, side: str, origin: str) -> list[str]:
-    """What comes into a topic, before the first phase and after each."""
+    """Return how records arrive in a topic, before the first phase and after each."""
     identity = name == "identity"
     (topic,) = (topic for topic in (ONE_TOPIC if identity else TOPICS) if (topic.side, topic.origin) == (side, origin))
     return [topic.filled(after, identity) for _phase, _before, after in steps(name)]
@@ -74,60 +72,79 @@ def test_the_table_of_a_page_has_the_phases_of_the_code_in_their_order(page: str
 @pytest.mark.parametrize(("name", "page"), STEPS.items())
 def test_the_steps_of_a_diagram_are_those_of_its_page_in_their_order(name: str, page: str) -> None:
     text = (ROOT / "docs" / "procedures" / f"{page}.md").read_text(encoding="utf-8")
-    reported = text[text.index(f"<!-- diagram: phases {name} -->") :]
+    reported = text[text.index(file_name(f"phases {name}")) :]
     places = [re.search(rf"\b{step}\b", reported) for step in list(load()[name])[1:]]
     assert None not in places
     assert [place.start() for place in places if place] == sorted(place.start() for place in places if place)
 
 
 @pytest.mark.parametrize("request_", REQUESTS)
-def test_a_diagram_is_one_block_of_well_formed_svg_that_names_itself_and_fetches_nothing(request_: str) -> None:
-    text = draw(request_)
-    assert "\n\n" not in text
-    assert not re.search(r"https?:|<script|<image|style=", text)
-    (svg,) = drawn(request_)
-    assert svg.get("aria-label")
+def test_the_file_of_a_diagram_is_what_the_generator_draws(request_: str) -> None:
+    path = IMAGES / file_name(request_)
+    assert path.is_file(), f"{path.name} is missing: run `make diagrams`"
+    assert path.read_text(encoding="utf-8") == draw(request_), f"{path.name} differs: run `make diagrams`"
 
 
 @pytest.mark.parametrize("request_", REQUESTS)
-def test_nothing_is_drawn_outside_of_the_picture(request_: str) -> None:
-    (svg,) = drawn(request_)
+def test_a_diagram_is_well_formed_names_itself_and_loads_nothing(request_: str) -> None:
+    text = draw(request_)
+    links = re.findall(r"https?:[^\s\")]+", text)
+    assert set(links) == {"http://www.w3.org/2000/svg", "https://www.gnu.org/licenses/gpl-3.0.txt"}
+    assert not re.search(r"<script|<image|style=|@import|currentColor", text)
+    assert drawn(request_).get("aria-label")
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_a_diagram_has_a_background_and_a_rule_for_each_class(request_: str) -> None:
+    svg = drawn(request_)
+    first = svg.find(f"{SVG}rect")
+    assert first is not None
+    assert first.get("class") == "back"
+    style = str(svg.findtext(f"{SVG}style"))
+    used = {name for element in svg.iter() for name in str(element.get("class", "")).split()}
+    # Text of these classes has the style of all text.
+    assert {name for name in used if f".{name}" not in style} <= {"note"}
+    patterns = {str(element.get("id")) for element in svg.iter() if element.get("id")}
+    assert set(re.findall(r"url\(#([^)]+)\)", draw(request_))) <= patterns
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_nothing_is_drawn_outside_the_picture(request_: str) -> None:
+    svg = drawn(request_)
     _left, _top, width, height = map(float, str(svg.get("viewBox")).split())
-    for box in (box for box in svg.findall("rect")):
+    for box in svg.findall(f"{SVG}rect"):
         x, y, w, h = (float(str(box.get(key))) for key in ("x", "y", "width", "height"))
         assert x >= 0
         assert y >= 0
-        assert (x + w, y + h) <= (width, height) or (x + w <= width and y + h <= height)
-    for text in svg.findall("text"):
+        assert x + w <= width
+        assert y + h <= height
+    for text in svg.findall(f"{SVG}text"):
         assert 0 <= float(str(text.get("x"))) <= width
         assert 0 <= float(str(text.get("y"))) <= height
 
 
-def test_every_name_that_a_page_asks_for_can_be_drawn() -> None:
-    asked = {
-        request
-        for path in (ROOT / "docs").rglob("*.md")
-        for request in re.findall(r"<!-- diagram: ([a-z_ ]+) -->", path.read_text(encoding="utf-8"))
-    }
-    assert asked <= set(REQUESTS)
-    assert {f"phases {name}" for name in (*load(), "failback")} <= asked
+def test_every_diagram_is_shown_on_a_page() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    shown = {image for path in pages for image in IMAGE.findall(path.read_text(encoding="utf-8"))}
+    assert {file_name(request) for request in REQUESTS} <= shown
+    assert shown <= {path.name for path in IMAGES.glob("*.svg")}
 
 
-def test_in_a_cutoff_nothing_comes_in_anywhere_while_positions_are_found() -> None:
+def test_in_a_cutoff_no_topic_receives_records_at_the_barrier() -> None:
     quiet = [name for name, _before, _after in steps("cutoff")].index("barrier")
     assert {filled("cutoff", topic.side, topic.origin)[quiet] for topic in TOPICS} == {""}
 
 
-def test_continuous_never_stops_the_flow_until_everything_is_copied() -> None:
+def test_continuous_never_stops_the_flow_until_everything_is_replicated() -> None:
     assert filled("continuous", "B", "P") == ["replicated"] * 8 + [""]
 
 
-def test_a_flow_copies_from_its_step_of_enable_on_and_not_behind_disable() -> None:
+def test_a_flow_replicates_from_its_step_of_enable_on_and_not_after_disable() -> None:
     assert filled("enable", "B", "P") == ["", "", "replicated", "replicated", "replicated"]
     assert filled("disable", "B", "P") == ["replicated", ""]
 
 
-def test_positions_are_drawn_on_the_side_where_they_are_committed() -> None:
+def test_committed_offsets_are_drawn_on_the_cluster_that_holds_them() -> None:
     sides = {name: [after.committed_offsets for _step, _before, after in steps(name)] for name in STEPS}
     assert sides["enable"] == ["", "", "", "P", ""]
     assert sides["reverse_checkpoint"] == ["", "", "B"]
@@ -138,32 +155,32 @@ def test_positions_are_drawn_on_the_side_where_they_are_committed() -> None:
     assert fingerprints == {"enable": 2 + 1, "rehearse": 4 + 1, "disable": 0}  # one in the legend
 
 
-def test_a_legend_tells_of_what_is_in_the_picture() -> None:
+def test_a_legend_explains_what_is_in_the_picture() -> None:
     for name in load():
         reported = draw(f"phases {name}")
-        assert ("nobody can ask it" in reported) == (name == "disaster")
+        assert ("cluster is unavailable" in reported) == (name == "disaster")
         assert ("point of no return" in reported) == (name in MOVES)
 
 
-def test_in_a_disaster_the_lost_side_is_lost_throughout() -> None:
+def test_in_a_disaster_the_lost_cluster_is_lost_throughout() -> None:
     assert set(filled("disaster", "P", "P") + filled("disaster", "P", "B")) == {"lost"}
 
 
-def test_with_one_topic_the_flow_back_copies_from_the_phase_flows_on() -> None:
+def test_with_one_topic_the_flow_back_replicates_from_the_phase_flows_on() -> None:
     phases = [name for name, _before, _after in steps("identity")]
     assert filled("identity", "P", "P")[phases.index("arrival") :] == ["", "replicated", "replicated"]
 
 
-def test_a_failback_is_the_cutoff_with_the_sides_exchanged() -> None:
+def test_a_failback_is_the_cutoff_with_the_clusters_exchanged() -> None:
     names = {"P": "B", "B": "P", "P.T": "B.T", "B.T": "P.T", "cluster P": "cluster B", "cluster B": "cluster P"}
     there, back = (
-        [text.text or "" for text in drawn(f"phases {name}").iter("text")] for name in ("cutoff", "failback")
+        [text.text or "" for text in drawn(f"phases {name}").iter(f"{SVG}text")] for name in ("cutoff", "failback")
     )
     assert back == [names.get(word, word) for word in there]
 
 
 def tables(page: str) -> list[list[list[str]]]:
-    """Rows of cells of each table of a page, its rule left out."""
+    """Return the rows of cells of each table of a page, without its separator row."""
     blocks = re.findall(r"(?:^\|.*\|\n)+", (ROOT / page).read_text(encoding="utf-8") + "\n", re.MULTILINE)
     return [
         [
@@ -176,7 +193,7 @@ def tables(page: str) -> list[list[list[str]]]:
 
 
 @pytest.mark.parametrize("name", ["abandon", "enable", "rehearse", "reverse_checkpoint"])
-def test_a_page_without_phases_tells_of_all_four_topics_in_tables_without_blanks(name: str) -> None:
+def test_a_page_without_phases_describes_all_four_topics_in_tables_without_blanks(name: str) -> None:
     found = [
         table
         for table in tables(f"docs/procedures/{name}.md")
