@@ -51,7 +51,7 @@ class Topic:
     label: str
 
     def filled(self, state: State, identity: bool) -> str:
-        """Return how records arrive: ``written``, ``replicated``, ``lost`` (the cluster is unavailable), or not at all."""
+        """Return ``written``, ``replicated``, ``lost`` (the cluster is unavailable), or nothing: how records arrive."""
         if self.side == state.lost:
             return "lost"
         if state.producers == self.side and (identity or self.origin == self.side):
