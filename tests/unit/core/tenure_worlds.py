@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Worlds of the policy identity: one partition over several tenures, with everything that goes wrong around them.
+"""Random worlds of the policy identity: one partition over several tenures, with every failure around them.
 
-As in ``worlds`` the translation sees only what can be read, and everything follows from the seed. The truth is which
-record lies where: each one is born with a number that its copies share.
+As in ``worlds``, the translation sees only what can be read, and everything follows from the seed. The truth is which
+record is at which offset: each record gets a number when it is produced, and its copies share that number.
 """
 
 from __future__ import annotations
@@ -51,13 +51,16 @@ KINDS = (
     "syncs_compacted",
     "running",
 )
-# Not every record can be told from every other one, or not everything is there, known and copied.
+# Some records are not unique, or some are missing, unknown or not replicated.
 BLURRED = frozenset(("identical", "periodic", "repeats", "adopted", "retention", "compacted", "running"))
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What lies at one offset. ``record``: its number; None for what was never copied (a tail, a foreign record)."""
+    """What is at one offset.
+
+    ``record``: its number; None for a record that was never replicated (a tail, a foreign write).
+    """
 
     offset: int
     stamp: int | None
@@ -69,9 +72,11 @@ class Entry:
 
 @dataclass
 class TenureWorld:
-    """Logs of both sides (data only), what the journal holds, and the offset-syncs of both flows.
+    """The logs of both clusters (data only), what the journal holds, and the offset-syncs of both flows.
 
-    ``gone`` expired, ``superseded`` was compacted away. ``copied``: N of the flow that copies now.
+    ``gone``: expired records. ``superseded``: records that compaction removed. ``copied``: the last replicated offset
+    of
+    the current flow.
     """
 
     seed: int
@@ -90,7 +95,7 @@ class TenureWorld:
     last_replicated_offset: int | None = None
     born: int = 0
     stamp: int = 1000
-    #: Of workers and brokers, close to that of the producers.
+    #: The clocks of workers and brokers, close to those of the producers.
     clock: int = 1000
 
     @property
@@ -100,7 +105,7 @@ class TenureWorld:
     def log(self, alias: str) -> Range:
         return self.starts[alias], self.ends[alias]
 
-    # ---- what can be seen: as _pair/offsets/flow_copies.py and _pair/offsets/identity_offsets.py look at a tenure
+    # ---- what can be observed: as _pair/offsets/flow_copies.py and _pair/offsets/identity_offsets.py read a tenure
 
     def tenures(self) -> list[Tenure]:
         return tenures(self.cut_records, self.active, self.idle)
@@ -126,12 +131,12 @@ class TenureWorld:
 
     @staticmethod
     def _of(tenure: Tenure, sync: OffsetSync) -> bool:
-        """Was it written in the tenure?"""
+        """Return whether the record was written in the tenure."""
         end = None if tenure.end is None else tenure.end[tenure.source].get(KEY, 0)
         return tenure.first(tenure.source, KEY) <= sync.upstream and (end is None or sync.upstream < end)
 
     def copy(self, tenure: Tenure, bounds: Bounds, sources: Range | None = None, replicas: Range | None = None) -> Copy:
-        """What the translation sees of a tenure; the windows default to all of it."""
+        """What the translation sees of a tenure. The windows default to the whole tenure."""
         source, replica = self.windows(tenure, sources or bounds.source, replicas or bounds.replica)
         low, high = replica.begin, replica.end
         near = [sync for sync in bounds.syncs if low <= sync.downstream < high or sync.upstream < bounds.source[0]]
@@ -155,7 +160,7 @@ class TenureWorld:
         )
 
     def windows(self, tenure: Tenure, sources: Range, replicas: Range) -> tuple[Window, Window]:
-        """As a reader receives both sides: nothing outside the logs."""
+        """The windows as a reader receives them: offsets outside the logs are left out."""
         read = [self._read(alias, part) for alias, part in ((tenure.source, sources), (tenure.target, replicas))]
         digests = fingerprints(
             *([Seen(one.stamp, one.kind, one.content.encode()) for one in log] for _span, log in read)
@@ -179,7 +184,7 @@ class TenureWorld:
 
     @cached_property
     def _ever(self) -> dict[str, list[Entry]]:
-        """Everything that was ever copied, wherever it is now."""
+        """Every record that was ever replicated, wherever it is now."""
         return {
             alias: [
                 one for one in self.logs[alias] + self.gone[alias] + self.superseded[alias] if one.record is not None
@@ -188,38 +193,41 @@ class TenureWorld:
         }
 
     def below(self, alias: str, commit: int) -> set[int | None]:
-        """Records that have a copy below ``commit``: on the active side those that a group there has processed."""
+        """Records that have a copy below ``commit``: on the active cluster, those that a group there has processed."""
         return {one.record for one in self._ever[alias] if one.offset < commit}
 
-    def behind(self, alias: str, offset: int) -> set[int | None]:
-        """Records that exist and have a copy at or behind ``offset``."""
+    def at_or_after(self, alias: str, offset: int) -> set[int | None]:
+        """Records that still exist and have a copy at or after ``offset``."""
         return {one.record for one in self.logs[alias] if one.offset >= offset}
 
     def skipped(self, commit: int, offset: int) -> list[int | None]:
-        """Records that are not processed, exist on the side being entered, and have no copy there from ``offset`` on.
+        """Unprocessed records that exist on the cluster being entered but have no copy there at or after ``offset``.
 
-        Without tails: that they are left out was accepted when the next tenure was armed. And without what only a newer
-        record of the same key is left of on the side being left.
+        Tails are left out, because the operator accepted that when the next tenure was seeded. So are records of which
+        the
+        cluster being left only has a newer record with the same key.
         """
         newer = {one.record for one in self.superseded[self.active] if one.offset >= commit}
-        newer -= self.behind(self.active, commit)
-        done = self.below(self.active, commit) | self.behind(self.idle, offset) | newer | {None}
+        newer -= self.at_or_after(self.active, commit)
+        done = self.below(self.active, commit) | self.at_or_after(self.idle, offset) | newer | {None}
         return [one.record for one in self.logs[self.idle] if one.offset < offset and one.record not in done]
 
     def lost(self, commit: int, offset: int) -> list[int | None]:
-        """R30: unread records on the side being left that the other one had, and has not from ``offset`` on."""
-        there = self.below(self.active, commit) | self.behind(self.idle, offset) | {None}
+        """R30: unread records on the cluster being left that the other cluster had, but no longer has from ``offset``
+        on.
+        """
+        there = self.below(self.active, commit) | self.at_or_after(self.idle, offset) | {None}
         last_replicated_offset = {one.record for one in self._ever[self.idle]}
         unread = {one.record for one in self.logs[self.active] if one.offset >= commit}
         return [one for one in unread if one in last_replicated_offset and one not in there]
 
     def reread(self, commit: int, offset: int) -> int:
-        """Processed records from ``offset`` on, without those that lie there, or behind ``commit``, once more."""
-        done = self.below(self.active, commit) - self.behind(self.active, commit) - self.below(self.idle, offset)
-        return len(self.behind(self.idle, offset) & done)
+        """Processed records from ``offset`` on, except those with another copy there or at or after ``commit``."""
+        done = self.below(self.active, commit) - self.at_or_after(self.active, commit) - self.below(self.idle, offset)
+        return len(self.at_or_after(self.idle, offset) & done)
 
     def unread(self, commit: int) -> bool:
-        """Does a data record lie at or behind ``commit`` on the side being left?"""
+        """Return whether there is a data record at or after ``commit`` on the cluster being left."""
         return bool(self.logs[self.active]) and self.logs[self.active][-1].offset >= commit
 
     def in_tail(self, commit: int) -> bool:
@@ -228,7 +236,7 @@ class TenureWorld:
 
 @dataclass
 class Tally:
-    """What happened in all worlds; failures by the seeds that show them."""
+    """The results of all worlds; each failure with the seeds that reproduce it."""
 
     skipped: list[str] = field(default_factory=list)
     inexact: list[str] = field(default_factory=list)
@@ -240,7 +248,9 @@ class Tally:
     checked: Counter[str] = field(default_factory=Counter)
 
     def note(self, made: TenureWorld, name: str, commit: int, found: TargetOffset) -> None:
-        """One position on the idle side of a group that stands at ``commit`` on the active one."""
+        """Check one committed offset on the idle cluster of a group whose committed offset is ``commit`` on the active
+        one.
+        """
         text = f"seed {made.seed}: {name}, {made.active}:{commit} -> {found} in {sorted(made.kinds)}"
         tail = made.in_tail(commit)
         self.checked[name] += 1
@@ -252,7 +262,8 @@ class Tally:
             return
         if tail and found.method not in ("cut", "end"):
             self.guessed.append(text)
-        # Read to the end, although what came behind the position has expired: that is lost where the group stands.
+        # The group read to the end, although the records after its offset expired: that counts as lost where the group
+        # is.
         expired = found.method == "end" and commit < made.starts[made.active]
         if not expired and (lost := made.skipped(commit, found.offset)):
             self.skipped.append(f"{text}, skips {lost}")
@@ -266,7 +277,7 @@ class Tally:
         if not made.kinds & BLURRED:
             self.checked["clear"] += 1
             again = made.reread(commit, found.offset)
-            # Foreign records and resends behind the position are counted, as nothing tells them from other copies.
+            # Foreign records and resends after the offset are counted, because they look like any other copy.
             if again or (found.quality != "exact" and not made.kinds & {"foreign_writes", "resends"}):
                 self.inexact.append(f"{text}, reads {again} again")
             if again > found.rereads:
@@ -274,7 +285,7 @@ class Tally:
 
 
 def committed_offsets(made: TenureWorld, all_tenures: Sequence[Tenure], draw: random.Random, count: int) -> list[int]:
-    """Positions on the active side, as often in an old tenure as in the present one."""
+    """Committed offsets on the active cluster, as often in an old tenure as in the current one."""
     chosen = []
     for tenure in draw.choices(all_tenures, k=count):
         last = made.ends[made.active] if tenure.end is None else tenure.end[made.active].get(KEY, 0)
@@ -283,7 +294,7 @@ def committed_offsets(made: TenureWorld, all_tenures: Sequence[Tenure], draw: ra
 
 
 def world(seed: int) -> TenureWorld:
-    """The world of a seed."""
+    """Build the world of a seed."""
     draw = random.Random(seed)
     made = TenureWorld(seed, frozenset(kind for kind in KINDS if draw.random() < 0.2))
     count = draw.randint(2, 5)
@@ -303,7 +314,10 @@ def world(seed: int) -> TenureWorld:
 
 
 def _produce(made: TenureWorld, draw: random.Random, source: str) -> list[Entry]:
-    """What is written in one tenure: offsets with holes where markers and aborted records lie; now and then nothing."""
+    """Produce the records of one tenure.
+
+    Markers and aborted records leave gaps in the offsets; sometimes nothing is written.
+    """
     older = [*made.logs[source]] if "repeats" in made.kinds else []
     fresh: list[Entry] = []
     at = made.ends[source]
@@ -319,7 +333,7 @@ def _produce(made: TenureWorld, draw: random.Random, source: str) -> list[Entry]
         elif "identical" in made.kinds and draw.random() < 0.7:
             stamp, content = 1000 + made.born // 40, draw.choice("xy"[: draw.randint(1, 2)])
         elif older and draw.random() < 0.5:
-            # Written again in a later tenure: equal in everything, and another record all the same.
+            # The same content is written again in a later tenure: equal in every field, but a different record.
             old = older.pop(draw.randrange(len(older)))
             stamp, content = old.stamp, old.content
         entry = Entry(at, stamp, content, draw.randint(0, 8), made.born)
@@ -339,7 +353,10 @@ def _produce(made: TenureWorld, draw: random.Random, source: str) -> list[Entry]
 def _replicate(
     made: TenureWorld, draw: random.Random, fresh: Sequence[Entry], flow: tuple[str, str], last: bool
 ) -> None:
-    """From the cut to the end. After a kill back to behind the last flushed record, but never below the cut."""
+    """Replicate from the cut to the end.
+
+    A kill goes back to just after the last flushed record, never below the cut.
+    """
     running = last and "running" in made.kinds
     stop = draw.randint(0, len(fresh)) if running else len(fresh)
     restarts = draw.randint(1, 4) if "resends" in made.kinds else 0
@@ -371,12 +388,12 @@ def _replicate(
     if last:
         known = flushed if running else cursor
         begin = made.tenures()[-1].first(flow[0], KEY)
-        # A flow that has copied nothing yet knows what it was armed with.
+        # A flow that has replicated nothing yet knows the offset it was seeded with.
         made.last_replicated_offset = fresh[known - 1].offset if known else begin - 1 if begin else None
 
 
 def _timestamped(made: TenureWorld, draw: random.Random, record: Entry) -> Entry:
-    """What a copy gets: its original's timestamp, the time of copying where that has none, or the broker's."""
+    """The timestamp of a copy: the original's, the replication time if the original has none, or the broker's."""
     made.clock += draw.choice((0, 0, 1, 3))
     if "replica_append_time" in made.kinds and draw.random() < 0.8:
         return replace(record, stamp=made.clock, kind=APPENDED)
@@ -384,10 +401,13 @@ def _timestamped(made: TenureWorld, draw: random.Random, record: Entry) -> Entry
 
 
 def _cut_over(made: TenureWorld, draw: random.Random, flow: tuple[str, str], number: int, exists: bool) -> None:
-    """Everything is copied and nobody writes: both ends are journaled. Then, maybe, somebody does on the side left."""
+    """Everything is replicated and no producer runs, so both ends are journaled.
+
+    Then a foreign producer may write on the old cluster.
+    """
 
     def journaled(value: int) -> dict[str, dict[str, int]]:
-        # A partition that was added later: the topic was there before, with others.
+        # A partition that was added later: the topic existed before, with other partitions.
         return {"T": {"0": value}} if exists else {"T": {"1": 5}}
 
     source, target = flow
@@ -412,7 +432,7 @@ def _cut_over(made: TenureWorld, draw: random.Random, flow: tuple[str, str], num
 
 
 def _age(made: TenureWorld, draw: random.Random) -> None:
-    """Retention and compaction, on each side for itself."""
+    """Apply retention and compaction on each cluster separately."""
     for alias in SIDES:
         if "compacted" in made.kinds:
             log = made.logs[alias]

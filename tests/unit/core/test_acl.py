@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan for rights: what is given, what is taken away, whose rights are left alone."""
+"""The plan for ACLs: which are created, which are deleted, and which principals are left alone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resource
     write_bans,
 )
 
-# Few names, so that wanted and found often meet.
+# Few names, so that wanted and existing entries often match.
 ACLS = st.builds(
     Acl,
     principal=st.sampled_from(["User:a", "User:b", "User:*"]),
@@ -52,7 +52,7 @@ def item(**changed: Any) -> dict[str, Any]:
 
 
 @given(wanted=SETS, found=SETS, state=STATES, more=PRINCIPALS)
-def test_applying_the_plan_gives_what_is_wanted(
+def test_applying_the_plan_gives_the_wanted_acls(
     wanted: frozenset[Acl], found: frozenset[Acl], state: str, more: frozenset[str]
 ) -> None:
     principals = named(wanted, more, state) if wanted or more or state != "exact" else ["User:z"]
@@ -63,7 +63,7 @@ def test_applying_the_plan_gives_what_is_wanted(
 
 
 @given(wanted=SETS, found=SETS, keep=SETS)
-def test_exact_leaves_what_is_to_be_kept_alone_and_never_makes_it(
+def test_exact_never_deletes_or_creates_protected_entries(
     wanted: frozenset[Acl], found: frozenset[Acl], keep: frozenset[Acl]
 ) -> None:
     principals = {acl.principal for acl in wanted | found}
@@ -72,7 +72,7 @@ def test_exact_leaves_what_is_to_be_kept_alone_and_never_makes_it(
 
 
 @given(wanted=SETS, found=SETS, state=STATES, more=PRINCIPALS)
-def test_planning_again_finds_nothing_to_do(
+def test_planning_again_after_applying_finds_no_change(
     wanted: frozenset[Acl], found: frozenset[Acl], state: str, more: frozenset[str]
 ) -> None:
     principals = {acl.principal for acl in wanted} | more
@@ -81,7 +81,7 @@ def test_planning_again_finds_nothing_to_do(
 
 
 @given(wanted=SETS, found=SETS, state=STATES, more=PRINCIPALS)
-def test_nobody_else_is_touched_and_nothing_happens_twice(
+def test_other_principals_are_untouched_and_no_change_is_planned_twice(
     wanted: frozenset[Acl], found: frozenset[Acl], state: str, more: frozenset[str]
 ) -> None:
     principals = {acl.principal for acl in wanted} | more
@@ -96,13 +96,13 @@ def test_nobody_else_is_touched_and_nothing_happens_twice(
 
 
 @given(wanted=st.lists(ACLS, max_size=6))
-def test_a_list_read_back_is_the_same_list(wanted: list[Acl]) -> None:
-    """For what is to go away nothing but the principal and the name of the cluster is checked."""
+def test_a_listing_parses_back_to_the_same_entries(wanted: list[Acl]) -> None:
+    """Entries to delete are checked only for the principal and the cluster's name."""
     fits = [acl for acl in wanted if acl.resource_type != "cluster"]
     assert wanted_acls([asdict(acl) for acl in fits], "absent") == list(dict.fromkeys(fits))
 
 
-def test_defaults_are_what_most_entries_are() -> None:
+def test_defaults_match_the_most_common_entries() -> None:
     assert wanted_acls([item()]) == [Acl("User:a", "topic", "x", "read", "literal", "allow", "*")]
     cluster = item(resource_type="cluster", operation="alter", name=None)
     assert wanted_acls([cluster])[0].name == "kafka-cluster"
@@ -133,17 +133,17 @@ def test_an_entry_without_effect_is_refused_with_its_number(wrong: dict[str, Any
     assert said in refused.value.message
 
 
-def test_all_problems_are_named_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     with pytest.raises(DrError, match=r"acls\[1\].*acls\[3\]"):
         wanted_acls([item(principal="a"), item(), item(host="h")])
 
 
-def test_what_makes_no_sense_may_still_be_taken_away() -> None:
+def test_an_entry_without_effect_may_still_be_deleted() -> None:
     useless = item(resource_type="group", operation="write", host="somewhere")
     assert wanted_acls([useless], "absent")[0].host == "somewhere"
 
 
-def test_exact_needs_somebody() -> None:
+def test_exact_needs_at_least_one_principal() -> None:
     with pytest.raises(DrError, match="names no principal"):
         named([], [], "exact")
     assert named([], ["User:b", "User:a"], "exact") == ["User:a", "User:b"]
@@ -152,7 +152,7 @@ def test_exact_needs_somebody() -> None:
         named([], ["b"], "present")
 
 
-def test_a_failure_names_the_first_few() -> None:
+def test_a_failure_message_names_the_first_few_entries() -> None:
     changes = plan([Acl("User:a", "topic", f"t{n}", "read") for n in range(8)], [], "present")
     outcomes = [Outcome(change, "failed", "no") for change in changes[:7]] + [Outcome(changes[7], "done")]
     failure = failure_of(outcomes, "p:1")
@@ -162,13 +162,13 @@ def test_a_failure_names_the_first_few() -> None:
     assert failure_of(outcomes[7:]) is None
 
 
-def test_the_order_of_a_listing_does_not_hang_on_the_order_of_answers() -> None:
+def test_the_order_of_a_listing_does_not_depend_on_the_order_of_responses() -> None:
     rights = [Acl("User:b", "topic", "x", "read"), Acl("User:a", "topic", "x", "read")]
     assert after(rights, []) == after(reversed(rights), []) == sorted(rights)
     assert replace(rights[0], principal="User:a") == rights[1]
 
 
-# ---- what an application needs
+# ---- which ACLs an application needs
 
 ENDPOINT = {"topics": ["Payments", "Refunds"], "subscribe": ["Payments", "Refunds", "P.Payments", "P.Refunds"]}
 
@@ -192,7 +192,7 @@ def test_a_transactional_producer_also_writes_its_transactional_id() -> None:
     assert needs("producer", transactional_ids=["t1"]) - needs("producer") == {("transactional_id", "t1", "write")}
 
 
-def test_an_idempotent_producer_asks_more_of_old_brokers() -> None:
+def test_an_idempotent_producer_needs_more_acls_on_old_brokers() -> None:
     assert needs("producer", before_2_8=True) - needs("producer") == {("cluster", "kafka-cluster", "idempotent_write")}
     assert needs("consumer", before_2_8=True) == needs("consumer")
 
@@ -202,7 +202,7 @@ def test_a_consumer_reads_originals_replicas_and_its_group() -> None:
     assert needs("consumer", transactional_ids=["t1"]) == topics | {("group", "settlement", "read")}
 
 
-def test_a_processor_does_both_and_writes_only_what_it_says() -> None:
+def test_a_processor_reads_and_writes_only_its_declared_topics() -> None:
     assert needs("processor", transactional_ids=["t1"]) == needs("producer", transactional_ids=["t1"]) | needs(
         "consumer"
     )
@@ -215,7 +215,7 @@ def declared(**more: Any) -> set[tuple[str, str, str]]:
     return {(row["resource_type"], row["name"], row["operation"]) for row in client_acls(client, ENDPOINT)}
 
 
-def test_a_declared_client_needs_what_its_declaration_says() -> None:
+def test_a_declared_client_needs_the_acls_of_its_declaration() -> None:
     assert declared(outputs=["Out"], transactional_ids=["t1"]) == needs(
         "processor", outputs=["Out"], transactional_ids=["t1"]
     )
@@ -223,11 +223,11 @@ def test_a_declared_client_needs_what_its_declaration_says() -> None:
     assert declared(principal=None) == set()
 
 
-def test_of_a_processor_that_does_not_say_what_it_writes_nobody_knows_more_than_what_it_reads() -> None:
+def test_a_processor_without_declared_output_topics_only_gets_read_acls() -> None:
     assert declared(outputs=None, transactional_ids=["t1"]) == needs("consumer") | {("transactional_id", "t1", "write")}
 
 
-def test_a_fence_is_a_ban_for_each_topic_and_principal() -> None:
+def test_a_fence_denies_each_principal_each_topic() -> None:
     found = bans(["x", "y"], ["User:a"])
     assert {(acl.name, acl.permission, acl.operation, acl.host) for acl in found} == {
         ("x", "deny", "write", "*"),
@@ -249,7 +249,7 @@ def test_a_fence_is_a_ban_for_each_topic_and_principal() -> None:
         ({"resource_type": "group"}, False),
     ],
 )
-def test_whatever_keeps_somebody_from_writing_is_found(ban: dict[str, str], keeps: bool) -> None:
+def test_every_acl_that_prevents_a_write_is_found(ban: dict[str, str], keeps: bool) -> None:
     base = {"principal": "User:x", "resource_type": "topic", "name": "Payments", "operation": "write"}
     acl = Acl(**{**base, "permission": "deny", **ban})
     assert write_bans([acl], ["Orders", "Payments"]) == ([acl] if keeps else [])

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the inventory may say of a flow that exists already, and which connectors can be taken over."""
+"""What the inventory may declare about an existing flow, and which connectors can be adopted."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def inventory(adopt: Any, **more: Any) -> dict[str, Any]:
     return {**copy.deepcopy(INVENTORY), "adopt": adopt, **more}
 
 
-def test_a_connector_is_looked_for_on_the_workers_of_its_flow() -> None:
-    pair = laid_out(derive_pair(inventory({"P->B": {"source": "legacy", "heartbeat": "beats"}})))
+def test_a_connector_is_searched_on_the_workers_of_its_flow() -> None:
+    pair = laid_out(derive_pair(inventory({"P->B": {"source": "legacy", "heartbeat": "heartbeats"}})))
     assert pair["adopt"] == {
         "P->B": {
-            "connectors": {"source": "legacy", "heartbeat": "beats"},
+            "connectors": {"source": "legacy", "heartbeat": "heartbeats"},
             "connect_url": "http://b:8083",
             "connect_client": {"url_username": "u"},
             "offsets_topic": None,
@@ -48,7 +48,7 @@ def test_a_connector_is_looked_for_on_the_workers_of_its_flow() -> None:
     assert derive_pair(copy.deepcopy(INVENTORY))["adopt"] == {}
 
 
-def test_other_workers_do_not_get_the_password_of_the_flows_own() -> None:
+def test_other_workers_do_not_get_the_password_of_the_flows_own_workers() -> None:
     adopt = {"B->P": {"source": "legacy", "connect_url": "http://old:8083"}}
     found = derive_pair(inventory(adopt))["adopt"]["B->P"]
     assert (found["connect_url"], found["connect_client"]) == ("http://old:8083", {})
@@ -75,7 +75,7 @@ def test_a_dedicated_mirrormaker_is_named_by_its_offsets_topic() -> None:
         ("legacy", {}, "kafka_dr_adopt"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_by_name(adopt: Any, more: dict[str, Any], text: str) -> None:
+def test_a_contradictory_declaration_is_refused_by_name(adopt: Any, more: dict[str, Any], text: str) -> None:
     with pytest.raises(DrError) as refused:
         derive_pair(inventory(adopt, **more))
     assert text in refused.value.message
@@ -103,7 +103,7 @@ GOOD = {
         ({"predicates": "some"}, "predicates"),
     ],
 )
-def test_only_a_connector_that_makes_the_same_replicas_is_taken_over(change: dict[str, str], text: str | None) -> None:
+def test_only_a_connector_with_the_same_replica_names_is_adopted(change: dict[str, str], text: str | None) -> None:
     found = config_problems("source", {**GOOD, **change}, "P", "B", Naming())
     assert [text in one for one in found] == ([True] if text else []), found
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One application out of many moves as a pair of its own; whatever is shared with another one is refused."""
+"""One application out of many moves as a pair of its own. Anything it shares with another application is refused."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_connectors_of_applications_have_names_of_their_own_but_for_heartbeats()
     assert connector_name("P", "B", "heartbeat", "payments") == connector_name("P", "B", "heartbeat")
 
 
-def test_a_pair_without_applications_is_as_it_was() -> None:
+def test_a_pair_without_applications_is_unchanged() -> None:
     topics = [{key: value for key, value in topic.items() if key != "application"} for topic in MANY["topics"]]
     pair = derive_pair(many(topics=topics, application=""))
     assert (pair["name"], pair["application"], len(pair["topics"])) == ("B-P", None, 3)
@@ -122,15 +122,15 @@ def test_a_pair_without_applications_is_as_it_was() -> None:
         (both(transactional_ids=["tx"]), 'The transactional id "tx" belongs to the applications orders, payments'),
     ],
 )
-def test_what_is_shared_or_unclear_is_refused(parts: dict[str, Any], text: str) -> None:
+def test_shared_or_ambiguous_names_are_refused(parts: dict[str, Any], text: str) -> None:
     with pytest.raises(DrError) as refused:
         derive_pair(many(**parts))
     assert refused.value.code == "inventory_invalid"
     assert text in refused.value.message
 
 
-def test_clients_of_one_application_may_share_and_hosts_tell_the_others_apart() -> None:
-    """One process may be declared as a producer and a consumer."""
+def test_clients_of_one_application_may_share_names_and_hosts_distinguish_the_others() -> None:
+    """One process may be declared both as a producer and as a consumer."""
     shared = {"control": "systemd", "unit": "api", "endpoint_file": "/etc/api.env", "transactional_ids": ["tx"]}
     clients = [{**client, **(shared if client["name"] in ("till", "settle") else {})} for client in MANY["clients"]]
     elsewhere = {"control": "systemd", "unit": "api", "endpoint_file": "/etc/api.env", "hosts": "shop1"}
@@ -138,7 +138,7 @@ def test_clients_of_one_application_may_share_and_hosts_tell_the_others_apart() 
     assert [client["name"] for client in derive_pair(many(clients=clients))["clients"]] == ["till", "settle"]
 
 
-def test_what_is_shared_is_refused_whichever_application_moves() -> None:
+def test_a_shared_name_is_refused_no_matter_which_application_moves() -> None:
     shared = with_client("ship", topics=["Orders", "Payments"])
     for application in ("payments", "orders"):
         with pytest.raises(DrError, match='client "ship" works with topics'):
@@ -161,12 +161,12 @@ def test_streams_replication_manager_switches_group_sync_for_the_whole_flow() ->
         ("(?<unknown>Pay.*)", None, True),
     ],
 )
-def test_another_connector_of_the_flow_is_a_rival_where_it_may_take_the_same_topics(
+def test_another_connector_of_the_flow_is_a_rival_if_it_may_replicate_the_same_topics(
     topics: str, excluded: str | None, takes: bool
 ) -> None:
     config = {"topics": topics, **({"topics.exclude": excluded} if excluded else {})}
     assert takes_any(config, ["Payments", "Refunds"]) is takes
 
 
-def test_whoever_names_no_topic_may_take_them_all() -> None:
+def test_a_connector_without_a_topic_list_may_replicate_every_topic() -> None:
     assert takes_any({"topics": "Orders"}, [])

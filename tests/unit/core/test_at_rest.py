@@ -1,7 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Already there is PROVEN only if everything agrees; what differs is REFUTED, what was not observed UNKNOWN (R32)."""
+""" "Already there" is PROVEN only if everything agrees.
+
+A difference is REFUTED, and a missing observation is UNKNOWN (R32).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ World = dict[str, Any]
 
 
 def at_rest() -> World:
-    """Moved from P to B, where a group works and a producer writes; both flows run as they should."""
+    """A pair that moved from P to B, where a group consumes and a producer writes. Both flows run as they should."""
     flows = [
         {"name": f"{one}->{other}", "source": one, "target": other, "verdict": "PROVEN", "reason": "records arrive"}
         | {"partitions": [{"topic": "T", "partition": 0, "end": 40 if one == "P" else 900, "drained": "PROVEN"}]}
@@ -58,7 +61,7 @@ def changed(change: Callable[[World], Any]) -> World:
 
 
 def continuous(world: World) -> World:
-    """The same after a continuous cutover: producers wrote 5 offsets on P after the barrier."""
+    """The same pair after a continuous cutover: producers wrote 5 offsets on P after the barrier."""
     world["journal"]["state"]["run"]["type"] = "continuous"
     world["status"]["flows"][1]["partitions"][0]["end"] = 45
     return world
@@ -89,8 +92,8 @@ REFUTES: dict[str, tuple[Callable[[World], Any], str]] = {
     "the fence is closed": (lambda w: w["fences"][1].update(changes=["ban"]), "the fence on B is closed, wanted open"),
 }
 UNSEEN: dict[str, tuple[Callable[[World], Any], str]] = {
-    "nobody writes on B": (lambda w: w["activity"]["grown"].update(B=[]), "no record was written on B"),
-    "nobody reads on B": (lambda w: w["judgement"].update(verdict="UNKNOWN"), "no group has members there"),
+    "no producer writes on B": (lambda w: w["activity"]["grown"].update(B=[]), "no record was written on B"),
+    "no consumer reads on B": (lambda w: w["judgement"].update(verdict="UNKNOWN"), "no group has members there"),
     "a silent flow": (lambda w: flow(w, verdict="UNKNOWN", reason="no heartbeat"), "B->P is UNKNOWN: no heartbeat"),
     "settings not compared": (lambda w: w.update(planned=None), "settings of the flows were not compared"),
     "no settings compared": (lambda w: w.update(planned=[]), "settings of the flows were not compared"),
@@ -123,7 +126,7 @@ UNSEEN: dict[str, tuple[Callable[[World], Any], str]] = {
 }
 
 
-# They take away what other changes need.
+# These changes remove what the other changes need.
 WHOLE = {
     "settings not compared",
     "no settings compared",
@@ -135,13 +138,13 @@ WHOLE = {
 }
 
 
-def test_everything_agrees() -> None:
+def test_a_pair_where_everything_agrees_is_proven() -> None:
     found = judged(at_rest())
     assert (found["verdict"], found["text"], found["already"]) == ("PROVEN", "They live on B.", True)
 
 
 @pytest.mark.parametrize("name", REFUTES)
-def test_what_differs_refutes_it_by_name(name: str) -> None:
+def test_each_difference_refutes_it_by_name(name: str) -> None:
     change, said = REFUTES[name]
     found = judged(changed(change))
     assert found["verdict"] == "REFUTED", found
@@ -149,29 +152,29 @@ def test_what_differs_refutes_it_by_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UNSEEN)
-def test_what_was_not_seen_is_unknown_by_name(name: str) -> None:
+def test_each_missing_observation_is_unknown_by_name(name: str) -> None:
     change, said = UNSEEN[name]
     found = judged(changed(change))
     assert found["verdict"] == "UNKNOWN", found
     assert said in found["text"]
 
 
-def test_a_tail_that_a_disaster_left_behind_is_no_producer() -> None:
+def test_the_tail_of_a_disaster_is_not_taken_for_a_producer() -> None:
     world = at_rest()
     world["journal"]["state"]["left"]["P"]["disaster"] = True
     world["status"]["flows"][1]["partitions"][0]["end"] = 77
     assert judged(world)["verdict"] == "PROVEN"
 
 
-def test_with_the_policy_identity_the_flow_is_the_writer_on_the_other_side() -> None:
+def test_with_the_policy_identity_the_flow_is_the_writer_on_the_other_cluster() -> None:
     world = at_rest()
     world["journal"]["state"]["policy"] = "identity"
     world["activity"]["grown"]["P"].append('a producer of "T-0"')
     assert judged(world)["verdict"] == "PROVEN"
 
 
-def test_after_a_continuous_cutover_producers_wrote_on_until_they_moved() -> None:
-    """The ends at the barrier bound nothing: the flow has to be drained."""
+def test_after_a_continuous_cutover_the_flow_has_to_be_drained_beyond_the_barrier() -> None:
+    """Producers write after the barrier until they move, so the ends at the barrier are no bound."""
     world = continuous(at_rest())
     assert judged(world)["verdict"] == "PROVEN"
     for drained in ("UNKNOWN", "REFUTED", None):
@@ -182,7 +185,7 @@ def test_after_a_continuous_cutover_producers_wrote_on_until_they_moved() -> Non
     assert judged(world)["verdict"] == "REFUTED"
 
 
-def test_in_random_mixtures_proven_needs_all_and_one_difference_refutes() -> None:
+def test_random_mixtures_are_proven_only_if_all_agree_and_refuted_by_one_difference() -> None:
     kinds = [(1, change) for change, _said in REFUTES.values()] + [
         (2, change) for name, (change, _said) in UNSEEN.items() if name not in WHOLE
     ]
@@ -194,7 +197,7 @@ def test_in_random_mixtures_proven_needs_all_and_one_difference_refutes() -> Non
             world = continuous(world)
         for _kind, change in drawn:
             change(world)
-        # A fence that could not be read shows no difference.
+        # A fence that could not be read is not a difference.
         if world["fences"][0].get("failed"):
             world["fences"][0]["changes"] = []
             drawn = [one for one in drawn if one[1] is not REFUTES["the fence is open"][0]]

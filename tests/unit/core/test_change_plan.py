@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What check runs of enable, salvage, rebuild and rehearse show: every change with its values, and nothing guessed."""
+"""What check runs of enable, salvage, rebuild and rehearse show: every change with its values, and no guessed ones."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def plan(*results: dict[str, Any], **facts: Any) -> dict[str, Any]:
     return change_plan({"kind": "enable", "pair": "B-P", "results": list(results), **facts})
 
 
-def test_each_change_shows_where_it_is_made_and_which_values_differ() -> None:
+def test_each_change_shows_its_cluster_and_the_values_that_differ() -> None:
     topics = {"results": [{"topics_alias": "P", "changes": []}, {"topics_alias": "B", "changes": [TOPIC]}]}
     flows = {"changes": [CONNECTOR]}
     found = plan(topics, flows)
@@ -68,14 +68,14 @@ def test_each_change_shows_where_it_is_made_and_which_values_differ() -> None:
     assert faults(found) == []
 
 
-def test_what_was_skipped_or_has_no_changes_adds_nothing() -> None:
+def test_skipped_or_unchanged_tasks_add_nothing() -> None:
     skipped = {"skipped": True, "changed": False}
     found = plan({}, skipped, {"results": [skipped, {"topics_alias": "P", "failed": True}]}, {"results": []})
     assert found["changes"] == []
     assert change_plan_lines(found) == ["no change", "duration: unknown, no completed run of this kind is recorded"]
 
 
-def test_an_event_of_the_journal_is_shown_without_its_state() -> None:
+def test_a_journal_event_is_shown_without_its_state() -> None:
     found = plan({"changes": [JOURNAL]})
     (row,) = found["changes"]
     assert change_plan_lines(found)[0] == "would add the event enabled to the journal of B-P"
@@ -128,7 +128,7 @@ REHEARSAL = {
 }
 
 
-def test_a_rehearsal_deletes_what_it_makes_and_nothing_else() -> None:
+def test_a_rehearsal_deletes_only_what_it_created() -> None:
     rows = rehearsal_changes(REHEARSAL)
     names = {action: [(one["on"], one["name"]) for one in rows if one["action"] == action] for action in ACTIONS}
     assert names["create"] == [
@@ -147,7 +147,7 @@ def test_a_rehearsal_deletes_what_it_makes_and_nothing_else() -> None:
 ACTIONS = ("create", "run", "delete")
 
 
-def test_the_page_shows_every_change_and_escapes_what_it_shows() -> None:
+def test_the_page_shows_every_change_with_its_html_escaped() -> None:
     document = plan({"changes": [planned("topic", "<b>", "create", None, {"partitions": 3})]}, notes=["lost: 3"])
     text = page(document) or ""
     assert "&lt;b&gt;" in text

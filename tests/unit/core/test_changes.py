@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Equal values are dropped, and one object decides what is shown as different."""
+"""Equal values are dropped, and one object decides which differences are shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes 
 )
 
 
-def test_only_what_differs_is_kept() -> None:
+def test_only_differences_are_kept() -> None:
     found = Differences()
     found.add("partitions", 3, 3)
     assert not found
@@ -24,13 +24,13 @@ def test_only_what_differs_is_kept() -> None:
     assert found.after == {"retention.ms": "2", "cleanup.policy": "compact"}
 
 
-def test_a_difference_between_none_and_none_is_none() -> None:
+def test_two_none_values_are_no_difference() -> None:
     found = Differences()
     found.add("cluster_id", None, None)
     assert not found
 
 
-def test_a_change_keeps_the_values_of_its_moment() -> None:
+def test_a_change_keeps_the_values_from_when_it_was_made() -> None:
     found = Differences()
     found.add("a", 1, 2)
     change = found.change("topic", "T", "alter_config")
@@ -38,7 +38,7 @@ def test_a_change_keeps_the_values_of_its_moment() -> None:
     assert change == Change("topic", "T", "alter_config", {"a": 1}, {"a": 2})
 
 
-def test_an_outcome_is_plain_data() -> None:
+def test_an_outcome_converts_to_plain_data() -> None:
     made = Outcome(Change("topic", "T", "create", None, {"partitions": 3}), "failed", "no right")
     assert made.as_dict() == {
         "kind": "topic",
@@ -51,7 +51,7 @@ def test_an_outcome_is_plain_data() -> None:
     }
 
 
-def test_the_diff_of_one_thing_unites_its_changes() -> None:
+def test_the_diff_of_one_object_merges_its_changes() -> None:
     grown = Change("topic", "T", "add_partitions", {"partitions": 1}, {"partitions": 3})
     set_ = Change("topic", "T", "alter_config", {"retention.ms": "1"}, {"retention.ms": "2"})
     assert diff_of([grown, set_]) == {
@@ -60,7 +60,7 @@ def test_the_diff_of_one_thing_unites_its_changes() -> None:
     }
 
 
-def test_the_diff_of_a_creation_has_nothing_before_and_of_a_deletion_nothing_after() -> None:
+def test_the_diff_of_a_creation_has_an_empty_before_and_of_a_deletion_an_empty_after() -> None:
     made = Change("topic", "new", "create", None, {"partitions": 1})
     gone = Change("topic", "old", "delete", {"partitions": 1}, None)
     assert diff_of([made, gone]) == {
@@ -69,5 +69,5 @@ def test_the_diff_of_a_creation_has_nothing_before_and_of_a_deletion_nothing_aft
     }
 
 
-def test_no_change_is_an_empty_diff() -> None:
+def test_without_a_change_the_diff_is_empty() -> None:
     assert diff_of([]) == {"before": {}, "after": {}}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Positions when one side is lost: nothing that was copied is skipped, whatever MirrorMaker 2 did when it ended."""
+"""Committed offsets when one cluster is lost: no replicated record is skipped, however MirrorMaker 2 ended."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict 
 
 @dataclass(frozen=True)
 class World:
-    """``replica``: the source offset of each record on Y; every restart goes back to what was flushed."""
+    """``replica``: the source offset of each record on Y. Every restart goes back to the last flushed record."""
 
     replica: list[int]
     syncs: list[OffsetSync]
@@ -42,11 +42,11 @@ class World:
     start: int = 0
 
     def lost(self, committed_offset: int) -> list[int]:
-        """R30: copied source records that the group has not processed and that nobody can read from ``position`` on."""
+        """R30: replicated source records that the group has not processed and cannot read from ``offset`` on."""
         return sorted({one for one in self.replica if one >= self.commit} - set(self.replica[committed_offset:]))
 
     def skipped(self, committed_offset: int) -> list[int]:
-        """Copied source records that the group has not processed and will not see from ``position`` on."""
+        """Replicated source records that the group has not processed and will not read from ``offset`` on."""
         seen = set(self.replica[committed_offset:])
         return sorted(one for one in set(self.replica) if one >= self.commit and one not in seen)
 
@@ -70,7 +70,7 @@ def worlds(draw: st.DrawFn) -> World:
 
 
 def committed_offset(world: World, guard: bool = True) -> int:
-    """As the module finds it, with MirrorMaker 2's own checkpoint."""
+    """The committed offset as the module finds it, with MirrorMaker 2's own checkpoint."""
     end = len(world.replica)
     tail = Tail(0, end)
     there = checkpoint(world.commit, after_last_rewind(world.syncs))
@@ -80,8 +80,8 @@ def committed_offset(world: World, guard: bool = True) -> int:
     if not guard or not world.replica:
         return found.offset
     last = world.replica.index(world.replica[-1])
-    behind = None if found.offset == end else world.replica.index(world.replica[found.offset])
-    copies = Copies(None if last == end - 1 else last, behind)
+    offset_after = None if found.offset == end else world.replica.index(world.replica[found.offset])
+    copies = Copies(None if last == end - 1 else last, offset_after)
     moved = guarded(found, tail, copies)
     assert moved.offset is not None
     assert moved.rereads == end - moved.offset
@@ -90,7 +90,7 @@ def committed_offset(world: World, guard: bool = True) -> int:
 
 
 def expired(seed: int) -> World:
-    """A replica that has lost its beginning, and a group that lags."""
+    """A replica that has lost its oldest records, and a group that lags."""
     draw = random.Random(seed)
     replica = list(range(draw.randint(1, 30)))
     for _restart in range(draw.randint(0, 2)):
@@ -100,8 +100,8 @@ def expired(seed: int) -> World:
     return World(replica, syncs, draw.randint(0, max(replica) + 1), draw.randint(0, len(replica)))
 
 
-def test_what_the_surviving_side_has_lost_is_bounded_and_never_called_safe() -> None:
-    """R30: the log start is the only position that is left, and raising a position to it skips."""
+def test_records_lost_on_the_surviving_cluster_are_bounded_and_never_reported_as_safe() -> None:
+    """R30: the log start offset is the only possible committed offset, and raising the offset to it skips records."""
     wrong, skipped = [], 0
     for seed in range(2000):
         made, draw = expired(seed), random.Random(seed)
@@ -112,8 +112,10 @@ def test_what_the_surviving_side_has_lost_is_bounded_and_never_called_safe() -> 
         found = survived(tail, seen, known)
         left = made.replica[made.start :]
         first = made.start + left.index(left[-1]) if left else None
-        behind = None if found.offset == tail.end else made.replica.index(made.replica[found.offset or 0], made.start)
-        found = guarded(found, tail, Copies(None if first == tail.end - 1 else first, behind))
+        offset_after = (
+            None if found.offset == tail.end else made.replica.index(made.replica[found.offset or 0], made.start)
+        )
+        found = guarded(found, tail, Copies(None if first == tail.end - 1 else first, offset_after))
         assert found.offset is not None
         lost = made.lost(found.offset)
         skipped += bool(lost)
@@ -125,23 +127,23 @@ def test_what_the_surviving_side_has_lost_is_bounded_and_never_called_safe() -> 
         ):
             wrong.append(f"seed {seed}: {made} -> {found}, {lost} are lost")
     assert wrong[:3] == []
-    # The old rule gave the same positions and called them safe.
+    # The old rule gave the same offsets and reported them as safe.
     assert skipped > 50
 
 
-def test_a_position_that_is_still_there_skips_nothing() -> None:
+def test_an_offset_that_still_exists_skips_nothing() -> None:
     found = survived(Tail(40, 100), Checkpointed(50, 40, 1.0), [])
     assert (found.quality, found.skips) == ("safe", NO_SKIPS)
     gone = survived(Tail(41, 100), Checkpointed(50, 40, 1.0), [])
     assert (gone.offset, gone.quality, gone.skips, gone.rereads) == (41, "skips", Skips(0, 1), 59)
     assert "the log starts at 41, its position there would be 40" in gone.reason
-    # Of a group of which nothing is known everything that has expired may be unread.
+    # For a group without any known offset, every expired record may be unread.
     assert survived(Tail(41, 100), None, []).skips == Skips(0, 41)
-    # With the policy identity nothing before the present stay.
+    # Under the policy identity, records before the current tenure do not count.
     assert survived(Tail(41, 100, floor=30), Checkpointed(50, 20, 1.0), []).skips == Skips(0, 11)
 
 
-def test_in_a_compacted_replica_everything_after_what_is_known_may_be_gone() -> None:
+def test_in_a_compacted_replica_every_record_after_the_known_offset_may_be_gone() -> None:
     known = survived(Tail(0, 100), Checkpointed(90, 80, 1.0), [])
     found = compacted(known, Tail(0, 100))
     assert (found.offset, found.method, found.quality, found.skips) == (0, "start", "skips", Skips(0, 20))
@@ -150,19 +152,22 @@ def test_in_a_compacted_replica_everything_after_what_is_known_may_be_gone() -> 
 
 
 @given(worlds())
-def test_no_copied_record_is_skipped(world: World) -> None:
+def test_no_replicated_record_is_skipped(world: World) -> None:
     assert world.skipped(committed_offset(world)) == []
 
 
-def test_without_the_guard_a_restart_shortly_before_skips() -> None:
-    # 0 to 9 were copied; after the restart 5 and 6 came again, and then the source was lost.
+def test_without_the_guard_a_restart_just_before_the_loss_skips_records() -> None:
+    # Records 0 to 9 were replicated. After the restart 5 and 6 were sent again, then the source was lost.
     world = World([*range(10), 5, 6], [OffsetSync("T", 0, 5, 10)], 6)
     assert world.skipped(committed_offset(world, guard=False)) == [7, 8, 9]
     assert committed_offset(world) == 6
 
 
-def test_what_a_worker_had_noted_is_no_end_of_what_it_had_copied() -> None:
-    """0 to 999 lie there, 499 was noted before the worker was killed: a group at 600 has not read to the end."""
+def test_the_last_offset_that_a_worker_stored_is_not_the_last_replicated_offset() -> None:
+    """Records 0 to 999 are there, and 499 was stored before the worker was killed.
+
+    A group at 600 has not read to the end.
+    """
     found = survived(Tail(0, 1000, 499), Checkpointed(600, 591, 1.0), [])
     assert (found.offset, found.quality, found.rereads) == (591, "safe", 409)
     assert survived(Tail(0, 10, 9), Checkpointed(10, 10, 1.0), []).quality == "exact"
@@ -175,23 +180,24 @@ def test_what_a_worker_had_noted_is_no_end_of_what_it_had_copied() -> None:
         (Checkpointed(5, 4, 1.0), [], (4, "checkpoint")),
         (Checkpointed(5, 4, 1.0), [PresyncedOffset(7, 2.0, 8)], (7, "presynced")),
         (Checkpointed(9, 8, 1.0), [PresyncedOffset(7, 2.0, 8)], (8, "checkpoint")),
-        # Set back on purpose after it was prepared: the newer, lower position is the truth.
+        # The group was set back on purpose after the presynced offset was written: the newer, lower offset is right.
         (Checkpointed(5, 4, 3.0), [PresyncedOffset(7, 2.0, 8)], (4, "checkpoint")),
-        # A checkpoint that is older says nothing about that.
+        # An older checkpoint is no evidence for that.
         (Checkpointed(5, 4, 1.5), [PresyncedOffset(7, 2.0, 8)], (7, "presynced")),
-        # It lies behind what was there then: newer, whatever the clock of its worker says.
+        # The checkpoint is at a later offset than everything from then: it is newer, no matter what its worker's clock
+        # says.
         (Checkpointed(5, 4, 1.5, 30), [PresyncedOffset(7, 2.0, 8, 30)], (4, "checkpoint")),
         (Checkpointed(5, 4, 1.5, 29), [PresyncedOffset(7, 2.0, 8, 30)], (7, "presynced")),
-        # The topic of checkpoints was made again.
+        # The checkpoints topic was re-created.
         (Checkpointed(5, 4, 3.0, 0), [PresyncedOffset(7, 2.0, 8, 30)], (4, "checkpoint")),
         (None, [PresyncedOffset(7, 0.0)], (7, "presynced")),
         (Checkpointed(50, 40, 1.0), [], (2, "start")),
         (None, [PresyncedOffset(11, 2.0)], (2, "start")),
-        # It has expired: the log start is all that is left (R30).
+        # It has expired: only the log start offset is left (R30).
         (Checkpointed(1, 1, 1.0), [], (2, "checkpoint")),
     ],
 )
-def test_the_highest_position_that_is_known_counts(
+def test_the_highest_known_offset_counts(
     seen: Checkpointed | None, presynced: list[PresyncedOffset], wanted: tuple[int, str]
 ) -> None:
     found = survived(Tail(2, 10), seen, presynced)
@@ -199,7 +205,7 @@ def test_the_highest_position_that_is_known_counts(
     assert found.rereads == 10 - wanted[0]
 
 
-def test_hazards_are_named() -> None:
+def test_hazards_are_reported() -> None:
     assert survived(Tail(0, 10), Checkpointed(50, 40, 1.0), []).hazards == ("a checkpoint lies past the log end",)
     set_back = survived(Tail(0, 10), Checkpointed(5, 4, 3.0), [PresyncedOffset(7, 2.0, 8)])
     assert set_back.hazards == ("the group was set back after its position was prepared",)
@@ -208,19 +214,19 @@ def test_hazards_are_named() -> None:
     assert moved.hazards == ("the first copies were not found, only bounded",)
 
 
-def test_an_empty_partition_and_the_present_stay() -> None:
+def test_an_empty_partition_and_the_current_tenure() -> None:
     assert survived(Tail(0, 0), None, []).offset == 0
-    # Only a group of which a checkpoint is known from the present stay has come to it.
+    # Only a group with a checkpoint from the current tenure has arrived in it.
     assert survived(Tail(0, 10, floor=6), None, []).offset == 0
     assert survived(Tail(0, 10, floor=6), Checkpointed(20, 3, 1.0), []).offset == 6
 
 
-def test_loss_is_a_range_and_never_nothing() -> None:
+def test_a_loss_is_a_range_and_never_zero() -> None:
     tails = {("T", 0): Tail(0, 10, 9), ("T", 1): Tail(0, 10, 9)}
     upstream, newest = {("T", 0): 15, ("T", 1): 15}, {("T", 0): 100.0, ("T", 1): 95.0}
     loss = predicted_loss(tails, upstream, {("T", 0): 9}, newest, 7.0, 105.0)
     assert (loss["verdict"], loss["records_at_most"]) == (UNKNOWN, None)
-    # Where no offset-sync tells what the last record is, nothing is known for sure.
+    # Without an offset-sync for the last record, nothing is certain.
     assert loss["offsets_at_least"] == 5
     assert [row["at_least"] for row in loss["partitions"]] == [5, None]
     assert loss["seconds_at_most"] == 10.0

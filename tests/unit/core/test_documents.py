@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each kind of report is built from what its role passes to dr_report."""
+"""Each kind of report is built from the values that its role passes to dr_report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_every_kind_is_built_by_a_role() -> None:
     assert set(re.findall(r"dr_report:\n +kind: (\w+)", tasks)) == set(KINDS)
 
 
-def test_readiness_has_lines_of_its_module_and_metrics_of_now() -> None:
+def test_readiness_has_the_lines_of_its_module_and_current_metrics() -> None:
     found = document("readiness", {"pair": "B-P", "readiness": READINESS, "lines": ["controlled: YES"]}, NOW)
     assert found.lines == ["controlled: YES"]
     assert found.content == {"schema": "switchback.kafka_dr/readiness/1", "pair": "B-P", **READINESS}
@@ -47,7 +47,7 @@ def test_the_status_needs_no_more_than_the_active_cluster() -> None:
     ]
 
 
-def test_a_checkpoint_report_names_the_cluster_and_keeps_its_positions() -> None:
+def test_a_checkpoint_report_names_the_cluster_and_keeps_its_offsets() -> None:
     result = {
         "outcome": "skipped",
         "reason": "the applications live there",
@@ -62,7 +62,7 @@ def test_a_checkpoint_report_names_the_cluster_and_keeps_its_positions() -> None
     assert faults(found.content) == []
 
 
-def test_a_rehearsal_deletes_what_it_makes() -> None:
+def test_a_rehearsal_report_lists_its_creations_as_deletions() -> None:
     rehearsal = {
         "rehearsal": {
             "of": {"P": "P", "B": "B"},
@@ -79,7 +79,7 @@ def test_a_rehearsal_deletes_what_it_makes() -> None:
     assert faults(found.content) == []
 
 
-def test_metrics_are_written_where_they_are_asked_for_and_never_in_check_mode(tmp_path: Path) -> None:
+def test_metrics_are_written_to_the_requested_file_and_never_in_check_mode(tmp_path: Path) -> None:
     metrics = tmp_path / "kafka_dr.prom"
     facts = {"pair": "B-P", "readiness": READINESS, "lines": []}
     params = {"kind": "readiness", "folder": str(tmp_path), "metrics_file": str(metrics), "facts": facts}

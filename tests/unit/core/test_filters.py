@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a connector's own settings leave out of the inventory."""
+"""Which inventory topics and groups a connector's own settings leave out."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NAMES = st.text("abzAZ09._-", min_size=1, max_size=12)
         ({"topics": ".*", "groups": ".*", "groups.exclude": "settlement"}, ['the group "settlement"']),
     ],
 )
-def test_what_is_left_out_is_named(config: dict[str, str | None], missing: list[str]) -> None:
+def test_names_that_are_left_out_are_reported(config: dict[str, str | None], missing: list[str]) -> None:
     found = left_out(filters_of(config, KINDS), {"topics": ["Payments"], "groups": ["settlement"]})
     assert found == (missing, [])
 
@@ -44,24 +44,24 @@ def test_what_is_left_out_is_named(config: dict[str, str | None], missing: list[
     ("kind", "name"),
     [("topics", "prices.replica"), ("topics", "__x"), ("groups", "connect-sink"), ("groups", "console-consumer-1")],
 )
-def test_mirrormaker_2_leaves_some_names_out_unless_it_is_told_otherwise(kind: str, name: str) -> None:
+def test_mirrormaker_2_leaves_some_names_out_by_default(kind: str, name: str) -> None:
     assert left_out(filters_of({kind: literal(name)}, [kind]), {kind: [name]})[0]
     config: dict[str, str | None] = {kind: literal(name), f"{kind}.exclude": "none"}
     assert left_out(filters_of(config, [kind]), {kind: [name]}) == ([], [])
 
 
 @given(st.lists(NAMES, min_size=1, max_size=5))
-def test_names_as_the_collection_writes_them_are_taken_and_no_others(names: list[str]) -> None:
+def test_only_the_names_that_the_collection_wrote_are_replicated(names: list[str]) -> None:
     config: dict[str, str | None] = {"topics": ",".join(literal(name) for name in names), "topics.exclude": "none"}
     (topics,) = filters_of(config, ["topics"])
     assert all(topics.takes(name) for name in names)
     assert not any(topics.takes(f"{name}x") for name in names if f"{name}x" not in names)
 
 
-def test_what_only_java_understands_is_not_known() -> None:
+def test_an_expression_that_only_java_understands_is_unknown() -> None:
     odd = Filter("topics", ("(?<a>x)[&&b]*+(?<",), ())
     assert odd.takes("Payments") is None
     assert left_out([odd], {"topics": ["Payments"]}) == ([], ['the topic "Payments"'])
-    # Whatever it means, another expression takes the name; and one that excludes might leave it out.
+    # This expression is unknown, but another one includes the name; and an unknown exclude might leave the name out.
     assert Filter("topics", ("(?<", "Payments"), ()).takes("Payments")
     assert Filter("topics", ("Payments",), ("(?<",)).takes("Payments") is None

@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A record and its copy have equal fingerprints, whatever is lost on the way; what is carried tells others apart."""
+"""A record and its copy have equal fingerprints, no matter which fields are lost; carried fields distinguish other
+records.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ records = st.builds(
 
 
 def last_replicated_offset(record: One, clock: int, by_broker: bool) -> One:
-    """As MirrorMaker 2 and the replica's broker make it."""
+    """The copy as MirrorMaker 2 and the replica's broker write it."""
     headers = (("\N{REPLACEMENT CHARACTER}", b"v"),) if record.headers is None else record.headers
     if by_broker:
         return replace(record, timestamp=clock, timestamp_type=APPENDED, headers=headers)
@@ -53,7 +55,7 @@ def last_replicated_offset(record: One, clock: int, by_broker: bool) -> One:
 
 
 @given(st.lists(records, max_size=8), st.data())
-def test_a_record_and_its_copy_have_equal_fingerprints_in_whatever_company(
+def test_a_record_and_its_copy_have_equal_fingerprints_among_any_other_records(
     source: list[One], data: st.DataObject
 ) -> None:
     chosen = data.draw(st.lists(st.integers(0, len(source) - 1), max_size=8) if source else st.just([]))
@@ -90,19 +92,19 @@ def test_key_value_and_readable_headers_always_count(source: list[One], replica:
     ],
     ids=str,
 )
-def test_where_everything_is_carried_every_field_tells_records_apart(other: One) -> None:
+def test_if_every_field_is_carried_each_field_distinguishes_records(other: One) -> None:
     left, right = fingerprints([One()], [other])
     assert left != right
 
 
-def test_one_record_without_a_timestamp_costs_those_of_its_own_key_and_value_only() -> None:
+def test_a_record_without_a_timestamp_only_affects_records_with_its_key_and_value() -> None:
     source = [One(None), One(10), One(20), One(10, value=b"w"), One(20, value=b"w")]
     left, _right = fingerprints(source, [])
     assert len({*left[:3]}) == 1
     assert left[3] != left[4]
 
 
-def test_the_time_of_the_sources_broker_counts_and_that_of_the_replicas_does_not() -> None:
+def test_the_append_time_of_the_source_counts_and_that_of_the_replica_does_not() -> None:
     assert not may_be_copy(One(10, APPENDED), One(11))
     assert may_be_copy(One(10, APPENDED), One(10))
     assert may_be_copy(One(10), One(11, APPENDED))
@@ -112,7 +114,7 @@ def test_a_replica_record_without_a_timestamp_is_compared_by_content() -> None:
     assert may_be_copy(One(10), One(None, None))
 
 
-def test_what_says_that_every_timestamp_is_carried() -> None:
+def test_which_settings_carry_every_timestamp() -> None:
     assert carries_times([One(), One(10, APPENDED)], [One()])
     assert not carries_times([One(None)], [])
     assert not carries_times([One()], [One(10, APPENDED)])

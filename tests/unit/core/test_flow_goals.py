@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each flow is to do in each state of the pair, and what the engine connect makes of it."""
+"""The desired state of each flow in each state of the pair, and how the engine connect reaches it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def table(found: Steps) -> dict[tuple[str, str], str]:
 
 @SIDES
 def test_group_sync_never_runs_toward_the_cluster_where_applications_live(active: str, away: str, toward: str) -> None:
-    """R10. Records flow both ways."""
+    """R10: records flow in both directions."""
     assert {goal.flow: goal for goal in goals("live", active)} == {
         away: FlowGoal(away, RUNNING, RUNNING, RUNNING),
         toward: FlowGoal(toward, RUNNING, STOPPED, RUNNING),
@@ -60,7 +60,7 @@ def test_group_sync_never_runs_toward_the_cluster_where_applications_live(active
 
 
 @SIDES
-def test_under_identity_records_flow_away_from_the_applications_only(active: str, away: str, toward: str) -> None:
+def test_under_identity_records_flow_only_away_from_the_applications(active: str, away: str, toward: str) -> None:
     """Two flows would replicate each record in a circle. Heartbeats have prefixes under this policy too."""
     assert {goal.flow: goal for goal in goals("live", active, policy="identity")} == {
         away: FlowGoal(away, RUNNING, RUNNING, RUNNING),
@@ -71,7 +71,7 @@ def test_under_identity_records_flow_away_from_the_applications_only(active: str
 @pytest.mark.parametrize("policy", ["default", "identity"])
 @pytest.mark.parametrize("active", ["P", "B"])
 def test_over_both_flows_everything_stops_before_anything_starts(active: str, policy: str) -> None:
-    """Under identity no source connector starts before the other one was told to stop."""
+    """Under identity, no source connector starts before the other one was stopped."""
     wanted = goals("live", active, policy=policy)
     found = steps(wanted)
     assert table(found) == {(goal.flow, part): state for goal in wanted for part, state in goal.parts.items()}
@@ -79,7 +79,7 @@ def test_over_both_flows_everything_stops_before_anything_starts(active: str, po
     assert states == sorted(states, key=[STOPPED, RUNNING].index)
 
 
-def test_everything_is_taken_down_but_heartbeats_that_are_those_of_other_applications() -> None:
+def test_everything_is_removed_except_the_heartbeats_that_applications_share() -> None:
     assert steps(goals("absent")) == [("P->B", ALL_PARTS, ABSENT), ("B->P", ALL_PARTS, ABSENT)]
     many = {"topics": [{"name": "T", "partitions": 3, "application": "pay"}], "application": "pay"}
     assert [parts for _flow, parts, _state in steps(goals("absent", **many))] == [["source", "checkpoint"]] * 2
@@ -87,7 +87,7 @@ def test_everything_is_taken_down_but_heartbeats_that_are_those_of_other_applica
 
 @SIDES
 @pytest.mark.parametrize("policy", ["default", "identity"])
-def test_before_offsets_are_set_the_other_direction_stops_and_the_connector_exists(
+def test_before_offsets_are_set_the_other_direction_is_stopped_and_the_connector_exists(
     policy: str, active: str, away: str, toward: str
 ) -> None:
     """R22: Kafka Connect sets the offsets only of a connector that exists and is stopped."""
@@ -99,7 +99,7 @@ def test_before_offsets_are_set_the_other_direction_stops_and_the_connector_exis
 
 
 @SIDES
-def test_a_lost_cluster_stops_what_comes_from_it_and_the_way_back_restores_just_that(
+def test_a_lost_cluster_stops_its_outgoing_flow_and_the_way_back_restores_only_that_flow(
     active: str, away: str, toward: str
 ) -> None:
     assert steps(goals("survive", active)) == [(toward, ["source", "checkpoint"], STOPPED)]
@@ -123,7 +123,7 @@ def test_a_flow_that_replicates_leaves_its_group_sync_as_it_is() -> None:
     assert steps(goals("replicate", "P->B")) == [("P->B", ["source"], RUNNING)]
 
 
-def test_only_flows_that_adopt_are_stopped_for_it() -> None:
+def test_only_adopting_flows_are_stopped_for_adoption() -> None:
     adopting = goals("adopt", adopt={"P->B": {"source": "legacy"}})
     assert steps(adopting) == [("P->B", ["source"], STOPPED)]
     assert goals("adopt") == []
@@ -139,18 +139,18 @@ def test_each_state_names_each_flow_once(state: str) -> None:
 @pytest.mark.parametrize("state", sorted(set(STATES) - {"absent", "adopt", "exist"}))
 @pytest.mark.parametrize("at", ["", "C", "P->C"])
 def test_a_state_of_an_unknown_cluster_or_flow_is_refused(state: str, at: str) -> None:
-    """Else every part of both flows would run: group sync toward the active cluster, and a loop under identity."""
+    """Otherwise every part of both flows would run: group sync toward the active cluster, and a loop under identity."""
     with pytest.raises(DrError, match="wanted one of"):
         goals(state, at, policy="identity")
 
 
-def test_the_id_that_a_cluster_reported_outranks_the_one_of_the_inventory() -> None:
+def test_the_reported_cluster_id_takes_precedence_over_the_inventory() -> None:
     given = pair_option(derived())
     given["clusters"]["P"]["cluster_id"] = "declared"
     assert PairSpec.of(given).clusters["P"].cluster_id == "declared"
     assert PairSpec.of(given, {"P": "reported"}).clusters["P"].cluster_id == "reported"
 
 
-def test_flows_carry_the_groups_that_move_and_no_group_that_lives_on_both_sides() -> None:
-    """R8."""
+def test_flows_carry_the_moving_groups_and_no_local_group() -> None:
+    """R8: a group that runs on both clusters (``mode: local``) is not in the pair's groups."""
     assert pair(groups=["moves", {"name": "stays", "mode": "local"}]).groups == ("moves",)

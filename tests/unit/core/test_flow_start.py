@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""May a flow that stood still go on where it was?"""
+"""Whether a stopped flow may continue from its stored offsets."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def begun(*places: Place, **more: Any) -> Begun:
     return Begun(places=places, **reported)
 
 
-def test_what_was_copied_is_there() -> None:
+def test_a_flow_may_continue_if_all_replicated_records_exist() -> None:
     assert forgotten([begun(GOOD, held=True)], []) == []
 
 
-def test_nothing_is_stored() -> None:
-    """Also of a topic that was created again: it is copied from its beginning anyhow."""
+def test_a_flow_without_stored_offsets_may_start() -> None:
+    """The same is true for a re-created topic: it is replicated from its beginning anyway."""
     assert forgotten([begun(recreated=("T on P",))], []) == []
     assert forgotten([begun(recreated=("T on P",))], ["T"]) == []
 
@@ -50,7 +50,7 @@ def test_nothing_is_stored() -> None:
         (begun(PAST, held=True), "T-0 is copied up to 10, but it ends at 10"),
     ],
 )
-def test_what_was_copied_is_not_there(one: Begun, text: str) -> None:
+def test_a_flow_may_not_continue_if_replicated_records_are_missing(one: Begun, text: str) -> None:
     with pytest.raises(DrError) as refused:
         forgotten([one], ["Other"])
     assert refused.value.code == "topic_recreated"
@@ -58,19 +58,19 @@ def test_what_was_copied_is_not_there(one: Begun, text: str) -> None:
     assert '{"kafka_dr_copy_again": ["T"]}' in refused.value.hint
 
 
-def test_an_empty_replica_is_filled_again() -> None:
+def test_an_empty_replica_is_replicated_again() -> None:
     sound = begun(GOOD, flow="B->P", held=True)
     assert forgotten([begun(EMPTY), sound], ["T"]) == [begun(EMPTY)]
 
 
-def test_nothing_is_copied_twice() -> None:
+def test_nothing_is_replicated_twice() -> None:
     for one in (begun(GOOD, recreated=("T on P",), held=True), begun(GOOD, held=True)):
         with pytest.raises(DrError) as refused:
             forgotten([one], ["T"])
         assert refused.value.code == "replica_not_empty"
 
 
-def test_every_topic_must_be_named() -> None:
+def test_every_topic_must_be_given() -> None:
     with pytest.raises(DrError) as refused:
         forgotten([begun(EMPTY), begun(EMPTY, topic="U", replica="P.U")], ["T"])
     assert "U-1" in refused.value.message
@@ -79,7 +79,7 @@ def test_every_topic_must_be_named() -> None:
 
 
 def start(**more: Any) -> ReplicaStart:
-    """A replica that another connector has filled, and a connector of the pair that was just created."""
+    """A replica that another connector filled, and a connector of the pair that was just created."""
     reported: dict[str, Any] = {
         "flow": "P->B",
         "topic": "T",
@@ -105,7 +105,7 @@ def start(**more: Any) -> ReplicaStart:
         (start(stored=300, equal=None, more=False), "the stored offset is 300, the source ends at 300"),
         (start(stored=9, equal=None, more=True), "the record at the stored offset 9 is gone"),
         (start(stored=9, equal=None, more=None), "the record at the stored offset 9 is gone"),
-        # A cluster was replaced, and its successor has filled more since.
+        # A cluster was replaced, and its successor has written more records since.
         (start(journaled=True, replaced_below=249), "the connector stores no offset"),
     ],
 )
@@ -120,12 +120,12 @@ def test_a_flow_does_not_start_from_offsets_that_do_not_fit(one: ReplicaStart, r
     "one",
     [
         start(stored=249, equal=True, more=True),
-        # Everything expired on both sides, and nothing is left to replicate.
+        # Every record expired on both clusters, and nothing is left to replicate.
         start(stored=249, equal=None, more=False),
-        # What it replicates comes a second time after a crash: a bounded resend, which the audit names.
+        # Records replicated since come a second time after a crash: a bounded resend, which the audit reports.
         start(stored=240, equal=False, journaled=True),
         start(stored=240, equal=None, more=True, journaled=True),
-        # The connector was deleted; once it is created again, its stored offsets can be read.
+        # The connector was deleted. Its stored offsets can be read once it is created again.
         start(journaled=True, exists=False),
         start(journaled=True, replaced_below=250),
     ],
@@ -140,20 +140,20 @@ def test_a_flow_starts_from_offsets_that_fit(one: ReplicaStart) -> None:
         (None, None, True),
         ("STOPPED", True, True),
         ("PAUSED", True, True),
-        # It replicates already: Kafka Connect has perhaps not stored yet how far it is.
+        # It replicates already: Kafka Connect may not have stored its offset yet.
         ("RUNNING", True, False),
         ("FAILED", True, False),
         ("UNASSIGNED", True, False),
-        # The topic joins others that it takes.
+        # The topic is new; the connector replicates others already.
         ("RUNNING", False, True),
         ("RUNNING", None, True),
     ],
 )
-def test_which_flows_are_about_to_start(state: str | None, taken: bool | None, starts: bool) -> None:
+def test_only_flows_about_to_start_are_checked(state: str | None, taken: bool | None, starts: bool) -> None:
     assert would_start(state, taken) is starts
 
 
-def test_the_refusal_says_what_was_not_started_and_what_to_do() -> None:
+def test_the_refusal_names_the_connector_and_the_next_step() -> None:
     require_fit([start(stored=249, equal=True)], [], True)
     with pytest.raises(DrError) as refused:
         require_fit([start(partition=number) for number in range(7)], ["legacy"], True)
@@ -166,7 +166,7 @@ def test_the_refusal_says_what_was_not_started_and_what_to_do() -> None:
     assert "legacy" in refused.value.hint
 
 
-def test_adoption_is_advised_only_where_the_engine_can_adopt() -> None:
+def test_adoption_is_suggested_only_if_the_engine_can_adopt() -> None:
     with pytest.raises(DrError) as refused:
         require_fit([start()], [], False)
     assert refused.value.hint.startswith("No source connector was started.")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""MirrorMaker 2's internal records, against bytes that Kafka's own classes printed."""
+"""MirrorMaker 2's internal records, compared with bytes that Kafka's own classes wrote."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def test_any_checkpoint_is_read_back(group: str, topic: str, upstream: int, down
 
 
 @pytest.mark.parametrize("length", range(len(SYNC_VALUE)))
-def test_a_sync_cut_short_is_refused_and_never_guessed(length: int) -> None:
+def test_a_truncated_offset_sync_is_refused(length: int) -> None:
     with pytest.raises(DrError) as refused:
         decode_offset_sync(SYNC_KEY, SYNC_VALUE[:length])
     assert refused.value.code == "bad_record"
 
 
 @pytest.mark.parametrize("length", range(len(CHECKPOINT_VALUE)))
-def test_a_checkpoint_cut_short_is_refused(length: int) -> None:
+def test_a_truncated_checkpoint_is_refused(length: int) -> None:
     with pytest.raises(DrError) as refused:
         decode_checkpoint(CHECKPOINT_KEY, CHECKPOINT_VALUE[:length])
     assert refused.value.code == "bad_record"
@@ -88,7 +88,7 @@ def test_a_checkpoint_cut_short_is_refused(length: int) -> None:
         (decode_heartbeat, HEARTBEAT_KEY, b"\x00\x01" + HEARTBEAT_VALUE[2:]),
     ],
 )
-def test_another_version_is_refused_with_what_to_do(decode: object, key: bytes, value: bytes) -> None:
+def test_another_version_is_refused_with_the_next_step(decode: object, key: bytes, value: bytes) -> None:
     with pytest.raises(DrError) as refused:
         decode(key, value)  # type: ignore[operator]
     assert refused.value.code == "unknown_version"
@@ -103,7 +103,7 @@ def test_a_key_with_a_bad_text_length_is_refused(key: bytes) -> None:
     assert refused.value.code == "bad_record"
 
 
-def test_bytes_that_are_no_text_are_refused_as_a_bad_record() -> None:
+def test_bytes_that_are_not_utf_8_are_refused_as_a_bad_record() -> None:
     with pytest.raises(DrError) as refused:
         decode_offset_sync(b"\x00\x02\xff\xfe\x00\x00\x00\x03", SYNC_VALUE)
     assert refused.value.code == "bad_record"

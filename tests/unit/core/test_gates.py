@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gates that do not hang and do not lie: every decision over what is known of a partition."""
+"""The gates: each decision from what is known about a partition is safe, and none waits forever."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict 
 def facts(
     start: int | None, end: int | None, last_replicated_offset: int | None, data: bool | None = None
 ) -> PartitionFacts:
-    """start and end of the source log, last copied offset, a data record behind it."""
+    """``start`` and ``end`` of the source log, the last replicated offset, and whether data records come after it."""
     return PartitionFacts(start, end, last_replicated_offset, data_after=data)
 
 
@@ -34,17 +34,17 @@ def facts(
     [
         (facts(0, 10, 9), 0),
         (facts(0, 10, 4), 5),
-        (facts(0, 10, 8, False), 0),  # the marker of a transaction is no record
-        (facts(6, 10, 2), 4),  # what expired cannot be copied any more
+        (facts(0, 10, 8, False), 0),  # A transaction marker is not a record.
+        (facts(6, 10, 2), 4),  # Expired records cannot be replicated any more.
         (facts(0, 0, None), 0),
         (facts(0, 10, None), None),
         (facts(None, 10, 9), None),
         (facts(0, None, 9), None),
-        (facts(0, 5, 9), None),  # the topic is another one: what it lacks is not known
+        (facts(0, 5, 9), None),  # The topic was re-created, so its lag is unknown.
     ],
 )
 def test_lag_is_an_upper_bound_and_null_when_unknown(seen: PartitionFacts, expected: int | None) -> None:
-    """R19."""
+    """R19: the lag is never below the true value, and it is None when it is unknown."""
     assert lag(seen) == expected
 
 
@@ -56,24 +56,24 @@ def test_lag_is_an_upper_bound_and_null_when_unknown(seen: PartitionFacts, expec
         (facts(0, 10, 4, True), REFUTED, "copied up to 4, source end 10"),
         (facts(0, 10, 4), UNKNOWN, "could not be read"),
         (facts(0, 10, None, True), UNKNOWN, "no copied offset"),
-        # R19: a transactional tail ends in a marker, for ever one offset behind.
+        # R19: a transactional tail ends with a marker, so the flow always lags one offset.
         (facts(0, 10, 8, False), PROVEN, "only transaction markers"),
-        (facts(0, 3, None, False), PROVEN, "only transaction markers"),  # all of it aborted
-        # R20: E == S counts only if S - 1 <= N, or nothing was ever written.
+        (facts(0, 3, None, False), PROVEN, "only transaction markers"),  # Every record of it was aborted.
+        # R20: E == S counts only if S - 1 <= N, or if nothing was ever written.
         (facts(10, 10, 9), PROVEN, "copied up to 9"),
         (facts(10, 10, 4, False), REFUTED, "5 offsets expired"),
         (facts(10, 10, None, False), UNKNOWN, "no copied offset"),
         (facts(10, 12, None, False), UNKNOWN, "no copied offset"),
         (facts(8, 12, 6, True), REFUTED, "1 offsets expired"),
-        # The source log is shorter than what was copied from it: re-created or truncated.
+        # The source log is shorter than its replicated part: it was re-created or truncated.
         (facts(0, 5, 9, False), REFUTED, "re-created"),
         (facts(0, 0, 9, False), REFUTED, "re-created"),
         (facts(None, 10, 9), UNKNOWN, "could not be read"),
         (facts(0, None, 9), UNKNOWN, "could not be read"),
     ],
 )
-def test_drained(seen: PartitionFacts, verdict: str, said: str) -> None:
-    """R19 and R20."""
+def test_drained_verdicts(seen: PartitionFacts, verdict: str, said: str) -> None:
+    """R19 and R20: the verdict and the reason for each combination of log range and last replicated offset."""
     finding = drained(seen)
     assert finding.verdict == verdict
     assert said in finding.reason
@@ -83,7 +83,7 @@ def test_drained(seen: PartitionFacts, verdict: str, said: str) -> None:
     ("seen", "verdict"),
     [
         (facts(0, 10, 4), PROVEN),
-        (facts(5, 10, 4), PROVEN),  # the next one to copy is the first one there
+        (facts(5, 10, 4), PROVEN),  # The next record to replicate is the first one in the log.
         (facts(6, 10, 4), REFUTED),
         (facts(0, 10, 9), PROVEN),
         (facts(0, 10, 10), REFUTED),
@@ -94,65 +94,65 @@ def test_drained(seen: PartitionFacts, verdict: str, said: str) -> None:
         (facts(None, None, None), UNKNOWN),
     ],
 )
-def test_a_position_outside_the_source_log_is_no_healthy_flow(seen: PartitionFacts, verdict: str) -> None:
-    """S - 1 <= N, else retention overtook the flow; N + 1 <= E, else the topic is another one."""
+def test_an_offset_outside_the_source_log_is_not_a_healthy_flow(seen: PartitionFacts, verdict: str) -> None:
+    """If N < S - 1, retention overtook the flow. If N + 1 > E, the topic was re-created."""
     assert healthy(seen).verdict == verdict
 
 
 @pytest.mark.parametrize(
     ("end", "high", "expected"), [(10, 10, 0), (10, 14, 4), (10, None, 0), (None, 14, 0), (14, 10, 0)]
 )
-def test_an_open_transaction_is_what_lies_between_the_stable_and_the_true_end(
+def test_an_open_transaction_is_the_range_from_the_last_stable_offset_to_the_high_watermark(
     end: int | None, high: int | None, expected: int
 ) -> None:
-    """R5."""
+    """R5: records of an open transaction are after the last stable offset."""
     assert open_transaction(PartitionFacts(0, end, None, high=high)) == expected
 
 
-BEHIND = facts(0, 10, 4, True)
+LAGGING = facts(0, 10, 4, True)
 
 
 @pytest.mark.parametrize(
     ("before", "after", "verdict", "said"),
     [
-        (BEHIND, BEHIND, REFUTED, "although 5 offsets wait"),
-        (BEHIND, dataclasses.replace(BEHIND, last_replicated_offset=5), PROVEN, "copied offset moved from 4 to 5"),
+        (LAGGING, LAGGING, REFUTED, "although 5 offsets wait"),
+        (LAGGING, dataclasses.replace(LAGGING, last_replicated_offset=5), PROVEN, "copied offset moved from 4 to 5"),
         (
-            dataclasses.replace(BEHIND, replica_end=3),
-            dataclasses.replace(BEHIND, replica_end=4),
+            dataclasses.replace(LAGGING, replica_end=3),
+            dataclasses.replace(LAGGING, replica_end=4),
             PROVEN,
             "replica end moved from 3 to 4",
         ),
-        # A replica end that appears is no movement: it may have been there all the time.
-        (BEHIND, dataclasses.replace(BEHIND, replica_end=4), REFUTED, "nothing moved"),
-        # Going backwards is no progress either.
-        (dataclasses.replace(BEHIND, replica_end=9), dataclasses.replace(BEHIND, replica_end=2), REFUTED, "nothing"),
-        (BEHIND, dataclasses.replace(BEHIND, tail_replicated=True), PROVEN, "everything that can be copied"),
-        (BEHIND, dataclasses.replace(BEHIND, tail_replicated=False), REFUTED, "nothing moved"),
-        (BEHIND, facts(0, 10, 9), PROVEN, "everything that can be copied"),
+        # A replica end that was unknown before is not progress: it may have been the same all the time.
+        (LAGGING, dataclasses.replace(LAGGING, replica_end=4), REFUTED, "nothing moved"),
+        # Going backwards is not progress either.
+        (dataclasses.replace(LAGGING, replica_end=9), dataclasses.replace(LAGGING, replica_end=2), REFUTED, "nothing"),
+        (LAGGING, dataclasses.replace(LAGGING, tail_replicated=True), PROVEN, "everything that can be copied"),
+        (LAGGING, dataclasses.replace(LAGGING, tail_replicated=False), REFUTED, "nothing moved"),
+        (LAGGING, facts(0, 10, 9), PROVEN, "everything that can be copied"),
         (facts(0, 10, None, True), facts(0, 10, None, True), UNKNOWN, "no copied offset"),
-        (BEHIND, facts(None, None, 4), UNKNOWN, "could not be read"),
-        # Movement does not heal a hole.
+        (LAGGING, facts(None, None, 4), UNKNOWN, "could not be read"),
+        # Progress does not close a skipped range.
         (facts(7, 10, 4, True), facts(7, 10, 5, True), REFUTED, "expired"),
         (facts(0, 10, 4), facts(0, 3, 4, False), REFUTED, "re-created"),
-        # Expired before the flow existed: nothing waits, nothing is proven.
+        # Everything expired before the flow existed: nothing waits, and nothing is proven.
         (facts(10, 10, None, False), facts(10, 10, None, False), UNKNOWN, "no copied offset"),
     ],
 )
-def test_alive(before: PartitionFacts, after: PartitionFacts, verdict: str, said: str) -> None:
+def test_making_progress_verdicts(before: PartitionFacts, after: PartitionFacts, verdict: str, said: str) -> None:
     finding = making_progress(before, after)
     assert finding.verdict == verdict
     assert said in finding.reason
 
 
-# ---- worlds: a source log as a list of what each offset holds, and how far it was really copied
+# ---- worlds: a source log as a list of the entry at each offset, and how much of it was really replicated
 
 
 @st.composite
 def worlds(draw: st.DrawFn) -> tuple[PartitionFacts, bool]:
-    """Facts as an honest observer sees them, and whether a data record is really uncopied.
+    """The facts that a correct observer sees, and whether a data record is really unreplicated.
 
-    The flow has passed ``passed`` offsets; N is the last *record* among them. What lies below the log start expired.
+    The flow has read ``passed`` offsets. N is the last *record* among them. Entries below the log start offset expired.
     """
     log = draw(st.lists(st.sampled_from(["record", "marker"]), max_size=12))
     passed = draw(st.integers(0, len(log)))
@@ -166,15 +166,15 @@ def worlds(draw: st.DrawFn) -> tuple[PartitionFacts, bool]:
 
 
 @given(worlds())
-def test_drained_is_never_proven_while_a_record_is_uncopied(world: tuple[PartitionFacts, bool]) -> None:
-    """R19, R20: also where everything expired."""
+def test_drained_is_never_proven_while_a_record_is_unreplicated(world: tuple[PartitionFacts, bool]) -> None:
+    """R19, R20: not even if every record expired."""
     seen, unreplicated = world
     if unreplicated:
         assert drained(seen).verdict != PROVEN
 
 
 @given(worlds())
-def test_drained_is_proven_in_an_unexpired_log_once_every_record_is_copied_and_was_looked_for(
+def test_drained_is_proven_in_an_unexpired_log_once_every_record_is_replicated_and_the_rest_was_searched(
     world: tuple[PartitionFacts, bool],
 ) -> None:
     seen, unreplicated = world
@@ -184,7 +184,7 @@ def test_drained_is_proven_in_an_unexpired_log_once_every_record_is_copied_and_w
 
 
 @given(worlds())
-def test_lag_zero_is_never_told_while_a_record_that_is_there_waits(world: tuple[PartitionFacts, bool]) -> None:
+def test_lag_is_never_zero_while_an_existing_record_is_unreplicated(world: tuple[PartitionFacts, bool]) -> None:
     seen, unreplicated = world
     if unreplicated and seen.start == 0:
         assert lag(seen) != 0
@@ -204,7 +204,7 @@ ANY_FACTS = st.builds(
 
 
 @given(ANY_FACTS, ANY_FACTS)
-def test_whatever_is_seen_gets_a_verdict_with_a_reason(before: PartitionFacts, after: PartitionFacts) -> None:
+def test_every_combination_of_facts_gets_a_verdict_with_a_reason(before: PartitionFacts, after: PartitionFacts) -> None:
     for finding in (healthy(after), drained(after), making_progress(before, after)):
         assert finding.verdict in (PROVEN, REFUTED, UNKNOWN)
         assert finding.reason

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What looking at groups tells, and what it must not pretend to know."""
+"""What an observation of groups shows, and what it must not claim to know."""
 
 from __future__ import annotations
 
@@ -25,35 +25,37 @@ STABLE = GroupState("g", "STABLE", "classic", (Member("m-1", "settlement-app", "
 
 
 @pytest.mark.parametrize(
-    ("offset", "span", "behind", "answer"),
+    ("offset", "span", "data_after", "answer"),
     [
         (10, (0, 10), False, True),
-        (9, (0, 10), False, True),  # one offset of distance, taken by a marker
+        (9, (0, 10), False, True),  # One offset of distance, which is a marker.
         (9, (0, 10), True, False),
         (9, (0, 10), None, None),
         (11, (0, 10), False, None),
         (3, (5, 10), True, False),
-        (3, (5, 5), False, None),  # whatever was there expired: was it read?
+        (3, (5, 5), False, None),  # All records there expired, so whether they were read is unknown.
         (3, None, False, None),
     ],
 )
-def test_read_to_end(offset: int, span: tuple[int, int] | None, behind: bool | None, answer: bool | None) -> None:
-    assert read_to_end(offset, span, behind) is answer
+def test_a_group_has_read_to_the_end_if_no_data_follows_its_offset(
+    offset: int, span: tuple[int, int] | None, data_after: bool | None, answer: bool | None
+) -> None:
+    assert read_to_end(offset, span, data_after) is answer
 
 
-def test_a_group_is_at_the_end_only_if_every_partition_is() -> None:
+def test_a_group_is_at_the_end_only_if_it_is_in_every_partition() -> None:
     ranges = {T0: (0, 10), T1: (0, 10)}
     commits = {T0: 10, T1: 4}
 
-    def observe(behind_t1: bool | None) -> bool | None:
+    def observe(data_after_t1: bool | None) -> bool | None:
         return group_observation(
-            EMPTY, commits, ranges, Extra(None, {(T0, 10): False, (T1, 4): behind_t1}, None)
+            EMPTY, commits, ranges, Extra(None, {(T0, 10): False, (T1, 4): data_after_t1}, None)
         ).read_to_end
 
     assert (observe(False), observe(True), observe(None)) == (True, False, None)
 
 
-def test_a_partition_without_a_position_makes_the_whole_unknown() -> None:
+def test_a_partition_without_a_committed_offset_makes_the_group_unknown() -> None:
     observation = group_observation(
         EMPTY, {T0: 10}, {T0: (0, 10), T1: (0, 10)}, Extra([T0, T1], {(T0, 10): False}, None)
     )
@@ -62,7 +64,7 @@ def test_a_partition_without_a_position_makes_the_whole_unknown() -> None:
     assert [committed_offset.offset for committed_offset in observation.committed_offsets] == [10, None]
 
 
-def test_a_group_without_positions_has_no_lag_and_is_not_at_the_end() -> None:
+def test_a_group_without_committed_offsets_has_no_lag_and_is_not_at_the_end() -> None:
     observation = group_observation(EMPTY, {}, {})
 
     assert (observation.lag, observation.read_to_end, observation.idle) == (None, None, None)
@@ -70,11 +72,11 @@ def test_a_group_without_positions_has_no_lag_and_is_not_at_the_end() -> None:
     assert not observation.reached("idle")
 
 
-def test_reading_to_the_end_is_unknown_unless_data_was_looked_for() -> None:
+def test_reading_to_the_end_is_unknown_unless_the_log_was_searched_for_data() -> None:
     assert group_observation(EMPTY, {T0: 10}, {T0: (0, 10)}).read_to_end is None
 
 
-def test_a_look_is_returned_as_plain_data() -> None:
+def test_an_observation_is_returned_as_plain_data() -> None:
     observation = group_observation(STABLE, {T0: 4}, {T0: (0, 10)}, Extra(None, {(T0, 4): True}, False)).as_dict()
 
     assert (observation["state"], observation["type"], observation["lag"], observation["idle"]) == (
@@ -89,7 +91,7 @@ def test_a_look_is_returned_as_plain_data() -> None:
     ]
 
 
-# ---- quiet
+# ---- idle groups
 
 
 def test_a_group_is_idle_after_the_settle_time_and_not_before() -> None:
@@ -102,16 +104,16 @@ def test_a_group_is_idle_after_the_settle_time_and_not_before() -> None:
     assert quiet.decided
 
 
-def test_a_commit_starts_the_settle_time_anew() -> None:
+def test_a_commit_restarts_the_settle_time() -> None:
     quiet = Quiet(2.0)
     quiet.note(10.0, {"g": EMPTY}, {"g": {T0: 1}})
 
     assert quiet.note(12.0, {"g": EMPTY}, {"g": {T0: 2}}) == {"g": False}
-    assert quiet.decided  # it was not idle from the first look on, whatever follows
+    assert quiet.decided  # The group was not idle at the first observation, so later ones cannot change the result.
     assert quiet.note(14.0, {"g": EMPTY}, {"g": {T0: 2}}) == {"g": True}
 
 
-def test_a_member_starts_the_settle_time_anew() -> None:
+def test_a_member_restarts_the_settle_time() -> None:
     quiet = Quiet(2.0)
     quiet.note(10.0, {"g": EMPTY}, {"g": {}})
     quiet.note(11.0, {"g": STABLE}, {"g": {}})
@@ -120,7 +122,7 @@ def test_a_member_starts_the_settle_time_anew() -> None:
     assert quiet.note(14.5, {"g": EMPTY}, {"g": {}}) == {"g": True}
 
 
-def test_a_position_that_cannot_be_read_is_not_quiet() -> None:
+def test_an_unreadable_committed_offset_is_not_idle() -> None:
     quiet = Quiet(0.0)
 
     assert quiet.note(10.0, {"g": EMPTY}, {"g": {T0: None}}) == {"g": False}
@@ -133,17 +135,17 @@ def test_a_group_that_does_not_exist_is_idle() -> None:
     assert quiet.note(1.0, {"g": GroupState("g", "DEAD")}, {"g": {}}) == {"g": True}
 
 
-def test_without_a_settle_time_nothing_is_said_about_idleness() -> None:
+def test_without_a_settle_time_idleness_is_not_reported() -> None:
     quiet = Quiet(None)
 
     assert quiet.note(0.0, {"g": EMPTY}, {"g": {}}) == {"g": None}
     assert quiet.decided
 
 
-# ---- ends of waits
+# ---- how waits end
 
 
-def test_a_wait_that_failed_shows_the_last_state() -> None:
+def test_a_failed_wait_shows_the_last_state() -> None:
     observations = [GroupObservation(STABLE, (), False), GroupObservation(GroupState("h", "EMPTY"), (), True)]
 
     error = wait_error("idle", Waited("timeout", observations, 3.0, 9), "p:9092")

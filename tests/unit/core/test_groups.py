@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which positions may be written, and how a written one is judged."""
+"""Which committed offsets may be written, and how a written one is checked."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def codes(plan: GroupPlan) -> list[str]:
         (21, 21, "fail", "unchanged", ["offset_out_of_range"]),
     ],
 )
-def test_plan_group(offset: int, before: int | None, lower: str, status: str, problems: list[str]) -> None:
+def test_the_plan_of_a_group(offset: int, before: int | None, lower: str, status: str, problems: list[str]) -> None:
     plan = plan_group("g", {T0: offset}, seen(before={T0: before} if before is not None else {}), lower)
 
     assert (plan.rows[0].status, codes(plan)) == (status, problems)
@@ -71,7 +71,7 @@ def test_an_empty_state_with_members_is_active() -> None:
     assert "settlement-app on 10.0.0.5" in plan.problems[0].text
 
 
-def test_an_active_group_that_is_already_there_is_no_problem() -> None:
+def test_an_active_group_that_already_has_the_offsets_is_no_problem() -> None:
     assert codes(plan_group("g", {T0: 10}, seen(GroupState("g", "STABLE"), {T0: 10}))) == []
 
 
@@ -84,11 +84,11 @@ def test_an_active_group_that_is_already_there_is_no_problem() -> None:
         ({"ranges": {T1: None}}, "offsets_unknown"),
     ],
 )
-def test_what_is_not_known_is_not_written(more: dict[str, Any], code: str) -> None:
+def test_an_unknown_offset_is_not_written(more: dict[str, Any], code: str) -> None:
     assert codes(plan_group("g", {T1: 0}, seen(**more))) == [code]
 
 
-def test_lowered_positions_are_counted_and_the_worst_is_named() -> None:
+def test_lowered_offsets_are_counted_and_the_worst_is_named() -> None:
     before = {T0: 12, T1: 900}
     plan = plan_group("g", {T0: 10, T1: 0}, seen(before=before))
 
@@ -97,7 +97,7 @@ def test_lowered_positions_are_counted_and_the_worst_is_named() -> None:
     assert '"T" partition 1 at 900, wanted 0' in plan.problems[0].text
 
 
-def test_a_refused_plan_writes_nothing_and_says_so() -> None:
+def test_a_refused_plan_writes_nothing_and_reports_it() -> None:
     plan = plan_group("g", {T0: 99, T1: 0}, seen())
     plan.refuse()
     failure = failure_of([plan], "b:9092")
@@ -108,7 +108,7 @@ def test_a_refused_plan_writes_nothing_and_says_so() -> None:
     assert {outcome.status for outcome in outcomes_of([plan])} == {"refused"}
 
 
-def test_written_rows_are_judged_by_what_is_read_back() -> None:
+def test_written_offsets_are_verified_by_reading_them_back() -> None:
     plan = plan_group("g", {T0: 10, T1: 0}, seen(before={T1: 0}))
 
     plan.conclude({T0: None}, {T0: 10, T1: 0}, EMPTY)
@@ -126,7 +126,7 @@ def test_written_rows_are_judged_by_what_is_read_back() -> None:
         ({}, {T0: 10}, "did not answer"),
     ],
 )
-def test_a_position_that_is_not_there_afterwards_has_failed(
+def test_an_offset_that_cannot_be_read_back_has_failed(
     errors: dict[Any, Any], after: dict[Any, Any], words: str
 ) -> None:
     plan = plan_group("g", {T0: 10}, seen())
@@ -140,8 +140,8 @@ def test_a_position_that_is_not_there_afterwards_has_failed(
 @pytest.mark.parametrize(
     ("lower", "after", "status"), [("raise", 11, "kept"), ("raise", 9, "failed"), ("keep", 11, "failed")]
 )
-def test_upward_only_a_position_that_somebody_raises_meanwhile_stays(lower: str, after: int, status: str) -> None:
-    """MirrorMaker 2's sync of a group that is at work on the other side, between the commit and the look at it."""
+def test_with_upward_only_an_offset_that_is_raised_meanwhile_is_kept(lower: str, after: int, status: str) -> None:
+    """MirrorMaker 2 syncs a group that runs on the other cluster, between the commit and the check."""
     plan = plan_group("g", {T0: 10}, seen(before={T0: 8}), lower)
 
     plan.conclude({T0: None}, {T0: after}, EMPTY)
@@ -151,7 +151,7 @@ def test_upward_only_a_position_that_somebody_raises_meanwhile_stays(lower: str,
     assert len(outcomes_of([plan])) == (status != "kept")
 
 
-def test_a_group_that_became_active_meanwhile_is_reported_although_the_position_is_there() -> None:
+def test_a_group_that_became_active_meanwhile_is_reported_although_the_offset_is_there() -> None:
     plan = plan_group("g", {T0: 10}, seen())
 
     plan.conclude({T0: None}, {T0: 10}, GroupState("g", "STABLE", None, (MEMBER,)))
@@ -162,7 +162,7 @@ def test_a_group_that_became_active_meanwhile_is_reported_although_the_position_
     assert (failure.code, "Nothing was written" in failure.hint) == ("group_active", False)
 
 
-def test_positions_that_could_not_be_read_back_are_not_taken_for_untouched() -> None:
+def test_offsets_that_could_not_be_read_back_are_not_reported_as_unchanged() -> None:
     plan = plan_group("g", {T0: 10}, seen())
 
     plan.unproven(DrError("kafka_unreachable", "No answer."))
@@ -195,7 +195,7 @@ def test_different_problems_share_one_error() -> None:
         ),
     ],
 )
-def test_mistakes_in_the_list_are_named(items: list[dict[str, Any]], words: str) -> None:
+def test_mistakes_in_the_list_are_reported(items: list[dict[str, Any]], words: str) -> None:
     with pytest.raises(DrError, match=words) as refused:
         wanted_offsets(items)
 

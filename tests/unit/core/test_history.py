@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is predicted from the past rests on whole runs only, and a trend on every look that was kept."""
+"""Predictions use only complete runs, and a trend uses every stored observation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(
     return events
 
 
-def test_a_duration_is_that_of_whole_runs_by_type() -> None:
+def test_a_duration_is_that_of_complete_runs_by_type() -> None:
     events = [*run(1, "cutoff", 20.0), *run(2, "disaster", 9.0), *run(3, "cutoff", 40.0), *run(4, "cutoff", 33.0)]
     assert durations(events) == {
         "cutoff": {"last": 33.0, "median": 33.0, "runs": 3, "phases": {}},
@@ -55,7 +55,7 @@ def test_phases_are_predicted_by_the_runs_that_journaled_them() -> None:
     assert durations(events)["cutoff"]["phases"] == {"drain": 3.0, "barrier": 6.0}
 
 
-def test_what_was_interrupted_undone_or_is_under_way_predicts_nothing() -> None:
+def test_interrupted_undone_or_unfinished_runs_predict_nothing() -> None:
     events = [
         *run(1, "cutoff", 900.0, resumed=True),
         *run(2, "cutoff", 5.0, result="abandoned"),
@@ -78,27 +78,27 @@ def observe(at: str, controlled: str = "YES", lag: float | None = 0.5, pair: str
     return trend_entry(pair, at, report)
 
 
-def test_a_look_keeps_what_a_trend_needs() -> None:
+def test_a_stored_observation_has_the_values_that_a_trend_needs() -> None:
     seen = observe("2026-01-01T00:00:00.000000", "NO")
     assert (seen["controlled"], seen["named"], seen["lag_s"]) == ("NO", ["flow"], 0.5)
     assert (seen["loss_records"], seen["rereads"]) == (7, 5)
     assert kept_key("B-P", READINESS, seen["at"]) == "B-P/readiness/2026-01-01T00:00:00.000000"
 
 
-def test_what_is_not_known_is_not_zero() -> None:
+def test_an_unknown_value_is_not_stored_as_zero() -> None:
     report = {"from": "P", "to": "B", "controlled": "UNKNOWN", "disaster": "UNKNOWN", "checks": []}
     seen = trend_entry("p", "t", {**report, "rereads": {"controlled": {"a": 2, "b": None}}})
     assert (seen["lag_s"], seen["loss_records"], seen["rereads"]) == (None, None, None)
     assert trend_entry("p", "t", report)["rereads"] is None
 
 
-def test_looks_of_this_pair_come_once_and_in_order() -> None:
+def test_observations_of_this_pair_come_once_and_in_order() -> None:
     values = [observe("2026-01-02"), observe("2026-01-01"), observe("2026-01-01"), observe("2026-01-03", pair="other")]
     values.append({"kind": "committed_offsets", "pair": "B-P"})
     assert [one["at"] for one in kept(values, "B-P", READINESS)] == ["2026-01-01", "2026-01-02"]
 
 
-def test_the_last_rehearsal_is_told_in_a_line() -> None:
+def test_the_last_rehearsal_is_reported_in_one_line() -> None:
     rehearsal = {"type": "cutoff", "from": "P", "to": "B", "back": True, "outcome": "completed", "verdict": "PROVEN"}
     line = "last rehearsed: 2026-01-02T03:04:05Z, cutoff P -> B and back: completed, PROVEN"
     assert rehearsal_line({**rehearsal, "at": "2026-01-02T03:04:05.000001", "cutover_s": 44.66}) == [f"{line}, 44.7 s"]
@@ -106,13 +106,13 @@ def test_the_last_rehearsal_is_told_in_a_line() -> None:
     assert rehearsal_line(None) == []
 
 
-def test_the_oldest_ones_go() -> None:
+def test_the_oldest_observations_are_dropped() -> None:
     observations = [observe(f"2026-01-{day:02}") for day in range(1, 6)]
     assert [one["at"] for one in superfluous(observations, 3)] == ["2026-01-01", "2026-01-02"]
     assert superfluous(observations, 5) == []
 
 
-def test_a_trend_tells_since_when_and_how_often() -> None:
+def test_a_trend_reports_its_start_and_its_number_of_observations() -> None:
     observations = [
         observe("2026-01-01T00:00:00.1"),
         observe("2026-01-02T00:00:00.1", "NO"),

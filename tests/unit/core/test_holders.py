@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""R25: two runs of one pair never interleave, and a dead one never blocks."""
+"""R25: two runs of one pair never interleave, and a dead run never blocks another one."""
 
 from __future__ import annotations
 
@@ -37,34 +37,38 @@ def asked(holder: Holder | None, alive: bool = False, take_over: str | None = No
 @pytest.mark.parametrize(
     ("holder", "alive", "code"),
     [
-        (HERE, True, "over"),  # the same playbook goes on
+        (HERE, True, "over"),  # The same playbook continues.
         (OTHER, True, "run_at_work"),
         (OTHER, False, "over"),
-        (replace(OTHER, host="one/later/ns"), False, "run_undecided"),  # of another boot, or container
+        (
+            replace(OTHER, host="one/later/ns"),
+            False,
+            "run_undecided",
+        ),  # The process belongs to another boot or container.
         (AWAY, False, "run_undecided"),
         (NOWHERE, False, "run_undecided"),
         (None, False, "run_undecided"),
     ],
 )
-def test_who_may_take_over(holder: Holder | None, alive: bool, code: str) -> None:
+def test_which_processes_may_take_over(holder: Holder | None, alive: bool, code: str) -> None:
     assert asked(holder, alive) == code
 
 
 @pytest.mark.parametrize("holder", [AWAY, NOWHERE, None])
-def test_what_cannot_be_seen_from_here_has_ended_only_when_a_person_says_so(holder: Holder | None) -> None:
+def test_a_process_on_another_host_has_ended_only_if_the_operator_confirms_it(holder: Holder | None) -> None:
     assert asked(holder, take_over="r1") == "over"
     assert asked(holder, take_over="r2") == "run_undecided"
 
 
-def test_a_person_cannot_talk_away_a_process_that_is_there() -> None:
+def test_the_operator_cannot_overrule_a_running_process() -> None:
     assert asked(OTHER, alive=True, take_over="r1") == "run_at_work"
 
 
-def test_without_ansible_above_nobody_is_named() -> None:
+def test_without_an_ansible_parent_process_no_holder_is_reported() -> None:
     assert (_process.myself().pid, _process.myself().born) == (None, None)
 
 
-def test_a_process_that_cannot_be_looked_at_is_not_taken_for_ended(
+def test_a_process_that_cannot_be_inspected_is_not_taken_for_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there, gone = Holder("h", os.getpid(), 1), subprocess.Popen([sys.executable, "-c", ""])
@@ -74,8 +78,11 @@ def test_a_process_that_cannot_be_looked_at_is_not_taken_for_ended(
     assert not _process.is_alive(replace(there, pid=gone.pid))
 
 
-def test_an_ansible_process_is_found_from_below_and_known_to_have_ended(tmp_path: Path) -> None:
-    """A program of Ansible's name whose child asks; killed, the child is what is left behind."""
+def test_an_ansible_process_is_found_from_its_child_and_known_to_have_ended(tmp_path: Path) -> None:
+    """A program with Ansible's name starts a child that looks for it.
+
+    Then the program is killed and the child stays.
+    """
     program = tmp_path / "ansible-playbook"
     root = os.pathsep.join(sys.path)
     program.write_text(
@@ -102,7 +109,7 @@ def test_an_ansible_process_is_found_from_below_and_known_to_have_ended(tmp_path
     assert _process.is_alive(holder)
     assert not _process.is_alive(replace(holder, born=holder.born and holder.born + 1))
     run.kill()
-    # Dead, though nobody has waited for it yet.
+    # The process is dead, although its parent has not waited for it yet.
     while _process.is_alive(holder):
         pass
     assert len(_process.orphans(holder)) == 1

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an owner wants done around a phase: checked before anything runs, chosen by moment, told beforehand."""
+"""Hooks around the phases: checked before a run starts, chosen by moment, and announced beforehand."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def hook(**parts: Any) -> dict[str, Any]:
     return filled
 
 
-def test_the_moments_are_the_phases_of_the_role_and_two_around_them() -> None:
+def test_the_moments_are_the_phases_of_the_role_and_the_start_and_end_of_a_run() -> None:
     files = {path.stem.removeprefix("phase_") for path in (ROLE / "tasks").glob("phase_*.yml")}
     assert {phase for moments in MOMENTS.values() for phase in moments} == {*files, "run", "undo"}
     assert all(moments[-2:] == ("run", "undo") for moments in MOMENTS.values())
 
 
 def test_each_phase_and_each_moment_around_them_has_its_hooks() -> None:
-    """Every moment that an inventory may name is one at which the role looks for hooks."""
+    """The role looks for hooks at every moment that an inventory may name."""
     text = "".join(path.read_text() for path in (ROLE / "tasks").glob("*.yml"))
     for moment in ("run", "undo", '"{{ cutover_phase }}"'):
         for when in ("before", "after"):
@@ -66,14 +66,14 @@ def test_a_good_hook_has_no_problem() -> None:
         ({"timeout": 0}, "at least 1 s, found 0"),
     ],
 )
-def test_what_is_wrong_is_named(parts: dict[str, Any], text: str) -> None:
+def test_each_mistake_in_a_hook_is_named(parts: dict[str, Any], text: str) -> None:
     problems = check_hook(hook(**parts))
     assert len(problems) == 1
     assert problems[0].startswith('The hook "dns" ')
     assert text in problems[0]
 
 
-def test_hooks_of_a_moment_in_the_order_of_the_inventory() -> None:
+def test_hooks_of_a_moment_are_in_the_order_of_the_inventory() -> None:
     rows = [
         hook(name="second", phase="barrier"),
         hook(name="a"),

@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One inventory describes the pair: checked as a whole, each problem named, and derived for every role."""
+"""One inventory describes the pair: it is checked as a whole, each problem is named, and every role's values derive
+from it.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +40,13 @@ GOOD: dict[str, Any] = {
 
 
 def changed(**parts: Any) -> dict[str, Any]:
-    """The good inventory with some variables replaced; None takes one away."""
+    """The valid inventory with some variables replaced. None removes a variable."""
     given_ = {**copy.deepcopy(GOOD), **parts}
     return {name: value for name, value in given_.items() if value is not None}
 
 
 def cluster(alias: str, **parts: Any) -> dict[str, Any]:
-    """Clusters in which one is changed."""
+    """The clusters with one of them changed."""
     clusters = copy.deepcopy(GOOD["clusters"])
     clusters[alias] = {key: value for key, value in {**clusters[alias], **parts}.items() if value is not None}
     return {"clusters": clusters}
@@ -63,7 +65,7 @@ def flow(**settings: Any) -> dict[str, Any]:
 
 
 def contradicting(of_group: list[str], of_client: list[str]) -> dict[str, Any]:
-    """A group and its only client, each with the topics that it is said to read."""
+    """A group and its only client, each with the topics that it is declared to read."""
     reader = {"name": "auditor", "role": "consumer", "group": "audit", "topics": of_client}
     return changed(groups=[{"name": "audit", "topics": of_group}], clients=[{**reader, "start": ["up"], "stop": ["x"]}])
 
@@ -81,13 +83,13 @@ def aliases(first: str, second: str) -> dict[str, Any]:
 
 
 def sites(**sites: Any) -> dict[str, Any]:
-    """Engine srm, with these sites in place of or beside the good ones."""
+    """The engine srm, with these sites added to or replacing the valid ones."""
     good = {alias: {"url": f"https://cm-{alias}:7183", "cluster": "Cluster 1", "host": "h"} for alias in ("P", "B")}
     return {"engine": "srm", "srm": {**good, **sites}}
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    # misspelt or unknown, with the nearest right one
+    # Misspelt or unknown, with the closest valid name.
     (changed(topcis=[]), 'variable "kafka_dr_topcis" is unknown. Did you mean "kafka_dr_topics"?'),
     (changed(drain_timout=5), 'Did you mean "kafka_dr_drain_timeout"?'),
     (changed(qqqq=1), 'variable "kafka_dr_qqqq" is unknown.'),
@@ -102,7 +104,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(accept_skips=["setlement"]), 'kafka_dr_accept_skips names "setlement", which is not in kafka_dr_groups'),
     (changed(lower="never"), "wanted one of: auto, fail, lower, keep"),
     (changed(type="cutof"), 'Did you mean "cutoff"?'),
-    # missing or of another type
+    # Missing or of another type.
     (changed(home=None), 'needs the key "kafka_dr_home"'),
     (changed(clusters=None), 'needs the key "kafka_dr_clusters"'),
     (changed(topics=None), 'needs the key "kafka_dr_topics"'),
@@ -172,7 +174,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(**client(control="tasks")), 'control "tasks" and needs the key "tasks_file"'),
     (changed(**client(after=["tlil"])), 'start after the unknown client "tlil"'),
     (changed(**client(after=["till"])), "form a circle"),
-    # what a later step would parse
+    # Values that a later step would parse.
     (changed(separator=""), 'kafka_dr_separator is "", wanted one or more of the characters'),
     (changed(separator="/"), 'kafka_dr_separator is "/"'),
     (changed(**cluster("P", bootstrap_servers="p")), 'kafka_dr_clusters.P.bootstrap_servers is "p", wanted host:port'),
@@ -266,7 +268,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (flow(heartbeat_settings={"emit.heartbeats.interval.seconds": 0.5}), 'seconds" is "0.5", wanted a whole number'),
     (changed(spark_memory=""), 'kafka_dr_spark_memory is ""'),
     (changed(**sites(), flow={"settings": {"offset.lag.max": None}}), 'kafka_dr_engine "srm" cannot remove'),
-    # names that are needed later
+    # Names that are needed later.
     (
         changed(topics=[{"name": name, "partitions": 1} for name in ("T", "T.salvage")], groups=[], clients=[]),
         'The topic "T.salvage" has the name that salvage uses for what it brings over of "T"',
@@ -285,7 +287,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
         changed(**topic(name="P_checkpoints_internal"), separator="_", policy="identity"),
         'The topic "P_checkpoints_internal" has the name that MirrorMaker 2 uses for its checkpoints',
     ),
-    # one worker group for both flows
+    # One worker group for both flows.
     (changed(**cluster("B", connect_url="http://p:8083")), 'Both clusters have the same connect_url "http://p:8083"'),
     (changed(**cluster("B", connect_url="HTTP://P:8083/")), "Both clusters have the same connect_url"),
     # values of a run
@@ -316,8 +318,8 @@ def test_a_bad_inventory_is_refused_by_name(variables: dict[str, Any], said: str
     assert said in refusal(variables).message
 
 
-# Problems that are shown only once another variable is right, because they follow from it: a name that is not in an
-# incomplete list might be right, and the names of replicas follow from policy and separator.
+# Problems that show only once another variable is right. A name missing from an incomplete list might be right, and the
+# names of replicas follow from the policy and the separator.
 AFTER = {
     "accept_foreign_writers": {"clusters", "policy", "topics"},
     "accept_skips": {"groups"},
@@ -335,12 +337,12 @@ AFTER = {
 
 
 def unlike_good(variables: dict[str, Any]) -> set[str]:
-    """The variables in which an inventory differs from the good one."""
+    """The variables in which an inventory differs from the valid one."""
     return {name for name in {*variables, *GOOD} if variables.get(name) != GOOD.get(name)}
 
 
 def test_two_independent_problems_are_shown_in_one_refusal() -> None:
-    """Of each two problems above that lie in different variables, both; a sample of the 6,000 pairs."""
+    """For a sample of the 6,000 pairs of the problems above: if they are in different variables, both are shown."""
     single = [(next(iter(names)), bad, said) for bad, said in BAD if len(names := unlike_good(bad)) == 1]
     pairs = [(one, two) for one, two in itertools.combinations(single, 2) if one[0] != two[0] and one[2] != two[2]]
     seed = random.SystemRandom().randrange(10**6)
@@ -351,7 +353,7 @@ def test_two_independent_problems_are_shown_in_one_refusal() -> None:
         assert also in message or name in AFTER.get(other, ()), (seed, also, message)
 
 
-def test_a_problem_is_shown_once() -> None:
+def test_each_problem_is_shown_only_once() -> None:
     text = refusal(changed(**topic(name="a b", partitions=0), home="A", spark_memory="1")).message
     assert text.count('"a b" is not a legal') == text.count("at least 1 partition") == text.count("spark_memory") == 1
 
@@ -372,12 +374,12 @@ def test_clients_of_a_group_of_hosts_and_of_a_host_in_it_must_not_share_an_endpo
     with pytest.raises(DrError) as refused:
         derive_pair(copy.deepcopy(given_), hosts=hosts)
     assert refused.value.message.count("endpoint_file") == 1
-    # Declarations of one process may, and so may clients on different hosts.
+    # Declarations of one process may share a file, and so may clients on different hosts.
     given_["clients"][1]["start"] = ["a"]
     derive_pair(given_, hosts=hosts)
 
 
-def test_hosts_that_the_ansible_inventory_lacks_are_refused_with_everything_else() -> None:
+def test_hosts_missing_from_the_ansible_inventory_are_refused_with_all_other_problems() -> None:
     hosts: dict[str, list[str]] = {"all": ["app1"], "ungrouped": ["app1"], "web": []}
     for name in ("app1", "localhost", "ungrouped"):
         derive_pair(changed(**client(hosts=name)), hosts=hosts)
@@ -394,7 +396,7 @@ def test_one_run_shows_all_problems() -> None:
     assert all(part in text for part in ("kafka_dr_topcis", "begins with the alias", "at least 1", "kafka_dr_home"))
 
 
-def test_a_topic_that_is_only_named_like_an_alias_is_no_replica() -> None:
+def test_a_topic_whose_name_merely_starts_with_an_alias_is_no_replica() -> None:
     assert derive_pair(changed(**topic(name="P")))["flows"]["P->B"]["replicas"] == {"P": "P.P"}
 
 
@@ -402,14 +404,14 @@ RESULTS = ["verdict", "outcome", "active", "run", "ready_controlled", "ready_dis
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_what_an_earlier_job_handed_on_is_accepted_and_changes_nothing(name: str) -> None:
-    """AWX gives the values of ``set_stats`` to the next job of a workflow as extra variables."""
+def test_set_stats_values_of_an_earlier_awx_job_are_accepted_and_change_nothing(name: str) -> None:
+    """AWX passes the values of ``set_stats`` to the next job of a workflow as extra variables."""
     assert derive_pair(changed(**{name: "B"})) == derive_pair(GOOD)
 
 
 @pytest.mark.parametrize("given", ["Payments, orders.eu", "Payments\norders.eu\n", ["Payments", "orders.eu"]])
 def test_names_may_be_given_as_text(given: str | list[str]) -> None:
-    """As ``-e`` and the surveys of AWX do."""
+    """``-e`` and AWX surveys pass lists of names as text."""
     assert derive_pair(changed(accept_foreign_writers=given)) == {
         **derive_pair(GOOD),
         "accept_foreign_writers": names(given),
@@ -417,12 +419,12 @@ def test_names_may_be_given_as_text(given: str | list[str]) -> None:
     assert names(given) == ["Payments", "orders.eu"]
 
 
-def test_an_answer_that_was_left_empty_names_nothing() -> None:
+def test_an_empty_survey_answer_names_nothing() -> None:
     assert names("") == names([]) == []
 
 
-def test_with_streams_replication_manager_the_workers_need_no_address_and_offset_syncs_lie_on_the_source() -> None:
-    """R27."""
+def test_with_srm_the_workers_need_no_address_and_offset_syncs_are_on_the_source() -> None:
+    """R27: with Streams Replication Manager no ``connect_url`` is needed."""
     given = changed(**sites())
     given["clusters"] = {alias: {**one, "connect_url": None} for alias, one in given["clusters"].items()}
     pair = derive_pair(given)
@@ -442,13 +444,13 @@ def test_variables_of_a_run_and_of_a_role_are_known() -> None:
     assert "lab_dir" in refusal(changed(lab_dir="/x")).message
 
 
-def test_what_was_given_is_not_changed() -> None:
+def test_the_given_variables_are_not_modified() -> None:
     given_ = copy.deepcopy(GOOD)
     derive_pair(given_)
     assert given_ == GOOD
 
 
-# ---- what is derived
+# ---- derived values
 
 
 def test_the_pair_of_a_good_inventory() -> None:
@@ -466,7 +468,7 @@ def test_the_pair_of_a_good_inventory() -> None:
 
 
 def places(value: Any, name: str, at: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
-    """Where in a structure a name stands, as a key or within a text."""
+    """The places of a name in a structure, as a key or within a text."""
     if isinstance(value, dict):
         return {(*at, name) for key in value if key == name}.union(
             *(places(one, name, (*at, str(key))) for key, one in value.items())
@@ -477,8 +479,8 @@ def places(value: Any, name: str, at: tuple[str, ...] = ()) -> set[tuple[str, ..
 
 
 @pytest.mark.parametrize("more", [{}, {"policy": "identity"}, sites()], ids=["connect", "identity", "srm"])
-def test_a_group_that_lives_on_both_sides_is_told_to_nobody(more: dict[str, Any]) -> None:
-    """R8: neither MirrorMaker 2, nor SRM's lists, nor what translates or commits hears of it."""
+def test_a_local_group_appears_in_no_derived_value(more: dict[str, Any]) -> None:
+    """R8: MirrorMaker 2, SRM, translation and commits never get the name of a group that is on both clusters."""
     pair = laid_out(derive_pair(changed(**more)))
     denied = {("lists", alias, "always", "denied") for alias in pair["clusters"] if more.get("engine") == "srm"}
     assert places(pair, "probe") == {("local_groups",)} | denied
@@ -500,7 +502,7 @@ def test_the_name_of_a_pair_does_not_depend_on_its_home() -> None:
     assert derive_pair(changed(home="B"))["name"] == derive_pair(GOOD)["name"]
 
 
-def test_topics_of_a_group_are_those_declared_else_those_of_its_clients() -> None:
+def test_the_topics_of_a_group_are_the_declared_ones_or_else_those_of_its_clients() -> None:
     assert derive_pair(GOOD)["group_topics"] == {"settlement": ["Payments", "orders.eu"], "audit": ["orders.eu"]}
     narrow = copy.deepcopy(GOOD)
     narrow["clients"][1]["topics"] = ["Payments"]
@@ -512,8 +514,8 @@ def test_a_group_and_its_clients_may_declare_the_same_topics_and_a_client_withou
     assert derive_pair(contradicting(["Payments"], []))["group_topics"] == {"audit": ["Payments"]}
 
 
-def test_the_journal_never_expires_and_is_as_safe_as_the_safest_topic() -> None:
-    """R25."""
+def test_the_journal_never_expires_and_has_the_highest_replication_factor() -> None:
+    """R25: the journal topic has unlimited retention and at least the highest replication factor of any topic."""
     journal = derive_pair(GOOD)["journal"]
     assert (journal["partitions"], journal["replication_factor"]) == (1, 3)
     assert (journal["config"]["cleanup.policy"], journal["config"]["retention.ms"]) == ("delete", -1)
@@ -527,7 +529,7 @@ def test_the_admin_client_is_the_client_unless_it_is_given() -> None:
     assert pair["clusters"]["P"]["admin_client"] == {"client.id": "a"}
 
 
-def test_a_client_reads_every_topic_unless_it_says_which() -> None:
+def test_a_client_without_a_topic_list_reads_every_topic() -> None:
     till, settle = derive_pair(GOOD)["clients"]
     assert (till["topics"], settle["topics"]) == (["Payments"], ["Payments", "orders.eu"])
 
@@ -550,14 +552,14 @@ def ordered(**after: list[str]) -> list[str] | None:
         ({"a": ["b"], "b": ["a"], "c": []}, None),
     ],
 )
-def test_clients_start_behind_those_that_they_wait_for(after: dict[str, list[str]], order: list[str] | None) -> None:
-    """R17."""
+def test_clients_start_after_the_clients_they_depend_on(after: dict[str, list[str]], order: list[str] | None) -> None:
+    """R17: the start order follows the declared dependencies."""
     assert ordered(**after) == order
 
 
 @given(st.permutations(range(7)), st.data())
 def test_any_acyclic_order_is_kept(numbers: list[int], data: st.DataObject) -> None:
-    """R17: topological."""
+    """R17: the order is topological."""
     edges = {number: data.draw(st.lists(st.sampled_from(range(7)), max_size=3)) for number in numbers}
     after = {f"c{number}": [f"c{other}" for other in edges[number] if other < number] for number in numbers}
     order = ordered(**after)
@@ -566,7 +568,7 @@ def test_any_acyclic_order_is_kept(numbers: list[int], data: st.DataObject) -> N
     assert all(order.index(earlier) < order.index(name) for name, names in after.items() for earlier in names)
 
 
-# ---- one mapping
+# ---- mappings --
 
 
 @pytest.mark.parametrize(
@@ -601,14 +603,14 @@ def test_check_mapping(value: Any, key: Key, problem: str | None) -> None:
 
 
 class Tagged(str):
-    """As Ansible hands over text: a subclass of its own."""
+    """A subclass of str, as Ansible passes text."""
 
 
 @pytest.mark.parametrize(
     ("value", "shown"),
     [(Tagged("3"), 'str "3"'), ("", 'str ""'), (True, "bool True"), (1.5, "float 1.5"), ([1], "list [1]")],
 )
-def test_a_wrong_value_is_told_by_its_plain_type(value: Any, shown: str) -> None:
+def test_a_wrong_value_is_reported_with_its_plain_type(value: Any, shown: str) -> None:
     assert check_mapping("x", {"a": value}, {"a": Key("int")})[1] == [f"x.a must be of type int, found {shown}."]
 
 
@@ -621,5 +623,5 @@ def test_a_long_value_is_shortened_in_the_message() -> None:
     ("name", "known", "hint"),
     [("topcis", ["topics", "groups"], ' Did you mean "topics"?'), ("zzz", ["topics"], ""), ("x", [], "")],
 )
-def test_nearest(name: str, known: list[str], hint: str) -> None:
+def test_nearest_suggests_the_closest_name(name: str, known: list[str], hint: str) -> None:
     assert nearest(name, known) == hint

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random mutations of a full inventory: refused by name, or right for everything that reads the pair later.
+"""Random mutations of a full inventory are refused by name, or are valid for every later reader of the pair.
 
-``KAFKA_DR_SEED`` repeats a run, ``KAFKA_DR_MUTATIONS`` sets how many mutations it makes.
+``KAFKA_DR_SEED`` repeats a run, ``KAFKA_DR_MUTATIONS`` sets the number of mutations.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ FULL: dict[str, Any] = {
     "rehearsal_client": {"sasl.username": "rehearsal"},
 }
 HOSTS = {"all": ["app1", "app2"], "ungrouped": [], "web": ["app1", "app2"]}
-# Names of settings that a flow must not have, or have with few values only.
+# Names of settings that a flow must not have, or that may have only a few values.
 SETTINGS = (
     *("value.converter", "header.converter", "transforms", "errors.tolerance", "source.consumer.isolation.level"),
     *("heartbeats.replication.enabled", "topics", "groups.exclude", "tasks.max", "source.admin.bootstrap.servers"),
@@ -130,7 +130,7 @@ ODD: tuple[Any, ...] = (
 )
 
 
-# Places at which a mutation may be accepted, written as `place` does. Everything else is refused.
+# Places where a mutation may be accepted, written as `place` writes them. Every other mutation is refused.
 MAY_BE_ACCEPTED = {
     "any text is right": """clients.N.name clients.N.hosts clients.N.unit clients.N.start.N clients.N.stop.N
         clients.N.principal clients.N.endpoint_file groups.N.name topics.N.name hooks.N.name hooks.N.command.N
@@ -165,7 +165,7 @@ ACCEPTED = {place for places in MAY_BE_ACCEPTED.values() for place in places.spl
 
 
 def place(path: tuple[Any, ...]) -> str:
-    """A path with N for an index, A for an alias and P for the settings of one connector or of all."""
+    """A path with N for an index, A for an alias and P for the settings of one or all connectors."""
     steps = ["N" if isinstance(step, int) else str(step) for step in path]
     if steps[0] == "clusters" and len(steps) > 1:
         steps[1] = "A"
