@@ -48,9 +48,8 @@ class Site(configs.Cluster):
     def bootstrap_servers(self) -> str:
         return f"{self.address('broker')}:{self.broker_port}"
 
-    @property
-    def connect_url(self) -> str:
-        return f"http://{self.address('connect')}:{self.connect_port}"
+    def url(self, part: str) -> str:
+        return f"http://{self.address(part)}:{self.connect_port}"
 
 
 def docker(*words: str) -> str:

@@ -94,7 +94,7 @@ class Kerberized:
     def _await(self, alias: str, name: str) -> None:
         part, cluster = self.paths.part(alias, name), self.clusters[alias]
         end = time.monotonic() + BOUND
-        while not (self._serves(alias) if name == "broker" else probes.connect_is_ready(cluster, None)):
+        while not (self._serves(alias) if name == "broker" else probes.connect_is_ready(cluster, "connect", None)):
             assert not processes.gone(part), f"{part.name} ended:\n{processes.tail(part.log)}"
             assert time.monotonic() < end, f"{part.name} gave no right answer:\n{processes.tail(part.log)}"
             time.sleep(0.1)

@@ -184,6 +184,10 @@ def test_nothing_else_names_it(facts: dict[str, Any]) -> None:
 
 def test_what_a_run_left_behind_follows_from_the_run() -> None:
     passed = stopped(run="r", passed=True)
+    lost = {"ownership": {"code": "run_superseded", "message": 'The run "r" is not the current one.'}}
+    overtaken = stopped(run="r", passed=True, failure={**passed["failure"], **lost})
+    advice = 'The run "r" is not the current one. This playbook changes nothing any more (run_superseded).'
+    assert cutover_advice(overtaken) == advice
     assert cutover_advice(passed).startswith("The point of no return is passed: start the same playbook again")
     undo = stopped(run="r", outcome="undo_failed", failure={"undo": "B is away."})
     assert cutover_advice(undo) == "The undo failed as well (B is away): start the same playbook again."

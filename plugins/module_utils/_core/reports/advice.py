@@ -35,7 +35,8 @@ def stopped_text(facts: Mapping[str, Any], run_on: str = "") -> str:
 def cutover_advice(facts: Mapping[str, Any], run_on: str = "") -> str:
     """What a stopped cutover left behind, and the next step.
 
-    ``facts``: ``failure`` (task, message, error, undo, overtaken), ``run`` (None: never opened), ``passed`` (the point
+    ``facts``: ``failure`` (task, message, error, undo, overtaken, ownership: the error of the
+    last proof of ownership), ``run`` (None: never opened), ``passed`` (the point
     of no return), ``outcome``, ``type``, ``from``, ``to``, ``clusters`` (by alias), ``journal`` (state, or empty).
     """
     if facts["run"] is None:
@@ -45,6 +46,9 @@ def cutover_advice(facts: Mapping[str, Any], run_on: str = "") -> str:
     if facts["failure"]["error"].get("code") == "run_superseded":
         undo = facts["failure"].get("undo") or ""
         return f"{undo} This playbook changes nothing any more.".strip()
+    ownership = facts["failure"].get("ownership") or {}
+    if ownership.get("code") == "run_superseded":
+        return f"{ownership['message']} This playbook changes nothing any more (run_superseded)."
     if facts["passed"]:
         return "The point of no return is passed: start the same playbook again, it goes on from here."
     undo = facts["failure"].get("undo") or "the reason is unknown"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from . import processes
-from .configs import PARTS, Cluster, Settings
+from .configs import PARTS, Cluster, Settings, kind
 from .errors import LabError
 from .files import locked
 from .java import Java
@@ -28,8 +28,8 @@ WRITE_SECONDS = 120.0
 
 
 def archive(jars: Path, java: Java, name: str) -> Path:
-    """The tool that formats data folders runs the classes of the broker."""
-    return jars / f"classes-{java.fingerprint}-{'broker' if name == 'format' else name}.jsa"
+    """Controllers and the tool that formats data folders run the classes of the broker."""
+    return jars / f"classes-{java.fingerprint}-{'connect' if kind(name) == 'connect' else 'broker'}.jsa"
 
 
 def ensure(jars: Path, java: Java, settings: Settings, progress: Progress) -> Callable[[str], Sequence[str]]:

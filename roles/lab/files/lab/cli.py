@@ -18,7 +18,7 @@ from .errors import LabError
 from .lab import Lab
 from .progress import Progress
 
-ON_A_PART = ("start", "stop", "kill", "pause", "resume")
+ON_A_PART = ("start", "stop", "restart", "kill", "pause", "resume")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -33,6 +33,8 @@ def parser() -> argparse.ArgumentParser:
     up.add_argument(
         "--secure", action=argparse.BooleanOptionalAction, default=None, help="TLS, users with passwords, and rights"
     )
+    up.add_argument("--brokers", type=int, help="brokers of each cluster, 1 to 3, default 1")
+    up.add_argument("--workers", type=int, help="Connect workers of each cluster, 1 or 2, default 1")
     up.add_argument("--fresh", action="store_true", help="stop, remove all data, then start")
     up.add_argument("--check", action="store_true", help="only say what would be started")
     down = _command(commands, "down", "stop everything")
@@ -47,6 +49,9 @@ def parser() -> argparse.ArgumentParser:
         part.add_argument("cluster", choices=ALIASES)
         part.add_argument("part", choices=EVERY_PART)
         part.add_argument("--cache", type=Path)
+    roll = _command(commands, "roll", "restart the brokers of a cluster, one after the other, each in sync again")
+    roll.add_argument("cluster", choices=ALIASES)
+    roll.add_argument("--cache", type=Path)
     return result
 
 
@@ -68,9 +73,13 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         engine=getattr(options, "engine", None),
         srm_refresh_seconds=getattr(options, "srm_refresh_seconds", None),
         secure=getattr(options, "secure", None),
+        brokers=getattr(options, "brokers", None),
+        workers=getattr(options, "workers", None),
     )
     if options.command == "status":
         return lab.status()
+    if options.command == "roll":
+        return {"changed": True, "restarted": lab.roll(options.cluster)}
     if options.command in ON_A_PART:
         return {"changed": getattr(lab, options.command)(options.cluster, options.part)}
     return _whole(lab, options)

@@ -11,8 +11,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from . import archives, jars, java, layout, ports, processes, secure
-from .configs import ALIASES, EVERY_PART, Cluster, Settings
+from . import archives, jars, java, layout, ports, probes, processes, secure
+from .configs import ALIASES, EVERY_PART, MOST_BROKERS, MOST_WORKERS, Cluster, Settings, kind
 from .errors import LabError
 from .files import locked, to_json, write_atomically
 from .progress import Progress
@@ -20,7 +20,9 @@ from .starter import Starter
 
 Key = tuple[str, str]
 # Connect leaves its group and stops its tasks, which takes seconds; a worker whose broker is gone would try for longer.
-STOP_SECONDS = {"cm": 5.0, "connect": 10.0, "broker": 15.0}
+STOP_SECONDS = {"cm": 5.0, "connect": 10.0, "broker": 15.0, "controller": 15.0}
+# A broker that is back has caught up within seconds; on a busy machine it has taken most of a minute.
+IN_SYNC_SECONDS = 120.0
 
 
 class Lab:
@@ -36,6 +38,8 @@ class Lab:
         srm_refresh_seconds: int | None = None,
         secure: bool | None = None,
         quiet: bool = False,
+        brokers: int | None = None,
+        workers: int | None = None,
     ) -> None:
         self.paths = layout.layout(folder)
         self._cache = Path(cache).expanduser().absolute() if cache else jars.default_cache()
@@ -45,6 +49,8 @@ class Lab:
             "engine": engine,
             "srm_refresh_seconds": srm_refresh_seconds,
             "secure": secure,
+            "brokers": brokers,
+            "workers": workers,
         }
         self._progress = Progress(quiet)
         self._parts = self.paths.parts()
@@ -58,6 +64,7 @@ class Lab:
         self.paths.root.mkdir(parents=True, exist_ok=True)
         with locked(self.paths.lock_file, self._progress):
             self._refuse_other_security(self._settings())
+            self._refuse_other_size(self._settings())
             missing = self.missing()
             if not missing:
                 self._progress.say(f"the lab in {self.paths.root} runs already: nothing to start")
@@ -143,6 +150,33 @@ class Lab:
             self._remember(clusters)
             self._start(keys, keys)
 
+    def restart(self, alias: str, part: str) -> bool:
+        """Stop a part as a rolling upgrade does, and start it again."""
+        stopped = self.stop(alias, part)
+        return self.start(alias, part) or stopped
+
+    def roll(self, alias: str) -> list[str]:
+        """Restart every broker of a cluster, each once the replicas of the one before are in sync again."""
+        brokers = [part for part in self._settings().parts if kind(part) == "broker"]
+        for part in brokers:
+            self.restart(alias, part)
+            self.wait_in_sync(alias)
+        return [self._parts[alias, part].name for part in brokers]
+
+    def wait_in_sync(self, alias: str) -> None:
+        """Until each partition has all of its replicas in sync."""
+        cluster = layout.clusters_of(self.paths, layout.load_state(self.paths))[alias]
+        security = self.paths.security if self._settings().secure else None
+        found: list[list[str] | None] = []
+
+        def in_sync() -> bool:
+            found[:] = [probes.out_of_sync(cluster, security)]
+            return found[0] == []
+
+        if not processes.wait_until(in_sync, IN_SYNC_SECONDS, 0.2):
+            left = "no broker answers" if found[0] is None else ", ".join(found[0][:5])
+            raise LabError(f"{alias} has partitions out of sync after {IN_SYNC_SECONDS:.0f} s: {left}.")
+
     def pause(self, alias: str, part: str) -> bool:
         """SIGSTOP: the process keeps its connections and answers nobody."""
         return self._signal(alias, part, signal.SIGSTOP, "paused")
@@ -205,7 +239,7 @@ class Lab:
         for key in keys:
             processes.adopt_strays(self._parts[key])
         found = [self._parts[key] for key in keys if processes.pid_of(self._parts[key]) is not None]
-        for part in processes.stop(found, max(STOP_SECONDS[name] for _alias, name in keys)):
+        for part in processes.stop(found, max(STOP_SECONDS[kind(name)] for _alias, name in keys)):
             self._progress.say(f"{part.name} did not end in time and was killed")
         if found:
             self._progress.say(f"{', '.join(part.name for part in found)} stopped")
@@ -239,6 +273,18 @@ class Lab:
             raise LabError(
                 f"The lab in {self.paths.root} was made {made}, and {wanted} is wanted: users are made with the data. "
                 "First: down --wipe --dir ..., or up --fresh."
+            )
+
+    def _refuse_other_size(self, settings: Settings) -> None:
+        if not 1 <= settings.brokers <= MOST_BROKERS or not 1 <= settings.workers <= MOST_WORKERS:
+            raise LabError(f"A lab has 1 to {MOST_BROKERS} brokers and 1 to {MOST_WORKERS} workers for each cluster.")
+        stored = layout.stored_settings(layout.load_state(self.paths))
+        formatted = any(layout.stored_cluster_id(self.paths, alias) for alias in ALIASES)
+        if formatted and (settings.brokers, settings.workers) != (stored.brokers, stored.workers):
+            raise LabError(
+                f"Each cluster of the lab in {self.paths.root} has {stored.brokers} brokers and {stored.workers}"
+                f" workers, wanted {settings.brokers} and {settings.workers}."
+                " First: down --wipe --dir ..., or up --fresh."
             )
 
     def _key(self, alias: str, part: str) -> Key:

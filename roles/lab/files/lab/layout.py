@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import secure, srm
-from .configs import ALIASES, EVERY_PART, MAINS, Cluster, Settings, file_name
+from .configs import ALIASES, EVERY_PART, MAINS, Cluster, Settings, file_name, kind
 from .errors import LabError
 from .files import read_json
 from .ports import choose
@@ -54,7 +54,7 @@ class Layout:
     def part(self, alias: str, name: str) -> Part:
         return Part(
             name=f"{alias} {name}",
-            main=MAINS[name],
+            main=MAINS[kind(name)],
             config=self.root / alias / file_name(name),
             pid_file=self.root / "run" / f"{alias}-{name}.pid",
             log=self.root / "logs" / f"{alias}-{name}.log",
@@ -96,7 +96,14 @@ def clusters_of(paths: Layout, state: dict[str, Any]) -> dict[str, Cluster]:
         return {}
     closed = stored_settings(state).secure
     return {
-        alias: Cluster(alias, paths.root / alias, found[alias]["cluster_id"], *found[alias]["ports"], secure=closed)
+        alias: Cluster(
+            alias,
+            paths.root / alias,
+            found[alias]["cluster_id"],
+            *found[alias]["ports"],
+            secure=closed,
+            more_ports=found[alias].get("more_ports", {}),
+        )
         for alias in ALIASES
     }
 
@@ -110,15 +117,18 @@ def stored_cluster_id(paths: Layout, alias: str) -> str | None:
 
 
 def new_clusters(paths: Layout, settings: Settings) -> dict[str, Cluster]:
-    each = PORTS_EACH[settings.engine]
+    first = PORTS_EACH[settings.engine]
+    more = [part for part in settings.parts if "-" in part]
+    each = first + len(more)
     ports = choose(paths.root, each * len(ALIASES))
     return {
         alias: Cluster(
             alias,
             paths.root / alias,
             stored_cluster_id(paths, alias) or new_cluster_id(),
-            *ports[index * each : (index + 1) * each],
+            *ports[index * each : index * each + first],
             secure=settings.secure,
+            more_ports=dict(zip(more, ports[index * each + first : (index + 1) * each], strict=True)),
         )
         for index, alias in enumerate(ALIASES)
     }
@@ -136,8 +146,10 @@ def state_document(
             alias: {
                 "bootstrap_servers": cluster.bootstrap_servers,
                 "connect_url": cluster.connect_url,
+                "connect_urls": [cluster.url(part) for part in cluster.workers],
                 "cluster_id": cluster.cluster_id,
-                "ports": list(cluster.ports),
+                "ports": [port for port in cluster.ports if port not in cluster.more_ports.values()],
+                "more_ports": dict(cluster.more_ports),
                 "pids": {name: pids[alias, name] for name in settings.parts},
                 **(_srm(cluster) if settings.engine == "srm" else {}),
             }

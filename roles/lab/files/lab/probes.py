@@ -12,7 +12,7 @@ import socket
 import ssl
 from typing import Any
 
-from .configs import Cluster
+from .configs import Cluster, kind, number
 from .secure import REST_USER, Security
 
 
@@ -22,16 +22,21 @@ def answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def broker_is_ready(cluster: Cluster, security: Security | None) -> bool:
-    """The right cluster answers, and its broker is registered: a fenced one is not in the list of nodes."""
-    if not answers(cluster.broker_port):
+def controller_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
+    """Its listener is open. No client may ask it; that brokers register shows that it works."""
+    return answers(cluster.port(part))
+
+
+def broker_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
+    """The right cluster answers, and this broker is registered: a fenced one is not in the list of nodes."""
+    if not answers(cluster.port(part)):
         return False
     # Imported here: fetching jars, stopping and asking for the status work without the library.
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
     own: dict[str, str | int | float] = {
-        "bootstrap.servers": cluster.bootstrap_servers,
+        "bootstrap.servers": f"127.0.0.1:{cluster.port(part)}",
         "log_level": 0,
         "socket.timeout.ms": 2000,
     }
@@ -40,7 +45,25 @@ def broker_is_ready(cluster: Cluster, security: Security | None) -> bool:
         found = admin.describe_cluster(request_timeout=2).result(3)
     except (KafkaException, TimeoutError):
         return False
-    return found.cluster_id == cluster.cluster_id and len(found.nodes) == 1
+    return found.cluster_id == cluster.cluster_id and number(part) in {node.id for node in found.nodes}
+
+
+def out_of_sync(cluster: Cluster, security: Security | None) -> list[str] | None:
+    """Partitions with a replica that is not in sync, as ``topic-partition``; None if no broker answers."""
+    from confluent_kafka import KafkaException
+    from confluent_kafka.admin import AdminClient
+
+    own: dict[str, str | int | float] = {"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0}
+    try:
+        topics = AdminClient({**(security.client("admin") if security else {}), **own}).list_topics(timeout=5).topics
+    except KafkaException:
+        return None
+    return sorted(
+        f"{name}-{index}"
+        for name, topic in topics.items()
+        for index, partition in topic.partitions.items()
+        if set(partition.isrs) != set(partition.replicas)
+    )
 
 
 def get_json(port: int, path: str, security: Security | None = None, timeout: float = 2) -> Any:
@@ -68,19 +91,29 @@ def _connection(
     return connection, {"Authorization": f"Basic {login}"}
 
 
-def connect_is_ready(cluster: Cluster, security: Security | None) -> bool:
+def connect_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
     """The worker of this cluster answers, and is ready: before it has read its own topics it lists no connector."""
-    about = get_json(cluster.connect_port, "/", security)
+    about = get_json(cluster.port(part), "/", security)
     if not isinstance(about, dict) or about.get("kafka_cluster_id") != cluster.cluster_id:
         return False
-    healthy = get_json(cluster.connect_port, "/health", security)
+    healthy = get_json(cluster.port(part), "/health", security)
     return isinstance(healthy, dict) and healthy.get("status") == "healthy"
 
 
-def cm_is_ready(cluster: Cluster, security: Security | None) -> bool:
+def cm_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
     """The emulator answers and manages this cluster; its Driver may still wait for the worker."""
     engine = get_json(cluster.cm_port, "/emulator/engine")
     return isinstance(engine, dict) and [site.get("alias") for site in engine.values()] == [cluster.alias]
 
 
-READY = {"broker": broker_is_ready, "connect": connect_is_ready, "cm": cm_is_ready}
+_READY = {
+    "controller": controller_is_ready,
+    "broker": broker_is_ready,
+    "connect": connect_is_ready,
+    "cm": cm_is_ready,
+}
+
+
+def is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
+    """Whether a part answers as it must."""
+    return _READY[kind(part)](cluster, part, security)

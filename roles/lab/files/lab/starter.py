@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import probes, processes, rights, secure, srm
-from .configs import LOG4J2, MAINS, Cluster, Settings, jvm_options, render
+from .configs import LOG4J2, MAINS, Cluster, Settings, jvm_options, kind, render
 from .errors import LabError
 from .files import write_atomically
 from .java import Java, java_arguments
@@ -41,12 +41,12 @@ class Starter:
     def up(self, missing: list[tuple[str, str]], wanted: list[tuple[str, str]]) -> None:
         """Start the missing parts and wait until all wanted ones answer; on any failure end those it started."""
         try:
-            self._format([alias for alias, name in missing if name == "broker"])
+            self._format([alias for alias in self.clusters if (alias, "broker") in missing])
             for some in self._stages(missing):
                 for key in some:
                     self._spawn(*key)
                 self._wait([key for key in wanted if key in some])
-                self._grant([alias for alias, name in some if name == "broker"])
+                self._grant(list(dict.fromkeys(alias for alias, name in some if kind(name) == "broker")))
             self._wait([key for key in wanted if key not in missing])
         except BaseException:
             # Interrupted by the user counts too: nothing half-started may stay.
@@ -54,11 +54,14 @@ class Starter:
             raise
 
     def _stages(self, missing: list[tuple[str, str]]) -> list[list[tuple[str, str]]]:
-        """All at once, but a worker ends where it has no rights, and rights are given to a broker that runs."""
-        brokers = [key for key in missing if key[1] == "broker"]
-        if not self.settings.secure or not brokers:
+        """All at once, but a worker ends where it has no rights, and rights are given to a broker that runs.
+
+        A worker also ends where its internal topics cannot have as many replicas as there are brokers.
+        """
+        nodes = [key for key in missing if kind(key[1]) in ("broker", "controller")]
+        if not nodes or (not self.settings.secure and self.settings.brokers == 1):
             return [missing]
-        return [brokers, [key for key in missing if key not in brokers]]
+        return [nodes, [key for key in missing if key not in nodes]]
 
     def _grant(self, aliases: list[str]) -> None:
         security = self._security()
@@ -78,7 +81,7 @@ class Starter:
         while waiting:
             for key in list(waiting):
                 self._check_alive(key, since)
-                if probes.READY[key[1]](self.clusters[key[0]], security):
+                if probes.is_ready(self.clusters[key[0]], key[1], security):
                     waiting.remove(key)
                     if key in self.started:
                         self.progress.say(f"{key[0]} {key[1]} ready after {time.monotonic() - since:.1f} s")
@@ -93,13 +96,13 @@ class Starter:
             processes.spawn(part, srm.command(part.config))
             return
         write_atomically(part.config, render(cluster, name, self.settings))
-        processes.spawn(part, self._command(name, MAINS[name], str(part.config)))
+        processes.spawn(part, self._command(name, MAINS[kind(name)], str(part.config)))
 
     def _command(self, name: str, main: str, *arguments: str) -> list[str]:
         (self.paths.root / "tmp").mkdir(parents=True, exist_ok=True)
         write_atomically(self.paths.log4j2, LOG4J2)
         options = jvm_options(self.settings, self.paths.root, self.paths.log4j2, self.classes(name))
-        if name == "connect" and self.settings.secure:
+        if kind(name) == "connect" and self.settings.secure:
             options += secure.jvm_options(self.paths.security)
         return [self.java.program, *options, "-cp", f"{self.jars}/*", main, *arguments]
 
@@ -116,39 +119,50 @@ class Starter:
     def _format(self, aliases: list[str]) -> None:
         """Prepare new data folders, all at once. The id file is written last: without it the folder starts over."""
         new = [self.clusters[alias] for alias in aliases if not (self.paths.root / alias / "cluster_id").exists()]
+        nodes = [(cluster, part) for cluster in new for part in self._nodes(cluster)]
         running: list[subprocess.Popen[str]] = []
         try:
-            running.extend(self._start_format(cluster) for cluster in new)
-            for cluster, process in zip(new, running, strict=True):
+            running.extend(self._start_format(*node) for node in nodes)
+            for (cluster, _part), process in zip(nodes, running, strict=True):
                 self._finish_format(cluster, process)
         finally:
             for process in running:
                 process.kill()
                 process.communicate()
-            for cluster in new:
-                self._arguments(cluster).unlink(missing_ok=True)
+            for node in nodes:
+                self._arguments(*node).unlink(missing_ok=True)
+        for cluster in new:
+            write_atomically(cluster.folder / "cluster_id", cluster.cluster_id + "\n")
         if new:
             self.progress.say(f"data folders of {' and '.join(cluster.alias for cluster in new)} formatted")
 
-    def _start_format(self, cluster: Cluster) -> subprocess.Popen[str]:
-        shutil.rmtree(cluster.folder / "data", ignore_errors=True)
-        config = cluster.config_file("broker")
-        write_atomically(config, render(cluster, "broker", self.settings))
+    def _nodes(self, cluster: Cluster) -> list[str]:
+        """The parts of a cluster that have a data folder."""
+        return [part for part in self.settings.parts if kind(part) in ("broker", "controller")]
+
+    def _start_format(self, cluster: Cluster, part: str) -> subprocess.Popen[str]:
+        shutil.rmtree(cluster.data(part), ignore_errors=True)
+        config = cluster.config_file(part)
+        write_atomically(config, render(cluster, part, self.settings))
         arguments = ("format", "-t", cluster.cluster_id, "-c", str(config))
         command = self._command("format", "kafka.tools.StorageTool", *arguments)
         if self.settings.secure:
             # The log of the cluster holds what its users' passwords can be tried against.
             cluster.folder.chmod(0o700)
-            command = self._hidden(cluster, [*command, *secure.scram_options(self.paths.security)])
+            # The first users are in the first snapshot of the metadata log, which only a controller reads.
+            first = self.settings.brokers == 1 or part == "controller"
+            command = self._hidden(
+                cluster, part, [*command, *(secure.scram_options(self.paths.security) if first else [])]
+            )
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
-    def _hidden(self, cluster: Cluster, command: Sequence[str]) -> list[str]:
+    def _hidden(self, cluster: Cluster, part: str, command: Sequence[str]) -> list[str]:
         """The same command with its arguments in a file: everybody may read the command lines of this machine."""
-        secure.write_private(self._arguments(cluster), java_arguments(command[1:]))
-        return [command[0], f"@{self._arguments(cluster)}"]
+        secure.write_private(self._arguments(cluster, part), java_arguments(command[1:]))
+        return [command[0], f"@{self._arguments(cluster, part)}"]
 
-    def _arguments(self, cluster: Cluster) -> Path:
-        return self.paths.security.folder / f"format-{cluster.alias}"
+    def _arguments(self, cluster: Cluster, part: str) -> Path:
+        return self.paths.security.folder / f"format-{cluster.alias}-{part}"
 
     def _finish_format(self, cluster: Cluster, process: subprocess.Popen[str]) -> None:
         try:
@@ -159,4 +173,3 @@ class Starter:
             # Its complaint about an option may repeat the option.
             shown = output if not self.settings.secure else self.paths.security.masked(output)
             raise LabError(f"Formatting the data folder of {cluster.alias} failed:\n{shown.strip()[-2000:]}")
-        write_atomically(cluster.folder / "cluster_id", cluster.cluster_id + "\n")
