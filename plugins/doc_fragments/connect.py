@@ -14,6 +14,7 @@ options:
   connect_url:
     description:
       - Address of the REST interface of one Kafka Connect worker, as C(http://host:8083) or C(https://host/prefix).
+      - Several workers of one group are separated by commas. If one does not answer, the next one is asked.
     type: str
     required: true
   connect_client:

@@ -91,7 +91,9 @@ class HttpClient:
         follow_redirects: str = "urllib2",
     ) -> None:
         self.peer = peer
-        self.url = checked_url(peer, url)
+        # Several workers serve one group; the first one that answers is asked until it does not.
+        self._urls = [checked_url(peer, one.strip()) for one in url.split(",")]
+        self.url = self._urls[0]
         self.timeout = timeout
         self.requests: list[dict[str, Any]] = []
         self._now, self._sleep = clock
@@ -109,15 +111,28 @@ class HttpClient:
         note: dict[str, Any] = {"method": method, "path": path}
         self.requests.append(note)
         start = self._now()
-        attempt, bound = 1, timeout or self.timeout
+        attempt, bound, tried = 1, timeout or self.timeout, 1
         while True:
             left = bound - (self._now() - start)
-            outcome = self._attempt(method, path, body, max(left, 0.5))
+            # A write that gets no answer may have arrived: only a read is worth a share of the time for each worker.
+            others = len(self._urls) - tried if method == "GET" else 0
+            outcome = self._attempt(method, path, body, max(left / (1 + max(others, 0)), 0.5))
+            if isinstance(outcome, NoAnswer) and self._next_worker(outcome, method, tried):
+                tried += 1
+                continue
+            tried = 1
             if self._now() - start + PAUSE >= min(again(outcome), bound):
                 return outcome
             self._sleep(PAUSE)
             attempt += 1
             note["attempts"] = attempt
+
+    def _next_worker(self, outcome: NoAnswer, method: str, tried: int) -> bool:
+        """Turn to the next worker; whether the call may be sent there at once."""
+        if len(self._urls) == 1:
+            return False
+        self.url = self._urls[(self._urls.index(self.url) + 1) % len(self._urls)]
+        return tried < len(self._urls) and (outcome.kind == "refused" or method == "GET")
 
     def _attempt(self, method: str, path: str, body: Any, timeout: float) -> Answer | NoAnswer:
         """One attempt. What no repetition can cure, such as a certificate that is not trusted, is raised."""

@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -139,6 +142,44 @@ def test_a_worker_that_accepts_and_says_nothing_ends_at_the_bound() -> None:
         with pytest.raises(Unreachable, match="no answer within"):
             rest.connectors()
     assert "attempts" not in rest.requests[0]
+
+
+@contextmanager
+def port(listens: bool) -> Iterator[str]:
+    """The address of a port that refuses connections, or accepts them and never answers."""
+    with socket.socket() as own:
+        own.bind(("127.0.0.1", 0))
+        if listens:
+            own.listen()
+        yield f"http://127.0.0.1:{own.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("silent", [False, True], ids=["refuses", "is silent"])
+def test_a_read_goes_to_the_next_worker_of_the_list(silent: bool, worker: Worker) -> None:
+    worker.answers = [(200, {"X": {}}), (200, {"Y": {}})]
+    with port(silent) as first:
+        rest = ConnectClient(f"{first},{worker.url}", {}, 2.0)
+        assert list(rest.connectors()) == ["X"]
+        began = time.monotonic()
+        assert list(rest.connectors()) == ["Y"]
+    assert time.monotonic() - began < 0.5, "the worker that answered is asked first"
+
+
+def test_a_write_goes_to_the_next_worker_only_if_nothing_was_sent(worker: Worker) -> None:
+    worker.answers = [(204, None)]
+    with port(listens=False) as first:
+        ConnectClient(f"{first}, {worker.url}", {}, 2.0).call("PUT", "/connectors/X/stop")
+    assert len(worker.asked) == 1
+    with port(listens=True) as first, pytest.raises(Unreachable, match="no answer within"):
+        ConnectClient(f"{first},{worker.url}", {}, 0.6).call("PUT", "/connectors/X/stop")
+    assert len(worker.asked) == 1
+
+
+def test_every_worker_of_the_list_is_tried_before_the_bound_ends_the_call() -> None:
+    with port(listens=False) as first, port(listens=False) as second:
+        rest = ConnectClient(f"{first},{second}", {}, 1.0)
+        with pytest.raises(Unreachable, match="refused"):
+            rest.connectors()
 
 
 def test_wrong_credentials_are_not_repeated_even_without_json(worker: Worker) -> None:

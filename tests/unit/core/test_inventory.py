@@ -290,6 +290,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     # One worker group for both flows.
     (changed(**cluster("B", connect_url="http://p:8083")), 'Both clusters have the same connect_url "http://p:8083"'),
     (changed(**cluster("B", connect_url="HTTP://P:8083/")), "Both clusters have the same connect_url"),
+    (changed(**cluster("B", connect_url="http://b:8083, http://p:8083")), "Both clusters have the same connect_url"),
+    (changed(**cluster("B", connect_url="http://b:8083,b2:8083")), 'connect_url is "b2:8083", wanted an address'),
     # values of a run
     (changed(metrics_file="kafka_dr.prom"), 'kafka_dr_metrics_file is "kafka_dr.prom", wanted an absolute path'),
     (changed(metrics_file="/var/kafka_dr.txt"), 'kafka_dr_metrics_file is "/var/kafka_dr.txt"'),

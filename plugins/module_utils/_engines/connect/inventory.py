@@ -55,7 +55,8 @@ def _check_addresses(pair: Mapping[str, Any]) -> list[str]:
     for alias, cluster in pair["clusters"].items():
         where = f"kafka_dr_clusters.{alias}"
         if cluster["connect_url"]:
-            problems += check_url(f"{where}.connect_url", cluster["connect_url"])
+            for url in _workers(cluster["connect_url"]):
+                problems += check_url(f"{where}.connect_url", url)
         problems += check_mapping(f"{where}.connect_client", cluster["connect_client"], _CLIENT_KEYS)[1]
     return problems
 
@@ -70,17 +71,19 @@ def _check_missing(pair: Mapping[str, Any]) -> list[str]:
 
 def _check_workers(pair: Mapping[str, Any]) -> list[str]:
     """Source connectors write to their workers' own cluster, so each flow needs the workers of its target."""
-    urls = [cluster["connect_url"] for cluster in pair["clusters"].values() if cluster["connect_url"]]
-    if len(urls) < 2 or len({_same_url(url) for url in urls}) == len(urls):
+    urls = [_workers(cluster["connect_url"]) for cluster in pair["clusters"].values() if cluster["connect_url"]]
+    shared = set.intersection(*({url.lower() for url in one} for one in urls)) if len(urls) > 1 else set()
+    if not shared:
         return []
     return [
-        f'Both clusters have the same connect_url "{one_line(urls[0])}", but a worker writes to its own cluster only:'
-        " wanted the workers beside each cluster, which run the flow toward it."
+        f'Both clusters have the same connect_url "{one_line(min(shared))}", but a worker writes only to its own'
+        " cluster: wanted the workers beside each cluster, which run the flow toward it."
     ]
 
 
-def _same_url(url: str) -> str:
-    return url.strip().rstrip("/").lower()
+def _workers(urls: str) -> list[str]:
+    """The addresses of a worker group, one or several with commas between them."""
+    return [url.strip().rstrip("/") for url in urls.split(",")]
 
 
 INVENTORY = ConnectInventory()
