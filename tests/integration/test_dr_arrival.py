@@ -216,7 +216,7 @@ def test_a_position_below_the_log_start_is_refuted(observation: Look, servers: s
         future.result()
     result = observe(**wanted(group, topic, 5), wait_timeout=1)
     assert result["error"]["code"] == "offset_wrong"
-    assert "inside the log [7, 9]" in result["msg"]
+    assert "within the log [7, 9]" in result["msg"]
 
 
 def test_another_cluster_than_expected_is_refused(observation: Look) -> None:

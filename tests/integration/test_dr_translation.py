@@ -697,7 +697,7 @@ def test_unread_records_that_the_replica_has_lost_are_counted_and_refused(expire
     (group,) = expired.groups(0, [10])
     result = expired.pair.translate(group, group_lag="reread", accept_skips=["another"], **more)
     assert (result["rc"], result["error"]["code"]) == (1, "records_gone"), result
-    assert f"15 records that {group} has not read on {expired.p} are no longer on {expired.b}" in result["msg"]
+    assert f"{expired.b} no longer holds 15 records that {group} has not read on {expired.p}" in result["msg"]
     assert f"{expired.replica}-0" in result["msg"]
     assert f"the log starts at {GONE}" in result["msg"]
     assert "kafka_dr_accept_skips" in result["error"]["hint"]

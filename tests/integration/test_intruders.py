@@ -274,7 +274,7 @@ def test_a_producer_that_writes_into_the_prefixed_replica_is_named_and_stops_the
         pair.send(pair.b, replica, 3)
         named = pair.missing(topic)
         accepted = pair.missing(topic, accept_foreign_writers=[topic])
-    text = f"{replica}-0 on {pair.b} ends in a record at offset 10 that {topic} on {pair.p} does not have"
+    text = f"the last record of {replica}-0 on {pair.b} (offset 10) is not in {topic} on {pair.p}"
     assert named == [f"{pair.p}->{pair.b}: {text}"]
     assert accepted == []
 
@@ -306,8 +306,7 @@ def test_a_record_that_is_written_on_the_idle_side_of_one_topic_is_named(same: P
         assert pair.missing(topic) == []
         pair.send(pair.b, topic, 1, 1)
         assert pair.missing(topic) == [
-            f"{pair.p}->{pair.b}: {topic}-1 on {pair.b} ends in a record at offset 4 that {topic} on {pair.p}"
-            " does not have"
+            f"{pair.p}->{pair.b}: the last record of {topic}-1 on {pair.b} (offset 4) is not in {topic} on {pair.p}"
         ]
         assert pair.missing(topic, accept_foreign_writers=[topic]) == []
     journal, group = Journal(pair), pair.group(topic)
@@ -378,7 +377,8 @@ def test_a_second_flow_with_the_aliases_swapped_is_named_whatever_its_name_is(sa
             assert pair.missing(topic) == []
     finally:
         pair.settle(topic)
-    assert named == [f"{pair.p}->{pair.b}: {name} copies back what {pair.p}->{pair.b} copies; stop it"]
+    text = f"{name} replicates the same topics in the opposite direction; stop it"
+    assert named == [f"{pair.p}->{pair.b}: {text}"]
 
 
 @pytest.mark.parametrize(
@@ -400,12 +400,12 @@ def test_a_circle_of_flows_with_other_aliases_is_found_by_what_it_does(
             named = pair.missing(topic)
     finally:
         pair.settle(topic)
-    assert [text for text in named if "round and round" in text] == [
+    assert [text for text in named if "in a loop" in text] == [
         f"{pair.p}->{pair.b}: {topic}-0: within 0.5 s the same records arrived again on {pair.p} and on {pair.b}:"
-        " both directions copy it, round and round"
+        " both directions replicate it, in a loop"
     ]
     # Over, and nothing is found any more.
-    assert [text for text in pair.missing(topic) if "round and round" in text] == []
+    assert [text for text in pair.missing(topic) if "in a loop" in text] == []
 
 
 def test_no_barrier_while_the_other_direction_runs(same: Pair) -> None:
@@ -421,7 +421,7 @@ def test_no_barrier_while_the_other_direction_runs(same: Pair) -> None:
         ways = [pair.translate(topic, group, **more), pair.translate(topic, group, barrier=False, **more)]
         for result in [pair.barrier(topic, journal, group, **more), *ways]:
             assert (result["rc"], result["error"]["code"]) == (1, "both_directions"), result
-            assert f"{other} copies from {pair.b} to {pair.p}" in result["msg"]
+            assert f"{other} replicates from {pair.b} to {pair.p}" in result["msg"]
             assert "committed_offsets" not in result
 
     # On a topic of its own: that it runs is enough, and nothing can go round.

@@ -281,8 +281,8 @@ def test_where_content_cannot_tell_the_noted_offset_bounds_it(flow: Flow, case: 
         flow.delete_below(B, flow.replica, 3)
     said = {
         "expired on the source": "was not found on the source",
-        "emptied": "holds no record any more",
-        "broker time": "the broker's time",
+        "emptied": "no longer holds any record",
+        "broker time": "the broker's timestamp",
     }[case]
     for last_replicated_offset, most in ((None, 4 if case == "expired on the source" else 8), (4, 3)):
         row = flow.count(last_replicated_offset)

@@ -85,7 +85,7 @@ REFUTES: dict[str, tuple[Callable[[World], Any], str]] = {
     ),
     "a connector differs": (lambda w: w.update(planned=[PLAN]), "B->P.MirrorSourceConnector is not as it should be"),
     "a flow failed": (lambda w: flow(w, verdict="REFUTED", reason="a task has failed"), "B->P is REFUTED: a task has"),
-    "a foreign writer": (lambda w: w["status"]["missing"].append("B->P: B.T-0 ends in a record"), "ends in a record"),
+    "a foreign writer": (lambda w: w["status"]["missing"].append("B->P: B.T-0 is foreign"), "B.T-0 is foreign"),
     "a copy of the journal is gone": (lambda w: w["journal"]["missing_on"].append("P"), "topic is missing on P"),
     "a hidden topic": (lambda w: w["status"]["out_of_scope"].append(HIDDEN), 'uses the topic "U" on B'),
     "the fence is open": (lambda w: w["fences"][0].update(changes=["ban"]), "the fence on P is open, wanted fenced"),

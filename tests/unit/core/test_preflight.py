@@ -272,7 +272,7 @@ def test_whoever_still_writes_on_the_side_that_was_left_is_seen(
 # ---- disasters
 
 DEAD = {"answers": False, "reason": "no answer within 3 s", "seconds": 3.0, "locked_out": False}
-ALIVE = {"answers": True, "reason": "it answers", "seconds": 0.1, "locked_out": False}
+ALIVE = {"answers": True, "reason": "it responds", "seconds": 0.1, "locked_out": False}
 CLOSED = {"answers": False, "reason": "(certificate has expired).", "seconds": 3.0, "locked_out": True}
 LOST = {**RUN, "type": "disaster"}
 HIDDEN = {"group": "g", "alias": "B", "topic": "U", "evidence": "committed offset 3 on partition 0"}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What both clusters show: flows, groups, logs, foreign writers, and waits for them.
+"""Observations of both clusters: flows, groups, logs and foreign writers, and the waits that use them.
 
 Private to this collection: may change in any release.
 """

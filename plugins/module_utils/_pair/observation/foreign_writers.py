@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who else writes into a replica: applications that write the wrong topic, and flows that run in a circle.
+"""Detect foreign writers of a replica: applications that write to the wrong topic, and replication loops.
 
 Private to this collection: may change in any release.
 """
@@ -22,25 +22,25 @@ __all__ = ["foreign_records", "replication_loop"]
 
 Range = tuple[int, int]
 
-# How far below that end the original of a copy may lie: markers and aborted records take offsets.
+# Offsets before the log end to search for a copy's original. Markers and aborted records use offsets too.
 _RECENT = 500
-# And at most, where its timestamp does not lead to it: the original may have none.
+# The same, if the timestamp does not lead to the original, which may have none.
 _SEARCHED = 20_000
-# A record goes round in some 15 ms: in this time dozens of its copies appear.
-_CIRCLE_SECONDS = 0.5
-_CIRCLE_COPIES = 5
-_CIRCLE_TAIL = 200
-_CIRCLE_PARTITIONS = 50
+# In a loop, a record returns after some 15 ms, so dozens of its copies appear in this time.
+_LOOP_SECONDS = 0.5
+_LOOP_COPIES = 5
+_LOOP_TAIL = 200
+_LOOP_PARTITIONS = 50
 
 
 def foreign_records(
     pair: Pair, observation: FlowObservation, accepted: Collection[str] = (), last: LastRecords | None = None
 ) -> list[str]:
-    """Partitions whose replica ends in a record that the source does not have, in words.
+    """Describe each partition whose replica ends in a record that the source does not have.
 
-    Only where the flow has copied everything: there the last record of both sides is the same one. Compared is what the
-    flow carries, so a record without a timestamp is found although its copy has one. ``accepted``: topics of which it
-    is known. ``last``: records that the look has read already.
+    Checks only partitions that the flow has replicated completely: there, both logs end in the same record. Compares
+    the fields that the flow carries, so that it finds an original without a timestamp although its copy has one.
+    ``accepted`` are topics with a known foreign writer. ``last`` are records that were read before.
     """
     last = last or LastRecords(pair.kafka)
     last_replicated_offset = {
@@ -64,18 +64,17 @@ def foreign_records(
     }
     if not suspects:
         return []
-    # Asked behind the replica's end: the source then shows everything that the replica can hold.
+    # Read after the replica's end, so that the source shows every record that the replica can hold.
     here = log_ranges(pair.kafka[observation.source], suspects, ISOLATION)
-    # Everything was copied up to the end that the look saw; what came since may be much.
+    # Everything was replicated up to the observed end, and many records may have been written since.
     spans = {key: (max(here[key][0], (observation.facts[key].end or 0) - _RECENT), here[key][1]) for key in suspects}
     suspects = _not_within(pair, observation.source, suspects, spans)
     suspects = _not_within(pair, observation.source, suspects, _by_time(pair, observation.source, suspects, here))
     far = {key: (max(here[key][0], here[key][1] - _SEARCHED), here[key][1]) for key in suspects}
     suspects = _not_within(pair, observation.source, suspects, far)
     return [
-        f"{pair.naming.replica(observation.source, topic)}-{index} on {observation.target} ends in a"
-        f" record at offset {record.offset}"
-        f" that {topic} on {observation.source} does not have"
+        f"the last record of {pair.naming.replica(observation.source, topic)}-{index} on {observation.target} (offset"
+        f" {record.offset}) is not in {topic} on {observation.source}"
         for (topic, index), record in sorted(suspects.items())
     ]
 
@@ -83,7 +82,7 @@ def foreign_records(
 def _not_within(
     pair: Pair, source: str, copies: Mapping[Partition, Record], spans: Mapping[Partition, Range]
 ) -> dict[Partition, Record]:
-    """Those of ``copies`` whose original does not lie there."""
+    """Return those of ``copies`` whose original is not within ``spans``."""
     read = _records(pair, source, {key: spans[key] for key in copies if key in spans})
     return {key: copy for key, copy in copies.items() if not any(same_content(one, copy) for one in read.get(key, ()))}
 
@@ -91,9 +90,9 @@ def _not_within(
 def _by_time(
     pair: Pair, source: str, copies: Mapping[Partition, Record], log: Mapping[Partition, Range]
 ) -> dict[Partition, Range]:
-    """Where the originals of ``copies`` lie by their time: a flow that was told to begin behind a tail ends far below.
+    """Return the source ranges in which the timestamps place the originals of ``copies``.
 
-    So it is behind a salvage that brought the tail over itself.
+    After a salvage replayed the tail, the flow was set past it, so its last record can be far before the source's end.
     """
     stamps = {
         key: record.timestamp
@@ -112,27 +111,27 @@ def _records(pair: Pair, alias: str, spans: Mapping[Partition, Range]) -> dict[P
 
 
 def replication_loop(pair: Pair, source: str, target: str) -> list[str]:
-    """Topics of a pair with the policy identity whose records come back again and again, in words.
+    """Describe each partition, with the policy identity, whose records are replicated in a loop.
 
-    Evidence, not configuration: of what arrives within half a second on *both* sides, most lay there before, content
-    and timestamp alike. It finds a second flow of whatever name on whatever worker.
+    Looks at records, not at configuration: most records that arrive within half a second on *both* clusters were there
+    before, with the same content and timestamp. So it finds a second flow with any name on any worker.
     """
     sides = (source, target)
     before = {alias: pair.ranges(alias, pair.topics, "read_uncommitted") for alias in sides}
-    time.sleep(_CIRCLE_SECONDS)
+    time.sleep(_LOOP_SECONDS)
     after = {alias: pair.ranges(alias, pair.topics, "read_uncommitted") for alias in sides}
     grown = [key for key in before[source] if all(_grown(key, before[alias], after[alias]) for alias in sides)]
-    again = set(grown[:_CIRCLE_PARTITIONS])
+    again = set(grown[:_LOOP_PARTITIONS])
     for alias in sides:
         old, new = before[alias], after[alias]
-        # As many of before as have arrived: a long circle takes a while to come round.
-        tails = {key: max(_CIRCLE_TAIL, new[key][1] - old[key][1]) for key in again}
+        # Read as many earlier records as have arrived, because a long loop takes some time.
+        tails = {key: max(_LOOP_TAIL, new[key][1] - old[key][1]) for key in again}
         spans = {key: (max(new[key][0], old[key][1] - tails[key]), new[key][1]) for key in again}
         read = _records(pair, alias, spans)
         again = {key for key in again if _mostly_known(read[key], old[key][1])}
     return [
-        f"{topic}-{index}: within {_CIRCLE_SECONDS:g} s the same records arrived again on {source} and on {target}:"
-        " both directions copy it, round and round"
+        f"{topic}-{index}: within {_LOOP_SECONDS:g} s the same records arrived again on {source} and on {target}:"
+        " both directions replicate it, in a loop"
         for topic, index in sorted(again)
     ]
 
@@ -148,10 +147,10 @@ def _mostly_known(records: Sequence[Record], since: int) -> bool:
         content = _content(record)
         if record.offset >= since:
             arrived += 1
-            # Whatever has gone round has a timestamp: records without one that are equal are a producer's.
+            # A replicated record has a timestamp. Equal records without one come from a producer.
             again += content in seen and record.timestamp is not None
         seen.add(content)
-    return again >= _CIRCLE_COPIES and 2 * again >= arrived
+    return again >= _LOOP_COPIES and 2 * again >= arrived
 
 
 def _content(record: Record) -> object:

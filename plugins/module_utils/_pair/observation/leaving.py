@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waits for groups to lose the members that are gone already: they leave with their session time-out (R9).
+"""Wait until brokers drop the members of stopped consumers from their groups, after the session time-out (R9).
 
 Private to this collection: may change in any release.
 """
@@ -24,10 +24,10 @@ States = dict[str, dict[str, GroupState]]
 
 
 def wait_for_members_to_leave(kafka: Mapping[str, Kafka], groups: Collection[str], bounds: Bounds) -> Waited[States]:
-    """Return once no group has members on any of these sides; members that have left are seen at once.
+    """Wait until no group has members on any of these clusters; raise after the bounds.
 
-    A static member does not say that it leaves, and a killed consumer cannot: the broker drops both after the session
-    time-out that they have asked for. It does not report that time-out, so ``bounds`` has to be longer.
+    A static member does not announce that it leaves, and a killed consumer cannot. The broker drops both after the
+    session time-out that they requested. It does not report that time-out, so ``bounds`` must be longer.
     """
     waited = wait_until(
         lambda: on_each(kafka, lambda alias: describe(kafka[alias], groups)), lambda states: not _still(states), bounds
@@ -36,14 +36,14 @@ def wait_for_members_to_leave(kafka: Mapping[str, Kafka], groups: Collection[str
     if still:
         aliases = ", ".join(sorted({alias for alias, _state in still}))
         names = "; ".join(
-            f"{state.group} ({state.state}): {members_named(state) or 'the broker names no member'}"
+            f"{state.group} ({state.state}): {members_named(state) or 'the broker reports no member'}"
             for _alias, state in still[:_NAMED]
         )
         raise DrError(
             "group_active",
-            f"Waited {waited.seconds:.0f} s, {len(still)} groups still have members on {aliases}: {names}.",
-            "Stop these consumers. One that was killed, or is stopped and static (group.instance.id), stays a member"
-            " for its session.timeout.ms: raise kafka_dr_member_timeout above that. Nothing was committed.",
+            f"{len(still)} groups still have members on {aliases} after {waited.seconds:.0f} s: {names}.",
+            "Stop these consumers. A consumer that was killed, or a stopped static member (group.instance.id), stays a"
+            " member for its session.timeout.ms: raise kafka_dr_member_timeout above that. Nothing was committed.",
         )
     return waited
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The offset-syncs of a flow, read from the newest back, no further than needed: producers may stand still meanwhile.
+"""Read the offset-syncs of a flow, newest first and no more than needed, because producers may be stopped meanwhile.
 
 Private to this collection: may change in any release.
 """
@@ -25,14 +25,16 @@ _GROWTH = 4
 
 
 class Syncs:
-    """By source partition, in the order of the topic. ``since``: topic -> the first offset to believe.
+    """The offset-syncs of one flow.
 
-    What was written before belongs to a topic of the same name that was deleted since. A flow without such a topic has
-    no offset-syncs: positions are then found by content alone. ``read``: records read so far.
+    ``since`` maps a topic to its first valid offset in the offset-syncs topic. Earlier records belong to a deleted
+    topic of the same name. If the offset-syncs topic does not exist, offsets are translated by content alone.
     """
 
     def __init__(self, kafka: Kafka, topic: str, flow: str, topics: Iterable[str], since: Mapping[str, int]) -> None:
+        #: Records read so far.
         self.read = 0
+        #: By source partition, in the order of the topic.
         self.of: dict[Partition, list[OffsetSync]] = {}
         self._flow = flow
         self._since = since
@@ -45,7 +47,7 @@ class Syncs:
             self._start = max(self._start, min(wanted, default=0))
 
     def reach(self, enough: Callable[[Mapping[Partition, list[OffsetSync]]], bool]) -> None:
-        """Read on, towards the oldest, until ``enough`` says so or nothing is left."""
+        """Read more offset-syncs, toward the oldest, until ``enough`` returns true or none is left."""
         chunk = _FIRST_CHUNK
         while self._place and self._left > self._start and not (self.read and enough(self.of)):
             begin = max(self._start, self._left - chunk)
@@ -71,15 +73,19 @@ class Syncs:
             topic = self._place[0] if self._place else ""
             raise DrError(
                 "syncs_unreadable",
-                f'The topic "{topic}" of the flow {self._flow} holds at offset {record.offset} something that is no'
+                f'The record at offset {record.offset} of the topic "{topic}" of the flow {self._flow} is not an'
                 f" offset-sync. {error.message}",
-                "Somebody else writes there, or another MirrorMaker version does. Nothing was committed.",
+                "A producer other than MirrorMaker 2 writes to this topic, or an unknown version of MirrorMaker 2"
+                " does. Nothing was committed.",
                 self._kafka.bootstrap_servers,
             ) from error
 
 
 def syncs_of(pair: Pair, source: str, target: str, since: Mapping[str, int]) -> Syncs:
-    """Where the engine has them, and nowhere else: on the other side a topic of that form is the opposite flow's."""
+    """Return a flow's offset-syncs from the cluster where its engine writes them.
+
+    On the other cluster, a topic with a similar name belongs to the opposite flow.
+    """
     alias, other = (source, target) if pair.engine.capabilities.offset_syncs_on_source else (target, source)
     topic = pair.naming.offset_syncs(other)
     return Syncs(pair.kafka[alias], topic, flow_name(source, target), pair.topics, since)

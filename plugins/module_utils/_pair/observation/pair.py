@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Looks at a pair: what each flow has copied, and where each group stands, on both sides.
+"""Observe a pair: what each flow has replicated, and the committed offsets of each group on both clusters.
 
 Private to this collection: may change in any release.
 """
@@ -57,34 +57,43 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class FlowObservation:
-    """One look at one flow. ``facts`` by source partition, as is its log; ``replica_log`` by that of the replica."""
+    """One observation of one flow."""
 
     source: str
     target: str
+    #: By part: "source", "checkpoint", "heartbeat".
     connectors: dict[str, PartState]
+    #: By source partition.
     facts: dict[Partition, PartitionFacts]
+    #: Seconds since the newest heartbeat on the target; None: there is none, or it is unknown.
     heartbeat_age: float | None
     problems: tuple[str, ...] = ()
+    #: Log start and log end by source partition.
     source_log: Ranges = field(default_factory=dict)
+    #: Log start and log end by replica partition.
     replica_log: Ranges = field(default_factory=dict)
-    # Why what runs the flow could not be asked; then its connectors and what they have copied are not known.
+    #: Why the engine does not respond; "": it does. Otherwise connectors and replicated offsets are unknown.
     away: str = ""
-    # Seconds; of an application it is as old as its stored offset, which Kafka Connect writes once a minute by default.
+    #: Highest ``heartbeat_age`` of a live flow, in seconds. The flow of an application has a higher one: its heartbeat
+    #: is as old as its stored offset, which Kafka Connect writes once a minute by default.
     heartbeat_limit: float = 10.0
 
     @property
     def name(self) -> str:
-        """As MirrorMaker 2 writes it."""
+        """Return the flow's name as MirrorMaker 2 writes it."""
         return flow_name(self.source, self.target)
 
 
 @dataclass(frozen=True)
 class GroupStatus:
-    """A group on one side: state, commits, and whether it has read each partition to its end."""
+    """A group on one cluster."""
 
     state: str
+    #: Committed offsets.
     commits: dict[Partition, int]
+    #: Whether no data record is left at or after the committed offset; None: unknown.
     read_to_end: dict[Partition, bool | None] = field(default_factory=dict)
+    #: Topics outside the pair that the group uses.
     undeclared_topics: tuple[str, ...] = ()
     #: Topics of the pair that the group uses outside its declaration, as ``out_of_scope`` returns them.
     out_of_scope: tuple[Mapping[str, Any], ...] = ()
@@ -95,14 +104,14 @@ class GroupStatus:
 
 
 class LastRecords:
-    """The last data record of ranges, each read once."""
+    """Reads the last data record of ranges, each range once."""
 
     def __init__(self, kafka: Mapping[str, Kafka]) -> None:
         self._kafka = kafka
         self._found: dict[tuple[str, Partition, Range], Record | None] = {}
 
     def of(self, alias: str, spans: Ranges) -> dict[Partition, Record | None]:
-        """By partition, None where there is none; raises when a range could not be read."""
+        """Return the record by partition; None: the range has no data record. Raises if a range cannot be read."""
         wanted = {key: span for key, span in spans.items() if (alias, key, span) not in self._found}
         read = last_data_records(self._kafka[alias], wanted, ISOLATION) if wanted else {}
         self._found.update({(alias, key, wanted[key]): record for key, record in read.items()})
@@ -111,31 +120,35 @@ class LastRecords:
 
 @dataclass(frozen=True)
 class PairSnapshot:
-    """Both sides at one time: N and positions of groups were read first, log ends afterwards (``Pair.sight``).
+    """Both clusters at one time: N and committed offsets were read first, log ends afterwards (``Pair.snapshot``).
 
-    What could not be seen is kept as its error, and raised where somebody needs it. ``high``: of originals.
+    A failed read is stored as its error, which is raised when the value is used.
     """
 
+    #: By flow (source, target).
     engines: Mapping[tuple[str, str], FlowState | DrError]
+    #: State and committed offsets of every group, by alias.
     groups: Mapping[str, Groups | DrError]
+    #: Log start and last stable offset by alias and partition, or the broker's error.
     logs: Mapping[str, Mapping[Partition, Range | str] | DrError]
+    #: Log start and high watermark of originals, by alias and partition, or the broker's error.
     high: Mapping[str, Mapping[Partition, Range | str] | DrError]
     kafka: Mapping[str, Kafka]
     last: LastRecords
 
     def ranges(self, alias: str, keys: Iterable[Partition], high: bool = False) -> dict[Partition, Range]:
-        """Log start and end of those of ``keys`` that exist."""
+        """Return log start and end of those of ``keys`` that exist; the end is the high watermark if ``high``."""
         reported = unwrap((self.high if high else self.logs)[alias])
         return require_ranges(self.kafka[alias], {key: reported[key] for key in keys if key in reported})
 
     def heartbeat_age(self, alias: str, topic: str) -> float | None:
-        """Seconds since the newest heartbeat that a flow has brought into ``topic``; None: there is none."""
+        """Return the seconds since the newest heartbeat that a flow replicated into ``topic``; None: there is none."""
         place = (topic, 0)
         return _age(self.last.of(alias, self.ranges(alias, [place])).get(place))
 
 
 def capture(work: Callable[[], T]) -> T | DrError:
-    """The result, or the error for whoever needs the result."""
+    """Return the result of ``work``, or its error for ``unwrap`` to raise later."""
     try:
         return work()
     except DrError as error:
@@ -143,7 +156,7 @@ def capture(work: Callable[[], T]) -> T | DrError:
 
 
 def unwrap(found: T | DrError) -> T:
-    """What was kept."""
+    """Return a captured result, or raise the captured error."""
     if isinstance(found, DrError):
         raise found
     return found
@@ -152,7 +165,8 @@ def unwrap(found: T | DrError) -> T:
 class Pair:
     """Open connections to both clusters and to the engine of their flows.
 
-    ``opened``: the caller's connections. ``partial``: a flow whose engine does not answer is unknown, no error.
+    ``opened``: use these connections instead of new ones. ``partial``: if an engine does not respond, report its flow
+    as unknown instead of raising.
     """
 
     def __init__(
@@ -174,13 +188,13 @@ class Pair:
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """Every request sent so far, without secrets."""
+        """Return every request sent so far, without secrets."""
         return self._opened.requests
 
     # ---- topics
 
     def partitions(self, alias: str) -> dict[str, int | None]:
-        """Partition count by topic name on ``alias``, originals and replicas; None: the topic does not exist."""
+        """Return partition counts on ``alias`` by name, originals and replicas; None: the topic does not exist."""
         if alias not in self._partitions:
             others = [name for name in self.kafka if name != alias]
             replicas = [self.naming.replica(other, topic) for other in others for topic in self.topics]
@@ -192,24 +206,25 @@ class Pair:
         return self._partitions[alias]
 
     def refresh(self) -> None:
-        """Forget cached topic layouts: replicas may have appeared."""
+        """Forget cached partition counts: replicas may have been created since."""
         self._partitions.clear()
 
     def existing(self, alias: str, topics: Iterable[str]) -> set[Partition]:
-        """The partitions of those of ``topics`` that exist on ``alias``."""
+        """Return the partitions of those of ``topics`` that exist on ``alias``."""
         counts = self.partitions(alias)
         return {(topic, index) for topic in topics for index in range(counts.get(topic) or 0)}
 
     def ranges(self, alias: str, topics: Iterable[str], isolation: str = ISOLATION) -> dict[Partition, tuple[int, int]]:
-        """Log start and end (last stable offset) of every partition of ``topics`` that exists on ``alias``."""
+        """Return log start and end (last stable offset) of every partition of ``topics`` that exists on ``alias``."""
         return log_ranges(self.kafka[alias], self.existing(alias, topics), isolation)
 
-    # ---- both sides at one time
+    # ---- both clusters at one time
 
     def snapshot(self, away: Mapping[str, str | None], transactions: Collection[str]) -> PairSnapshot:
-        """Flows, groups, and then the logs of both sides.
+        """Observe flows and groups on both clusters, then their logs.
 
-        ``away``: by target, why a flow's workers are not asked. ``transactions``: where open ones are looked for.
+        ``away`` says by target why a flow's workers must not be contacted. ``transactions`` are the aliases on which to
+        look for open transactions.
         """
         on_each(self.kafka, self.partitions)
         with ThreadPoolExecutor() as pool:
@@ -220,7 +235,7 @@ class Pair:
         logs = on_each(self.kafka, lambda alias: capture(lambda: self._reported(alias)))
         high = on_each(dict.fromkeys(transactions), lambda alias: capture(lambda: self._try_high_watermarks(alias)))
         snapshot = PairSnapshot(seen, earlier, logs, high, self.kafka, LastRecords(self.kafka))
-        # At once, for whoever asks for them later; who is refused then, tells why.
+        # Read the last records of both clusters now. An error is raised again when a caller needs the record.
         on_each(self.kafka, lambda alias: capture(lambda: self._read_last(snapshot, alias)))
         return snapshot
 
@@ -246,10 +261,10 @@ class Pair:
         )
 
     def _reported(self, alias: str) -> dict[Partition, Range | str]:
-        """Everything that is looked at later, in one question.
+        """Read the log ranges of the pair's topics and of every topic seen so far, in one request.
 
-        What is written later into other topics than the pair's would only make a finding more exact: those ends stay.
-        But for heartbeats, which tell what moves.
+        The ends of other topics are remembered: a later end would only make a finding more exact. The exception is
+        heartbeats, because they show whether a flow makes progress.
         """
         kafka, keys = self.kafka[alias], self.existing(alias, self.partitions(alias)) | self._heartbeats(alias)
         remembered = [state for state in (kafka.seen_topics or {}).values() if state is not None]
@@ -262,7 +277,7 @@ class Pair:
         return try_log_ranges(self.kafka[alias], self.existing(alias, self.topics), "read_uncommitted")
 
     def flow_observation(self, snapshot: PairSnapshot, source: str, target: str) -> FlowObservation:
-        """One flow as ``look`` shows it with tails."""
+        """Return one flow like ``observe`` with tails, from the snapshot."""
         seen = unwrap(snapshot.engines[source, target])
         source_log = snapshot.ranges(source, self.existing(source, self.topics))
         replica_log = snapshot.ranges(target, self.existing(target, self._replicas(source)))
@@ -272,27 +287,27 @@ class Pair:
         return self._flow_observation((source, target), seen, heartbeat, source_log, replica_log, high, snapshot.last)
 
     def groups_of(self, snapshot: PairSnapshot, alias: str) -> dict[str, GroupStatus]:
-        """Every group as ``observe_groups`` shows it on all topics."""
+        """Return every group like ``observe_groups`` on all topics, from the snapshot."""
         names = [name for name, count in self.partitions(alias).items() if count is not None]
         ranges = snapshot.ranges(alias, self.existing(alias, names))
         last = snapshot.last.of(alias, ranges)
 
-        def behind(places: Iterable[tuple[Partition, int]]) -> dict[tuple[Partition, int], bool | None]:
+        def has_data_after(places: Iterable[tuple[Partition, int]]) -> dict[tuple[Partition, int], bool | None]:
             newest = {key: -1 if record is None else record.offset for key, record in last.items()}
             return {(key, place): newest[key] >= place for key, place in places}
 
-        return self._group_statuses(alias, names, unwrap(snapshot.groups[alias]), ranges, behind)
+        return self._group_statuses(alias, names, unwrap(snapshot.groups[alias]), ranges, has_data_after)
 
     # ---- flows
 
     def observe_flows(self) -> list[FlowObservation]:
-        """Every flow at the same time, with the last data records of both sides compared."""
+        """Observe every flow at the same time, and compare the last data records of source and target."""
         on_each(self.kafka, self.partitions)
         observations = on_each(dict.fromkeys(self.flows), lambda flow: self.observe(*flow, tails=True))
         return list(observations.values())
 
     def observe_again(self, observation: FlowObservation, keys: Collection[Partition]) -> FlowObservation:
-        """``look`` with tails, as of now for these partitions."""
+        """Return the observation, with tails, updated for these partitions."""
         fresh = self.observe(observation.source, observation.target, True, keys)
         return replace(
             fresh,
@@ -309,9 +324,10 @@ class Pair:
         only: Collection[Partition] | None = None,
         engine_state: FlowState | None = None,
     ) -> FlowObservation:
-        """Look at one flow. ``tails``: also compare the last data record of both sides (a hint, never a proof).
+        """Observe one flow.
 
-        ``only``: no other source partitions than these. ``engine_state``: taken instead of asking the engine.
+        ``tails``: also compare the last data records of source and target (a hint, never a proof). ``only``: observe
+        only these source partitions. ``engine_state``: use this state instead of a new one from the engine.
         """
         own, topic = self.engine.application is not None, self.naming.heartbeats(source)
         seen, heartbeat = both(
@@ -331,7 +347,7 @@ class Pair:
         return self._flow_observation((source, target), seen, heartbeat, source_log, replica_log, high, last)
 
     def _seen(self, source: str, target: str) -> FlowState:
-        """As its engine shows it; ``partial``: what does not answer hides nothing else."""
+        """Return the flow's state from its engine. With ``partial``, an engine that does not respond is no error."""
         try:
             return self.engine.observe(source, target)
         except DrError as error:
@@ -355,7 +371,7 @@ class Pair:
         high: Ranges,
         last: LastRecords | None,
     ) -> FlowObservation:
-        """``last``: compare tails by these."""
+        """Combine the parts of an observation. ``last``: compare the tails with these records; None: do not compare."""
         source, target = flow
         replicas = {topic: self.naming.replica(source, topic) for topic in self.topics}
         last_replicated_offset = seen.last_replicated_offset
@@ -394,9 +410,10 @@ class Pair:
         )
 
     def _own_heartbeat(self, source: str, seen: FlowState, last: LastRecords) -> float | None:
-        """Seconds since the newest heartbeat that this flow itself has brought, by its stored offset; None: not known.
+        """Return the seconds since the newest heartbeat that this flow replicated, by its stored offset; None: unknown.
 
-        The flows of all applications copy heartbeats into the same topic: what lies there tells nothing of this one.
+        The flows of all applications replicate heartbeats into the same topic, so its records prove nothing about one
+        flow.
         """
         if _HEARTBEATS not in seen.last_replicated_offset:
             return None
@@ -408,17 +425,17 @@ class Pair:
         return [topic for topic in self.topics if counts.get(topic) is None]
 
     def against(self, source: str, target: str) -> list[str]:
-        """What copies ``target`` -> ``source`` and runs, whatever it is called."""
+        """Name the connectors that are running and replicate ``target`` -> ``source``, with any connector name."""
         return self.engine.reverse_flows(source, target, self.topics)
 
     def unless_away(self, work: Callable[[], list[str]], doubt: str) -> list[str]:
-        """What ``work`` finds; ``partial``: where it cannot be asked, that ``doubt`` is not known."""
+        """Return the result of ``work``. With ``partial``, an error becomes the text that ``doubt`` is unknown."""
         try:
             return work()
         except DrError as error:
             if not self._partial:
                 raise
-            return [f"{doubt} is not known: {error.message}"]
+            return [f"{doubt} is unknown: {error.message}"]
 
     def _any_data(self, alias: str, spans: Mapping[Partition, tuple[int, int]]) -> dict[Partition, bool | None]:
         return has_data(self.kafka[alias], spans, ISOLATION) if spans else {}
@@ -426,9 +443,9 @@ class Pair:
     # ---- groups
 
     def topics_of(self, group: str, alias: str, used: Iterable[Partition]) -> list[str]:
-        """The originals that ``group`` reads: as declared, else those that it uses itself or by their replica.
+        """Return the originals that ``group`` reads: the declared ones, else those it uses directly or as a replica.
 
-        ``used``: partitions with a committed offset or assigned to a member.
+        ``used``: partitions with a committed offset, or assigned to a member.
         """
         if self.spec.group_topics.get(group):
             return list(self.spec.group_topics[group])
@@ -436,12 +453,12 @@ class Pair:
         return [topic for topic in self.topics if touched & set(self.both_names(alias, topic))]
 
     def both_names(self, alias: str, topic: str) -> list[str]:
-        """An original and, on ``alias``, the replica of its twin."""
+        """Return the names of a topic on ``alias``: the original, and the replica of the other cluster's original."""
         replicas = [self.naming.replica(other, topic) for other in self.kafka if other != alias]
         return list(dict.fromkeys([topic, *replicas]))
 
     def observe_groups(self, alias: str, topics: Iterable[str]) -> dict[str, GroupStatus]:
-        """Every group on ``alias``: state, commits on ``topics``, and whether a record lies behind each."""
+        """Observe every group on ``alias``: state, committed offsets on ``topics``, and whether records are left."""
         names = list(topics)
         found = self._groups(alias)
         ranges = self.ranges(alias, names)
@@ -458,20 +475,21 @@ class Pair:
         ranges: Ranges,
         has_data_after: Callable[[Iterable[tuple[Partition, int]]], dict[tuple[Partition, int], bool | None]],
     ) -> dict[str, GroupStatus]:
-        """``ranges`` were read behind ``found``; ``has_data_after`` tells for places whether a data record lies
-        there.
+        """Combine states and committed offsets (``found``) with ``ranges``, which were read afterwards.
+
+        ``has_data_after`` returns for each (partition, offset) whether a data record is at or after the offset.
         """
         states, commits = found
         index = by_topic(ranges)
         used = {group: {*commits[group], *states[group].assigned} for group in self.groups}
         scopes = {group: self._scope(group, alias, used[group], index) for group in self.groups}
-        behind = {
+        places = {
             (key, max(commits[group][key], ranges[key][0]))
             for group, scope in scopes.items()
             for key in scope
             if commits[group].get(key, ranges[key][1]) < ranges[key][1]
         }
-        data = has_data_after(behind)
+        data = has_data_after(places)
         observations, wanted, known = {}, set(names), set(self.partitions(alias))
         for group, scope in scopes.items():
             read = {key: self._read_to_end(commits[group].get(key), key, ranges, data) for key in scope}
@@ -490,7 +508,7 @@ class Pair:
         return [key for name in sorted(names) for key in index.get(name, ())]
 
     def names_of(self, group: str, alias: str, used: Iterable[Partition]) -> set[str]:
-        """Topics in the group's scope on ``alias``, replicas included; ``used`` as in ``topics_of``."""
+        """Return the topics in the group's scope on ``alias``, replicas included; ``used`` as in ``topics_of``."""
         topics = self.topics_of(group, alias, used)
         return {name for topic in topics for name in self.both_names(alias, topic)}
 
@@ -505,7 +523,7 @@ class Pair:
         commit: int | None,
         key: Partition,
         ranges: Mapping[Partition, tuple[int, int]],
-        behind: Mapping[tuple[Partition, int], bool | None],
+        data_after_places: Mapping[tuple[Partition, int], bool | None],
     ) -> bool | None:
         start, end = ranges[key]
         if end == 0:
@@ -513,15 +531,15 @@ class Pair:
         if commit is None:
             return None
         if commit < start:
-            return False  # what it had not read has expired here; on the other side it may still be there
+            return False  # its unread records have expired here, but may still exist on the other cluster
         if commit >= end:
             return True
-        data = behind.get((key, max(commit, start)))
+        data = data_after_places.get((key, max(commit, start)))
         return None if data is None else not data
 
 
 def by_topic(keys: Iterable[Partition]) -> dict[str, list[Partition]]:
-    """Partitions in order, so that nobody has to look through all of them for each topic."""
+    """Return the sorted partitions of each topic, so that callers need not search all partitions."""
     found: dict[str, list[Partition]] = defaultdict(list)
     for key in sorted(keys):
         found[key[0]].append(key)
@@ -529,9 +547,9 @@ def by_topic(keys: Iterable[Partition]) -> dict[str, list[Partition]]:
 
 
 def _waits(last: Record | None, floor: int, tail_replicated: bool | None) -> bool | None:
-    """Is a data record at or behind ``floor``, judged by the last one? Markers behind it are no lag (R19).
+    """Is the last data record at or after ``floor``? Transaction markers after it are not lag (R19).
 
-    Unknown where that record seems copied: N may only not have been written down yet.
+    None (unknown) if that record seems to be replicated: then N may only not be stored yet.
     """
     if last is None or last.offset < floor:
         return False
@@ -539,14 +557,14 @@ def _waits(last: Record | None, floor: int, tail_replicated: bool | None) -> boo
 
 
 def same_content(source: Record | None, replica: Record | None) -> bool | None:
-    """Are the fields equal that the flow carries? Then one may be the copy of the other. None: one is not known."""
+    """Are the fields that a flow carries equal, so that one may be the copy of the other? None: a record is unknown."""
     if source is None or replica is None:
         return None
     return may_be_copy(source, replica)
 
 
 def heartbeat_age(kafka: Kafka, topic: str) -> float | None:
-    """Seconds since the newest heartbeat that a flow has brought into ``topic``; None: there is none."""
+    """Return the seconds since the newest heartbeat that a flow replicated into ``topic``; None: there is none."""
     if describe(kafka, [topic])[topic] is None:
         return None
     place = (topic, 0)

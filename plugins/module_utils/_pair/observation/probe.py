@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Is a cluster able to work? One bounded question, whatever state it is in (R15).
+"""Probe whether a cluster can serve its topics, within a bound and in any state of the cluster (R15).
 
 Private to this collection: may change in any release.
 """
@@ -22,36 +22,35 @@ from ..._kafka.topics import describe, known_ranges
 __all__ = ["Probe", "probe"]
 
 _LISTENS = 1.0
-# One that restarts is away for longer; the look before the point of no return comes seconds later.
+# A broker that restarts is down for longer. The probe before the point of no return follows seconds later.
 _REFUSED = 0.3
-# What is wrong here says nothing of the cluster.
+# These errors are local, and prove nothing about the cluster.
 _HERE = ("wrong_cluster", "kerberos_missing", "library_missing")
 
 
 @dataclass(frozen=True)
 class Probe:
-    """``answers``: the cluster named itself, and every partition of every topic has a leader that told its end.
+    """The result of one probe."""
 
-    ``reachable``: it named itself at least, so that some of its partitions may still be read. ``locked_out``: it is
-    there and did not let this client ask, by certificate, login or rights, so that nothing is known of its state.
-    """
-
+    #: The cluster returned its id, and every partition of every topic has a leader that returned its log end.
     answers: bool
     reason: str
     seconds: float
+    #: The cluster returned its id at least, so some of its partitions may still be readable.
     reachable: bool = False
+    #: The cluster is up but rejected this client's certificate, login or permissions, so its state is unknown.
     locked_out: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """For results and reports."""
+        """Return the probe as plain data, for results and reports."""
         return asdict(self)
 
 
 def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> Probe:
-    """Ask for the cluster's id and for every end of ``topics``, within ``timeout`` seconds altogether.
+    """Request the cluster's id and every log end of ``topics``, within ``timeout`` seconds in total.
 
-    ``cluster``: bootstrap_servers, client or admin_client, cluster_id. Raises ``wrong_cluster`` when another one
-    answers, and what is wrong with the client here: mistakes in inventory or installation, and no disaster.
+    ``cluster``: bootstrap_servers, client or admin_client, cluster_id. Raises ``wrong_cluster`` if another cluster
+    responds, and local errors of the client: these are mistakes in the inventory or installation, not a disaster.
     """
     began = time.monotonic()
 
@@ -64,7 +63,7 @@ def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> 
         return Probe(answers, reason, round(time.monotonic() - began, 3), named, locked_out)
 
     addresses = cluster["bootstrap_servers"].split(",")
-    # Kafka's client asks again until its time-out; where nobody listens that is known at once.
+    # Kafka's client retries until its time-out, but a refused TCP connection is known at once.
     listening = wait_until(
         lambda: any(_listens(address, left()) for address in addresses),
         lambda found: found,
@@ -80,24 +79,24 @@ def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> 
         states = describe(kafka, list(topics))
         missing = [name for name, state in states.items() if state is None]
         if missing:
-            return ended(False, f"it answers, but has no topic {', '.join(missing[:5])}")
+            return ended(False, f"it responds, but does not have the topic {', '.join(missing[:5])}")
         keys = {(name, index) for name, state in states.items() if state for index in range(state.partitions)}
 
         def ends() -> dict[tuple[str, int], tuple[int, int] | None]:
             kafka.timeout = left()
             return known_ranges(kafka, keys)
 
-        # A leader that is being elected is no loss, and takes a moment.
+        # A leader election takes a moment, and is not a loss.
         waited = wait_until(ends, lambda spans: None not in spans.values(), Bounds(left(), 0.1))
         mute = [f"{key[0]}-{key[1]}" for key, span in waited.state.items() if span is None]
         if mute:
-            return ended(False, f"it answers, but {len(mute)} partitions have no leader: {', '.join(mute[:5])}")
+            return ended(False, f"it responds, but {len(mute)} partitions have no leader: {', '.join(mute[:5])}")
     except DrError as error:
         if error.code in _HERE:
             raise
-        # Whoever refuses is there.
+        # A cluster that rejects the client is up.
         return ended(False, error.message, isinstance(error, LockedOut) or error.code == "not_authorized")
-    return ended(True, f"it answers, and every partition of {len(topics)} topics has a leader")
+    return ended(True, f"it responds, and every partition of {len(topics)} topics has a leader")
 
 
 def _listens(address: str, timeout: float) -> bool:

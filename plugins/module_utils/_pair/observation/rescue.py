@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Wait, within bounds, until the flow has replicated what the cluster being left still serves.
+"""Wait, within bounds, until the flow has replicated the records that the cluster being left still serves.
 
-The flow itself replicates, because it stores its progress and repeats nothing. What it does not replicate is the tail.
+The flow itself replicates them, because it stores its progress and repeats nothing. The rest is the tail.
 
 Private to this collection: may change in any release.
 """
@@ -27,9 +27,9 @@ class RescueRequest:
     """The options of ``dr_rescue_info``."""
 
     pair: PairSpec
-    #: Alias of the cluster that the applications leave.
+    #: Alias of the cluster being left.
     leave: str
-    #: Alias of the cluster that the applications enter.
+    #: Alias of the cluster being entered.
     enter: str
     bounds: Bounds
     request_timeout: float
@@ -41,11 +41,11 @@ class _Progress:
 
     #: Last stable offsets on the cluster being left; None: no leader returns it.
     ends: Mapping[Partition, int | None]
-    #: Offset of the last record that the flow has replicated.
+    #: Last replicated offset of the flow.
     replicated: Mapping[Partition, int]
 
     def missing(self) -> dict[Partition, int | None]:
-        """By partition, how many offsets are not known to be replicated; None: unknown."""
+        """Return by partition how many offsets are not known to be replicated; None: unknown."""
         found: dict[Partition, int | None] = {}
         for key, end in self.ends.items():
             at = self.replicated.get(key)
@@ -54,14 +54,14 @@ class _Progress:
 
     @property
     def done(self) -> bool:
-        """Whether everything that can be read is replicated."""
+        """Is everything that can be read replicated?"""
         return not any(self.missing()[key] != 0 for key, end in self.ends.items() if end is not None)
 
 
 def rescue(request: RescueRequest) -> Result:
-    """Wait until everything that can be read is replicated, nothing moves any more, or the time is over.
+    """Wait until everything that can be read is replicated, progress stops, or the time-out is reached.
 
-    Control records count as offsets, so the wait for a transactional log ends by ``bounds.stall``.
+    Transaction markers count as offsets, so the wait for a transactional log ends after ``bounds.stall``.
     """
     leave, enter = request.leave, request.enter
     pair = Pair(request.pair, [(leave, enter)], request.request_timeout)
@@ -93,7 +93,7 @@ def rescue(request: RescueRequest) -> Result:
 def _text(enter: str, left: Mapping[Partition, int | None], known: int, unread: list[Partition], seconds: float) -> str:
     found = []
     if left:
-        found.append(f"{known} offsets or more of {len(left)} partitions were not copied within {seconds:.0f} s")
+        found.append(f"at least {known} offsets of {len(left)} partitions were not replicated within {seconds:.0f} s")
     if unread:
         found.append(f"{len(unread)} partitions could not be read")
-    return "; ".join(found) or f"everything that it held was copied to {enter} within {seconds:.1f} s"
+    return "; ".join(found) or f"all of its records were replicated to {enter} within {seconds:.1f} s"

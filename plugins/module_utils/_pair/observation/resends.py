@@ -1,11 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds where the end of a replica was sent a second time, without reading more than the second copy.
+"""Find records at the end of a replica that the flow sent twice, without reading more than the second copy.
 
-Copies keep the producer's timestamp. So the broker's index by time gives an offset at or below the first copy of a
-record; where that is the record itself, there is no other one. Each copy of a record without a timestamp has another
-one: where offset-syncs show that the flow was sending again, what it had sent before is compared without it.
+Copies keep the producer's timestamp. So the broker's time index returns an offset at or before the first copy of a
+record. If that is the record itself, there is no other copy. If the original has no timestamp, each copy has a
+different one. Then, if offset-syncs show that the flow was resending, earlier records are compared without timestamps.
 
 Private to this collection: may change in any release.
 """
@@ -24,13 +24,13 @@ from .surviving_cluster import Survivor
 
 __all__ = ["Resends"]
 
-# Records that are compared to find a first copy. Further back it is bounded by its timestamp.
+# Offsets to compare in search of a first copy. Before them, only the timestamp limits where it can be.
 _BUDGET = 100_000
 _SECONDS = 60.0
 
 
 class Resends:
-    """For the partitions of which ``last`` names the last record. ``ranges``: their logs."""
+    """Finds resent records, given the last record and the log range of each replica partition."""
 
     def __init__(
         self, survivor: Survivor, last: Mapping[Partition, Record], ranges: Mapping[Partition, tuple[int, int]]
@@ -40,26 +40,26 @@ class Resends:
         self._resent = self._first_copies(last)
 
     def of(self, key: Partition, offset: int) -> Copies:
-        """What is known for a position on a partition."""
+        """Return the earlier copies that matter for a committed offset on a partition."""
         found = self._resent.get(key)
         if found is None:
-            # Nothing was found; without timestamps that is true only as far back as was read.
+            # No copy was found. Without timestamps, that is proven only for the records that were read.
             return Copies(None, None, key not in self._untimed)
         first, proven = found
-        behind = first_data_record(self._survivor.kafka, key, offset, self._ranges[key][1], ISOLATION)
-        if behind is None:
+        following = first_data_record(self._survivor.kafka, key, offset, self._ranges[key][1], ISOLATION)
+        if following is None:
             return Copies(first, None, proven)
-        copies = self._first_copies({key: behind})
-        earliest, known = copies.get(key, (behind.offset, True))
+        copies = self._first_copies({key: following})
+        earliest, known = copies.get(key, (following.offset, True))
         return Copies(first, earliest, proven and known)
 
     def _first_copies(self, records: Mapping[Partition, Record]) -> dict[Partition, tuple[int, bool]]:
-        """(offset, proven) of the first copy of each record that has an earlier one."""
+        """Return (offset, proven) of the first copy, for each record that has an earlier copy."""
         found = self._with_time(records)
         return found | self._without_time({key: one for key, one in records.items() if key not in found})
 
     def _without_time(self, records: Mapping[Partition, Record]) -> dict[Partition, tuple[int, bool]]:
-        """By content alone, in what the flow had sent before it was sending again."""
+        """Find first copies by content alone, in the records that the flow sent before it was resending."""
         spans, found = {}, {}
         for key, record in records.items():
             rewind = self._survivor.rewind(key, self._ranges[key]) if has_time(record) else None
@@ -87,11 +87,11 @@ class Resends:
             low = max(lowest.get(key, self._ranges[key][0]), self._ranges[key][0])
             begin = max(low, record.offset - _BUDGET)
             if begin > low and has_time(record):
-                found[key] = (low, False)  # nowhere lower: re-read rather than skip
+                found[key] = (low, False)  # no copy is lower, and a re-read is better than a skip
             elif begin < record.offset:
                 spans[key] = (begin, record.offset)
         for key, read in read_ranges(kafka, spans, Reading(ISOLATION, timeout=_SECONDS)).items():
-            # Two copies of one record, so what a broker sets differs on either.
+            # Both are copies of one record, so fields that a broker sets differ and are not compared.
             _source, (wanted, *digests) = fingerprints([], [records[key], *read.records])
             first = next(
                 (one.offset for one, digest in zip(read.records, digests, strict=True) if digest == wanted), None

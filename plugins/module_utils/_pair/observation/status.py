@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The status of a pair, and the waits that a cutover needs, each by evidence with a bound and a stall report.
+"""Report the status of a pair, and wait for flows and groups: on evidence, within a bound, with a stall report.
 
 Private to this collection: may change in any release.
 """
@@ -30,10 +30,10 @@ from .pair import FlowObservation, GroupStatus, Pair, Partition
 
 __all__ = ["StatusRequest", "flow_row", "group_rows", "judged_flows", "status"]
 
-# Movement is evidence that needs two looks; a flow over a slow line gets this long to show it.
+# Seconds within which a flow must show progress between two observations. A slow network may need all of them.
 _MOVING_LIMIT = 3.0
 _STEP = 0.25
-# A rebalance or a restart by another controller shows FAILED for a moment.
+# Seconds. A rebalance, or a restart by another controller, briefly reports FAILED.
 _FAILED_SECONDS = 10.0
 
 
@@ -46,16 +46,16 @@ class StatusRequest:
     #: "none", "flowing" or "replicated".
     wait_for: str
     bounds: Bounds
-    #: Seconds in place of those of ``bounds`` where the engine restarts a service to change a flow. None: the same.
+    #: Timeout instead of that of ``bounds`` if the engine restarts a service to change a flow. None: the same.
     restart_timeout: float | None
     #: Alias on which "replicated" also waits for groups with members; "": none.
     groups_on: str
     groups_timeout: float
     groups_stall: float
-    #: A flow whose engine does not answer is UNKNOWN, no error.
+    #: If an engine does not respond, report its flow as UNKNOWN instead of raising.
     partial: bool
     request_timeout: float
-    #: Log ends at the barrier by topic and partition, to find what was written after it.
+    #: Log ends at the barrier by topic and partition, to find records that were written after it.
     barrier_ends: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
@@ -76,7 +76,7 @@ def status(request: StatusRequest) -> Result:
         "written_after": written_after_barrier(view, request.barrier_ends),
     }
     result = Result(extra=extra, requests=pair.requests)
-    # Groups that do not come to the end are listed; only the flows decide whether "replicated" was reached.
+    # Groups that have not read to the end are listed, but only the flows decide whether "replicated" was reached.
     if not waited.done and not view.get("replicated"):
         result.failure = _stuck(request, waited)
     elif view.get("hopeless"):
@@ -85,29 +85,29 @@ def status(request: StatusRequest) -> Result:
 
 
 def _stuck(request: StatusRequest, waited: Waited[dict[str, Any]]) -> DrError:
-    how = f"stopped moving for {request.bounds.stall:g} s" if waited.ended == "stalled" else "did not get there"
-    missing = "; ".join(waited.state["missing"][:5]) or "nothing was seen"
+    how = f"no progress for {request.bounds.stall:g} s" if waited.ended == "stalled" else "the time-out was reached"
+    missing = "; ".join(waited.state["missing"][:5]) or "no observation succeeded"
     more = len(waited.state["missing"]) - 5
     tail = f" and {more} more" if more > 0 else ""
     return DrError(
         f"not_{request.wait_for}",
-        f'Waited {waited.seconds:.0f} s for "{request.wait_for}", it {how}: {missing}{tail}.',
-        "Look at the named connectors, partitions and groups; then start the same playbook again.",
+        f'The pair is not "{request.wait_for}" after {waited.seconds:.0f} s ({how}): {missing}{tail}.',
+        "Check the named connectors, partitions and groups, then start the same playbook again.",
     )
 
 
 def _hopeless(request: StatusRequest, waited: Waited[dict[str, Any]]) -> DrError:
     return DrError(
         f"not_{request.wait_for}",
-        f'Waited {waited.seconds:.0f} s for "{request.wait_for}", and no longer:'
+        f'The wait for "{request.wait_for}" ended after {waited.seconds:.0f} s:'
         f" {waited.state['hopeless'].rstrip('.')}.",
-        f"Kafka Connect does not restart it, and it did not recover within {_FAILED_SECONDS:g} s. After the cause is"
-        " removed, the playbook enable restarts it.",
+        f"Kafka Connect does not restart a failed task, and it did not recover within {_FAILED_SECONDS:g} s. Remove the"
+        " cause, then run the playbook enable, which restarts it.",
     )
 
 
 class _FailedSince:
-    """Since when connectors of these parts have been FAILED without a break."""
+    """Measures how long connectors of these parts have been FAILED without a break."""
 
     def __init__(self, parts: Collection[str]) -> None:
         self._parts = parts
@@ -115,7 +115,10 @@ class _FailedSince:
         self._fingerprint: Any = None
 
     def hopeless(self, observations: Sequence[FlowObservation], fingerprint: Any, now: float) -> str:
-        """What has failed for so long that there is nothing to wait for, or "". A change of ``mark`` is hope."""
+        """Describe a connector that has failed for so long that waiting is useless; "": none.
+
+        A change of ``fingerprint`` shows progress and restarts the measurement.
+        """
         parts = [
             observation.connectors[part] for observation in observations if not observation.away for part in self._parts
         ]
@@ -143,15 +146,18 @@ def _wait_flowing(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     def done(view: dict[str, Any]) -> bool:
         return view["verdict"] == PROVEN or bool(view["hopeless"])
 
-    # Nothing stands still meanwhile: also a worker that restarts is waited for.
+    # No application is stopped during this wait, so it also tolerates a worker that restarts.
     return wait_until(observe, done, request.bounds, _progress, tolerated=(Transient, NoAnswer))
 
 
 def _wait_replicated(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
-    """Flows have copied everything (by offset, or by the last record: a hint that the barrier proves later)."""
+    """Wait until the flows have replicated everything.
+
+    The evidence is the offset, or the last record. The last record is only a hint, and the barrier proves it later.
+    """
     side = request.groups_on
     patience = Patience(request.groups_timeout, request.groups_stall)
-    # Tasks that did not fail may still copy the rest.
+    # Tasks that did not fail may still replicate the rest.
     failed = _FailedSince(("source",))
 
     def observe() -> dict[str, Any]:
@@ -179,20 +185,22 @@ def _wait_replicated(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any
 
 
 def _given_up(patience: Patience, observations: Mapping[str, GroupStatus], unread: Mapping[str, str]) -> bool:
-    """Whether groups that have not read to the end are waited for no longer; says what is waited for, and why not.
+    """Has the wait for groups that have not read to the end lasted long enough? Prints what it waits for, and its end.
 
-    What such a group has not read, the barrier translates (R13): waiting only spares the translation.
+    The barrier translates the offsets of such a group (R13), so the wait only avoids that translation.
     """
     if not patience.begun:
-        _tell(f"waits for {'; '.join(list(unread.values())[:3])}")
+        _print_progress(f"waits for {'; '.join(list(unread.values())[:3])}")
     reason = patience.over({name: observations[name].commits for name in unread}, time.monotonic())
     if reason:
-        _tell(f"goes on, {reason}: {'; '.join(list(unread.values())[:3])}. The barrier decides about these groups.")
+        _print_progress(
+            f"continues, {reason}: {'; '.join(list(unread.values())[:3])}. The barrier decides about these groups."
+        )
     return bool(reason)
 
 
-def _tell(text: str) -> None:
-    """One line of progress; the action plugin shows it while the module runs."""
+def _print_progress(text: str) -> None:
+    """Print one line of progress, which the action plugin shows while the module runs."""
     sys.stderr.write(f"status {text}\n")
     sys.stderr.flush()
 
@@ -210,15 +218,16 @@ def _progress(view: dict[str, Any]) -> Any:
 def judged_flows(
     pair: Pair, before: list[FlowObservation], moving_limit: float = _MOVING_LIMIT
 ) -> list[tuple[FlowObservation, Finding]]:
-    """Each flow and whether it is alive; where movement is the evidence, by further looks for ``moving_limit`` s.
+    """Return each flow with a finding whether it is alive.
 
-    A partition that moved, or had nothing to move, in any look is not looked at again.
+    If only progress can prove it, observes again for up to ``moving_limit`` seconds. A partition that made progress, or
+    had nothing to replicate, is not observed again.
     """
     after, done = list(before), [_alive(observation, observation) for observation in before]
     until = time.monotonic() + moving_limit
     while True:
         judged = [(new, _flow_finding(old, new, known)) for old, new, known in zip(before, after, done, strict=True)]
-        # A further look helps only where movement is the evidence.
+        # Another observation helps only where progress is the missing evidence.
         pending = [
             number
             for number, (observation, finding) in enumerate(judged)
@@ -272,7 +281,7 @@ def _foreign_writes(pair: Pair, observation: FlowObservation) -> list[str]:
     ]
     if pair.naming.policy == "identity":
         texts += pair.unless_away(
-            lambda: _against(pair, observation), f"{observation.name}: whether something copies back"
+            lambda: _against(pair, observation), f"{observation.name}: whether a connector replicates back"
         )
         texts += [
             f"{observation.name}: {text}" for text in replication_loop(pair, observation.source, observation.target)
@@ -282,7 +291,9 @@ def _foreign_writes(pair: Pair, observation: FlowObservation) -> list[str]:
 
 def _against(pair: Pair, observation: FlowObservation) -> list[str]:
     running = pair.against(observation.source, observation.target)
-    return [f"{observation.name}: {name} copies back what {observation.name} copies; stop it" for name in running]
+    return [
+        f"{observation.name}: {name} replicates the same topics in the opposite direction; stop it" for name in running
+    ]
 
 
 def _missing_replicas(pair: Pair) -> list[str]:
@@ -292,7 +303,7 @@ def _missing_replicas(pair: Pair) -> list[str]:
         for topic in pair.topics:
             replica = pair.naming.replica(source, topic)
             if originals.get(topic) is None:
-                continue  # the flow itself names it; without an original there is no replica to miss
+                continue  # the flow reports the missing original, and without it no replica is missing
             if counts.get(replica) is None:
                 absent.append(f'{source}->{target}: the replica topic "{replica}" does not exist yet')
             elif counts[replica] != originals[topic]:
@@ -300,7 +311,7 @@ def _missing_replicas(pair: Pair) -> list[str]:
                 absent.append(f"{source}->{target}: {sizes}")
             elif counts.get(topic) not in (None, originals.get(topic)):
                 sizes = f'"{topic}" has {originals.get(topic)} partitions on {source}, {counts[topic]} on {target}'
-                absent.append(f"{source}->{target}: {sizes}: keys would land elsewhere")
+                absent.append(f"{source}->{target}: {sizes}: keys would be in different partitions")
     return absent
 
 
@@ -323,13 +334,13 @@ def _unreplicated(observation: FlowObservation) -> list[str]:
 
 
 def _unread(group: str, alias: str, observation: GroupStatus) -> str:
-    """What a group with members has not read, or ""; one without members cannot read, so nothing waits for it."""
-    behind = [key for key, done in sorted(observation.read_to_end.items()) if done is not True]
-    if not behind or observation.state in ("EMPTY", "DEAD"):
+    """Describe what a group with members has not read; "": nothing. A group without members is not waited for."""
+    unread = [key for key, done in sorted(observation.read_to_end.items()) if done is not True]
+    if not unread or observation.state in ("EMPTY", "DEAD"):
         return ""
-    named = [f"{topic}-{number}: {_distance(observation.left.get((topic, number)))}" for topic, number in behind[:3]]
-    more = f", and {len(behind) - 3} more" if len(behind) > 3 else ""
-    return f'group "{group}" on {alias} has not read {len(behind)} partitions to the end ({", ".join(named)}{more})'
+    named = [f"{topic}-{number}: {_distance(observation.left.get((topic, number)))}" for topic, number in unread[:3]]
+    more = f", and {len(unread) - 3} more" if len(unread) > 3 else ""
+    return f'group "{group}" on {alias} has not read {len(unread)} partitions to the end ({", ".join(named)}{more})'
 
 
 def _distance(offsets: int | None) -> str:
@@ -337,9 +348,9 @@ def _distance(offsets: int | None) -> str:
 
 
 def _flow_finding(before: FlowObservation, after: FlowObservation, moved: Collection[Partition]) -> Finding:
-    """One verdict for a flow: connectors, every partition, and the heartbeat. RUNNING alone proves nothing.
+    """Return one verdict for a flow, from its connectors, partitions and heartbeat. RUNNING alone proves nothing.
 
-    ``moved``: partitions that were alive in a look between the two.
+    ``moved``: partitions that made progress, or had nothing to replicate, in an observation between the two.
     """
     if after.away:
         return Finding(UNKNOWN, after.away)
@@ -350,7 +361,7 @@ def _flow_finding(before: FlowObservation, after: FlowObservation, moved: Collec
     if failed:
         return Finding(REFUTED, failed_text(failed[0].name, failed[0].failures))
     if source.state != "RUNNING":
-        return Finding(REFUTED, f'the connector "{source.name}" is {source.state}')
+        return Finding(REFUTED, f'the connector "{source.name}" is in state {source.state}')
     if after.problems:
         return Finding(UNKNOWN, after.problems[0])
     findings = {
@@ -371,24 +382,26 @@ def _flow_finding(before: FlowObservation, after: FlowObservation, moved: Collec
     if arrived:
         return Finding(PROVEN, "records arrive on the target")
     if after.heartbeat_age is None:
-        return Finding(UNKNOWN, "nothing waits to be copied and no heartbeat has arrived: it may be dead or idle")
+        return Finding(
+            UNKNOWN, "no record waits to be replicated and no heartbeat has arrived: the flow may be dead or idle"
+        )
     if after.heartbeat_age > after.heartbeat_limit:
         return Finding(
-            UNKNOWN, f"nothing waits to be copied and the newest heartbeat is {after.heartbeat_age:.0f} s old"
+            UNKNOWN, f"no record waits to be replicated and the newest heartbeat is {after.heartbeat_age:.0f} s old"
         )
-    return Finding(PROVEN, f"everything is copied and the newest heartbeat is {after.heartbeat_age:.1f} s old")
+    return Finding(PROVEN, f"everything is replicated and the newest heartbeat is {after.heartbeat_age:.1f} s old")
 
 
 def _still(facts: PartitionFacts) -> Finding:
-    """A partition that was alive is, unless it does not fit its source any more."""
+    """A partition that made progress before is still alive, unless the flow's offset no longer fits the source log."""
     fits = healthy(facts)
-    return fits if fits.verdict == REFUTED else Finding(PROVEN, "it was seen to move, or had nothing to move")
+    return fits if fits.verdict == REFUTED else Finding(PROVEN, "it made progress, or had nothing to replicate")
 
 
 def _view(
     judged: list[tuple[FlowObservation, Finding]], groups: Mapping[str, Mapping[str, GroupStatus]], missing: list[str]
 ) -> dict[str, Any]:
-    """Plain data: what playbooks and people read."""
+    """Return the status as plain data, for playbooks and reports."""
     verdicts = [finding.verdict for _observation, finding in judged]
     if missing and all(verdict == PROVEN for verdict in verdicts):
         verdicts.append(UNKNOWN)
@@ -418,7 +431,7 @@ def _view(
 
 
 def flow_row(observation: FlowObservation, finding: Finding) -> dict[str, Any]:
-    """A flow as plain data."""
+    """Return a flow as plain data."""
     takes = {one.kind: one for one in observation.connectors["source"].filters}
     partitions = []
     for (topic, partition), facts in sorted(observation.facts.items()):
@@ -465,7 +478,7 @@ def flow_row(observation: FlowObservation, finding: Finding) -> dict[str, Any]:
 
 
 def group_rows(alias: str, group: str, observation: GroupStatus) -> list[dict[str, Any]]:
-    """Where a group stands on one side, as plain data."""
+    """Return a group's committed offsets on one cluster as plain data."""
     return [
         {
             "group": group,

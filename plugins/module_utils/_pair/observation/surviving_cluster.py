@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the surviving side knows, when the other one is asked for nothing.
+"""Read what the surviving cluster holds about the groups and the flow, without contacting the lost cluster.
 
 Private to this collection: may change in any release.
 """
@@ -39,9 +39,9 @@ _GROWTH = 4
 
 
 class Survivor:
-    """One side of a pair. X is lost, Y survives.
+    """The surviving cluster of a pair. X is lost, Y survives.
 
-    ``opened``: connections, of which only those to Y are used. ``sight``: what was just seen of Y with them.
+    Uses only the connections to Y in ``opened``. ``snapshot`` is a recent snapshot of Y; None: observe Y.
     """
 
     def __init__(
@@ -63,18 +63,18 @@ class Survivor:
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """Every request sent so far, without secrets."""
+        """Return every request sent so far, without secrets."""
         return self._opened.requests
 
     def read_ahead(self) -> None:
-        """Checkpoints and offset-syncs."""
+        """Read checkpoints and offset-syncs now, so that later calls use them."""
         for group, key in self.checkpoints:
             self.checkpointed(group, key)
 
     # ---- topics
 
     def replica(self, key: Partition) -> Partition:
-        """Where records of X's partition lie on Y."""
+        """Return the replica on Y of X's partition."""
         return self.naming.replica(self.x, key[0]), key[1]
 
     @cached_property
@@ -84,7 +84,7 @@ class Survivor:
 
     @cached_property
     def states(self) -> dict[str, TopicState]:
-        """Every topic on Y that groups will read; refuses one that is missing or is no longer the journaled one."""
+        """Every topic on Y that groups will read. Raises if one is missing or is no longer the journaled topic."""
         names = list(dict.fromkeys([*self.topics, *(self.naming.replica(self.x, topic) for topic in self.topics)]))
         settings = ("cleanup.policy",)
         found = describe(self.kafka, names, dict.fromkeys(names, settings))
@@ -93,7 +93,7 @@ class Survivor:
             raise DrError(
                 "topic_missing",
                 f"{len(missing)} topics do not exist on {self.y}: {', '.join(missing[:5])}.",
-                "Consumers that subscribe to them would begin wherever auto.offset.reset says. Create them first.",
+                "Consumers that subscribe to them would start where auto.offset.reset says. Create the topics first.",
                 self.kafka.bootstrap_servers,
             )
         present = {name: state for name, state in found.items() if state is not None}
@@ -104,12 +104,12 @@ class Survivor:
         return present
 
     def setting(self, topic: str, name: str) -> str:
-        """A setting of a topic on Y; empty where it is not known."""
+        """Return a setting of a topic on Y; empty if unknown."""
         value = self.states[topic].config.get(name)
         return "" if value is None or value.value is None else str(value.value)
 
     def ranges(self, isolation: str = ISOLATION) -> dict[Partition, tuple[int, int]]:
-        """Log start and end (last stable offset) of every partition on Y."""
+        """Return log start and end (last stable offset) of every partition on Y."""
         keys = {(name, index) for name, state in self.states.items() for index in range(state.partitions)}
         if self._snapshot is not None and isolation == ISOLATION:
             return self._snapshot.ranges(self.y, keys)
@@ -118,13 +118,13 @@ class Survivor:
     # ---- the flow
 
     def observe(self) -> FlowState:
-        """The flow X->Y as its engine on Y reports it."""
+        """Return the flow X->Y as its engine on Y reports it."""
         if self._snapshot is None:
             return self.engine.observe(self.x, self.y)
         return unwrap(self._snapshot.engines[self.x, self.y])
 
     def tails(self, observation: FlowState) -> dict[Partition, Tail]:
-        """Every partition on Y; of the replicas, how far they were copied."""
+        """Return every partition's log on Y, with the last replicated offset of replicas."""
         last_replicated_offset = {self.replica(key): at for key, at in observation.last_replicated_offset.items()}
         return {
             key: Tail(start, end, last_replicated_offset.get(key), self._floor(key))
@@ -138,7 +138,7 @@ class Survivor:
 
     @cached_property
     def checkpoints(self) -> dict[tuple[str, Partition], Checkpointed]:
-        """MirrorMaker 2's newest checkpoint by group and partition on Y, raised by offset-syncs that came later."""
+        """MirrorMaker 2's newest checkpoint by group and partition on Y."""
         topic = self.naming.checkpoints(self.x)
         if describe(self.kafka, [topic])[topic] is None:
             return {}
@@ -165,8 +165,9 @@ class Survivor:
             except DrError as error:
                 raise DrError(
                     "checkpoints_unreadable",
-                    f'"{topic}" holds at offset {record.offset} something that is no checkpoint. {error.message}',
-                    "Somebody else writes there, or another MirrorMaker version does. Nothing was committed.",
+                    f'The record at offset {record.offset} of "{topic}" is not a checkpoint. {error.message}',
+                    "A producer other than MirrorMaker 2 writes to this topic, or an unknown version of MirrorMaker 2"
+                    " does. Nothing was committed.",
                     self.kafka.bootstrap_servers,
                 ) from error
             time = (record.timestamp or 0) / 1000.0
@@ -177,7 +178,7 @@ class Survivor:
 
     @cached_property
     def _syncs(self) -> Syncs | None:
-        """Of the flow X->Y, where they lie on Y."""
+        """The offset-syncs of the flow X->Y; None: they are stored on X."""
         if self.engine.capabilities.offset_syncs_on_source:
             return None
         topic = self.naming.offset_syncs(self.x)
@@ -185,7 +186,7 @@ class Survivor:
 
     @cached_property
     def _believed_from(self) -> dict[str, float]:
-        """Topics that were created again: from when on checkpoints are about the present ones (epoch seconds)."""
+        """For topics that were created again: since when checkpoints are about the present topic (epoch seconds)."""
         topic, moments = self.naming.offset_syncs(self.x), {}
         for name, since in self._offset_syncs_start.items():
             moments[name] = 0.0 if since == 0 else float("inf")
@@ -200,7 +201,10 @@ class Survivor:
         return one.time >= self._believed_from.get(topic, 0.0)
 
     def checkpointed(self, group: str, key: Partition) -> Checkpointed | None:
-        """Of the present tenure, with the position that the newest offset-syncs give, if that is higher."""
+        """Return the group's checkpoint of the present tenure, raised by the newest offset-syncs if these are higher.
+
+        None: there is no such checkpoint.
+        """
         one = self.checkpoints.get((group, key))
         if one is None or (self.tenures and self.place(group, key) != Place(len(self.tenures) - 1)):
             return None
@@ -215,36 +219,36 @@ class Survivor:
         return replace(one, downstream=better)
 
     def last_source(self, source: Partition, last: Record | None) -> int | None:
-        """The source offset of the replica's last record; None: no offset-sync tells it."""
+        """Return the source offset of the replica's last record; None: no offset-sync holds it."""
         if self._syncs is None or last is None:
             return None
         found = [sync.upstream for sync in self._syncs.of.get(source, ()) if sync.downstream == last.offset]
         return found[-1] if found else None
 
     def rewind(self, replica: Partition, log: tuple[int, int]) -> Rewind | None:
-        """Was the flow sending records of this replica again when it ended, as far as offset-syncs show?"""
+        """Return what the flow was resending into this replica when it ended; None: offset-syncs show nothing."""
         if self._syncs is None or replica[0] not in self.originals:
             return None
         self._syncs.reach(lambda _of: True)
         return open_rewind(self._syncs.of.get((self.originals[replica[0]], replica[1]), ()), *log)
 
     def place(self, group: str, key: Partition) -> Place:
-        """Policy identity: the tenure in which the group's checkpointed position on X lies."""
+        """Return the tenure of the group's checkpointed offset on X (policy identity)."""
         one = self.checkpoints.get((group, key))
         return Place(None) if one is None else locate(self.tenures, self.x, key, one.upstream)
 
     def commits(self) -> tuple[dict[str, Any], dict[str, dict[Partition, int]]]:
-        """State and commits of every group on Y."""
+        """Return the state and the committed offsets of every group on Y."""
         if self._snapshot is not None:
             return unwrap(self._snapshot.groups[self.y])
         return kafka_groups.describe(self.kafka, self.groups), kafka_groups.committed_offsets(self.kafka, self.groups)
 
     def topics_of(self, group: str) -> list[str]:
-        """The originals that the group reads: as declared, else all, since what is not known here may be read too."""
+        """Return the originals that the group reads: the declared ones, else all, because it may read any of them."""
         return list(self._declared.get(group) or self.topics)
 
     def heartbeat_age(self) -> float | None:
-        """Seconds since the newest heartbeat from X; None: there is none, or it may have come by another's flow."""
+        """Return the age of X's newest heartbeat in seconds; None: none, or another flow may have replicated it."""
         if self.engine.application:
             return None
         topic = self.naming.heartbeats(self.x)
@@ -255,7 +259,7 @@ class Survivor:
     def last_records(
         self, keys: set[Partition], ranges: Mapping[Partition, tuple[int, int]]
     ) -> dict[Partition, Record]:
-        """The last data record of each of these partitions that has one."""
+        """Return the last data record of each of these partitions that has one."""
         last = LastRecords(self._opened.kafka) if self._snapshot is None else self._snapshot.last
         found = last.of(self.y, {key: ranges[key] for key in keys})
         return {key: record for key, record in found.items() if record is not None}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The topics of a pair on both clusters, compared with the inventory and with the journal.
+"""Compare the topics of a pair on both clusters with the inventory and with the journal.
 
 Private to this collection: may change in any release.
 """
@@ -36,17 +36,17 @@ class TopicsRequest:
     declared: Sequence[Mapping[str, Any]]
     #: Topics to observe, by alias.
     names: Mapping[str, Sequence[str]]
-    #: By flow, ``on`` (the alias) and ``topic``, where its offset-syncs are.
+    #: Location of a flow's offset-syncs, by flow: ``on`` (an alias) and ``topic``.
     offset_syncs: Mapping[str, Mapping[str, str]]
     #: The state of the journal; empty: compare with the inventory only.
     state: Mapping[str, Any]
-    #: Whether the topics are to keep all records; None: no plan for that.
+    #: Whether the topics must keep all records; None: make no plan for that.
     hold: bool | None
     request_timeout: float
 
 
 def compare_topics(request: TopicsRequest) -> Result:
-    """Observe both clusters and report what differs."""
+    """Observe both clusters and report the differences."""
     pair, state = request.pair, request.state
     kafka = connect_pair(pair.connections, request.request_timeout)
     held: Mapping[str, Mapping[str, Any]] = (state.get("held") or {}) if request.hold is not None else {}
@@ -91,9 +91,9 @@ def _against_the_journal(
 ) -> dict[str, Any]:
     pair, journaled = request.pair, request.state["topic_ids"]
     new = joined(journaled, found)
-    # A cluster of which no topic was observed is not known.
+    # Without any observed topic, a cluster is unknown.
     known = not new and all(some and all(row["topic_id"] for row in some) for some in rows.values())
-    # Before a flow runs: what is in its offset-syncs topic now may be about other topics of the same names.
+    # Offset-syncs from before the flow runs may be about deleted topics of the same names.
     ends = {} if known else _ends(request, kafka)
     flows = {
         name: {

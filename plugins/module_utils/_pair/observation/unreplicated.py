@@ -1,9 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What would be lost if the source of a flow were lost now: counted from the records of both sides. Reads only.
+"""Count the records that would be lost if the source of a flow were lost now, from the records of both clusters.
 
-Offsets count markers and aborted records too, and what MirrorMaker 2 has noted may be a minute old.
+Offsets cannot answer this: they count transaction markers and aborted records too, and MirrorMaker 2's stored offset
+may be a minute old. This code only reads.
 
 Private to this collection: may change in any release.
 """
@@ -38,19 +39,20 @@ from .pair import ISOLATION, FlowObservation, Pair, Partition
 __all__ = ["Budget", "Unreplicated", "unreplicated"]
 
 _NOT_FOUND = (
-    "the replica's last record was not found on the source: expired, compacted, without a timestamp there, or somebody"
-    " else's"
+    "the replica's last record was not found on the source: it is expired or compacted, has no timestamp there, or was"
+    " written by a foreign writer"
 )
-_NOT_REACHED = "the replica's last record was not found within the bound on reading"
-_NO_TIME = "the replica's records have the broker's time, so its last one cannot be told apart from others"
-_UNTIMED = "the source has records without a timestamp that equal the replica's last one"
-_EMPTIED = "the replica was written but holds no record any more"
+_NOT_REACHED = "the replica's last record was not found within the limit on reading"
+_NO_TIME = "the replica's records have the broker's timestamp, so its last record cannot be distinguished from others"
+_UNTIMED = "the source has records without a timestamp that equal the replica's last record"
+_EMPTIED = "the replica was written, but no longer holds any record"
 
 
 @dataclass(frozen=True)
 class Budget:
-    """On either side so many offsets are read at most, and for so many seconds."""
+    """Limits on reading, for each cluster."""
 
+    #: Highest number of offsets to read.
     records: int = 20_000
     seconds: float = 5.0
 
@@ -59,23 +61,23 @@ _BUDGET = Budget()
 
 
 def unreplicated(pair: Pair, observation: FlowObservation, budget: Budget = _BUDGET) -> dict[Partition, Unreplicated]:
-    """Of each source partition, the records below its end that the replica lacks.
+    """Count the records of each source partition that the replica lacks.
 
-    The order of looking decides. The source's end E is taken first, the replica's end R afterwards, and counted is what
-    lies below E and is not below R. A record that is copied between the two looks is below R: it does not seem lost. A
-    record that is written after E is not asked about, so the later look hides nothing: whatever was on the source at E
-    is either below R or counted. The replica's last record may then be a copy of something behind E; it is looked for
-    up to an end taken once more, behind R, or it would seem to be somebody else's.
+    The order of reads matters. The source's end E is read first, the replica's end R afterwards. Records before E that
+    are not before R are counted. A record that is replicated between the two reads is before R, so it does not look
+    lost. Records written after E are not counted, so the later read hides nothing: each record that was on the source
+    at E is either before R or counted. The replica's last record may be a copy of a record after E. It is therefore
+    searched up to a third end, read after R. Without that, it would look like the record of a foreign writer.
 
-    With the policy identity the replica also holds what was born there. That lies on the source too, or the flow was
-    armed behind it, so content tells where the replica ends, as with the other policy; a tail that was never carried
-    over is not found on the source, and the range says so.
+    With the policy identity, the replica also holds records that were first written there. Either the source has them
+    too, or the flow was seeded after them. So content shows where the replica ends, as with the default policy. A tail
+    that was never replicated is not found on the source, and the result is a range then.
     """
     return _Comparison(pair, observation, budget).rows()
 
 
 class _Reader:
-    """Reads one side within the budget."""
+    """Reads one cluster within the budget."""
 
     def __init__(self, kafka: Kafka, budget: Budget) -> None:
         self._kafka, self._left, self._seconds = kafka, budget.records, budget.seconds
@@ -126,18 +128,18 @@ class _Comparison:
         return self.pair.naming.replica(self.observation.source, key[0]), key[1]
 
     def _replicas(self) -> dict[Partition, Range]:
-        """Logs of the replicas that exist, by source partition."""
+        """Return the log ranges of the replicas that exist, by source partition."""
         renamed = {key: self._renamed(key) for key in self.observation.facts}
         topics = {topic for topic, _index in renamed.values()}
         if set(renamed.values()) - self.pair.existing(self.observation.target, topics):
-            # One may have appeared, with all of its records, since the pair first looked.
+            # A replica may have been created and filled since the pair's topics were last described.
             self.pair.refresh()
         there = self.pair.existing(self.observation.target, topics) & set(renamed.values())
         spans = log_ranges(self.pair.kafka[self.observation.target], there, ISOLATION)
         return {key: spans[new] for key, new in renamed.items() if new in spans}
 
     def _last(self, replicas: Mapping[Partition, Range]) -> dict[Partition, Record | None]:
-        """The last data record of each replica, by source partition."""
+        """Return the last data record of each replica, by source partition."""
         spans = {self._renamed(key): span for key, span in replicas.items()}
         found = last_data_records(self.pair.kafka[self.observation.target], spans, ISOLATION)
         return {key: found[self._renamed(key)] for key in replicas}
@@ -151,7 +153,7 @@ class _Comparison:
         written: Collection[Partition],
         last: Mapping[Partition, Record | None],
     ) -> tuple[dict[Partition, Seen], dict[Partition, Place]]:
-        """What was read of the source for each partition, and where on it the replica ends, if that is found."""
+        """Return what was read from each source partition, and where the replica ends on the source, if found."""
         kafka = self.pair.kafka[self.observation.source]
         reader = _Reader(kafka, self.budget)
         wanted = {key: record for key, record in last.items() if record is not None and has_time(record)}
@@ -169,7 +171,7 @@ class _Comparison:
         for key, read in reads.items():
             digests, ends = fingerprints(read.records, [wanted[key]] if key in spans else [])
             seen[key] = _seen(read, digests)
-            # A timestamp tells where the original lies, unless it is the time of copying.
+            # The timestamp locates the original, unless it is the time of replication.
             if key in spans and not _untimed(read.records, wanted[key]):
                 one = place(logs[key], seen[key], ends[0], spans[key][0])
                 found |= {} if one is None else {key: one}
@@ -190,10 +192,10 @@ class _Comparison:
         found: Mapping[Partition, Place],
         replicas: Mapping[Partition, Range],
     ) -> dict[Partition, bool | None]:
-        """Whether the replica holds any of the records behind the place where it ends: then the flow is sending again.
+        """Does the replica hold any source record after the place where it ends? Then the flow is resending records.
 
-        A copy keeps its timestamp, so the broker's index by time tells from where on one would lie. All of them are
-        looked for, since the first ones may have expired there.
+        A copy keeps its timestamp, so the broker's time index returns the first offset at which it can be. All records
+        after that place are searched for, because the first ones may have expired on the replica. None: unknown.
         """
         parts = {key: records_after(logs[key], seen[key], one) for key, one in found.items()}
         stamps = {key: [seen[key].stamps[index] for index in part] for key, part in parts.items() if part}
@@ -217,14 +219,14 @@ class _Comparison:
 
 
 def _known(stamps: Iterable[int | None]) -> list[int]:
-    """The timestamps, if there is none without one."""
+    """Return the timestamps; empty if one of them is None."""
     found = list(stamps)
     return [] if None in found else [stamp for stamp in found if stamp is not None]
 
 
 def _log(facts: PartitionFacts, span: Range) -> Log:
     start, end = span
-    # Past the end: the topic was truncated or created again, and N is about another log.
+    # An N past the end belongs to another log: the topic was truncated or created again.
     return Log(
         start,
         end,
@@ -235,19 +237,19 @@ def _log(facts: PartitionFacts, span: Range) -> Log:
 
 
 def _all_replicated(facts: PartitionFacts, log: Log, written: bool) -> bool:
-    """Does what the flow has noted say so? Then nothing needs to be read, unless the replica was never written."""
+    """Does the flow's stored offset say that all is replicated? Not used if the replica was never written."""
     data_after = facts.data_after if facts.end == log.end else None
     now = replace(facts, start=log.start, end=log.end, data_after=data_after)
     return lag(now) == 0 and (written or log.start == log.end)
 
 
 def _untimed(source: Iterable[Record], replica: Record) -> bool:
-    """May it be the copy of a record here that has no timestamp?"""
+    """Can ``replica`` be the copy of a source record that has no timestamp?"""
     return any(one.timestamp is None and (one.key, one.value) == (replica.key, replica.value) for one in source)
 
 
 def _share(source: Sequence[Record], replica: Sequence[Record]) -> bool:
-    """May a record of the replica be the copy of any of these?"""
+    """Can a record of the replica be the copy of any of these source records?"""
     left, right = fingerprints(source, replica)
     return not set(left).isdisjoint(right)
 

@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Committed offsets on the side being entered: translated, presynced, seeded, and journaled at the barrier.
+"""Committed offsets on the cluster being entered: translated, presynced, and journaled at the barrier.
+
+Also the start offsets of flows, with the policy identity.
 
 Private to this collection: may change in any release.
 """

@@ -34,7 +34,7 @@ class ArrivalRequest:
     """The options of ``dr_arrival_info``."""
 
     pair: PairSpec
-    #: Alias of the cluster that the applications enter. No other cluster is asked: it may be lost.
+    #: Alias of the cluster being entered. No other cluster is contacted, because it may be lost.
     enter: str
     #: Groups whose consumers were started.
     groups: Sequence[str]
@@ -43,7 +43,7 @@ class ArrivalRequest:
 
 
 def arrival(request: ArrivalRequest) -> Result:
-    """Wait, within bounds, for first writes and for members of every group. Then judge the committed offsets."""
+    """Wait, within bounds, for first writes and for members of every group. Then check the committed offsets."""
     request.pair.require_alias(request.enter)
     kafka = connect_one(request.enter, request.pair.connections[request.enter], request.request_timeout)
     barrier = _barrier(read_state({request.enter: kafka}, request.pair), request)
@@ -67,24 +67,31 @@ def arrival(request: ArrivalRequest) -> Result:
     }
     result = Result(extra=extra, requests=kafka.requests)
     if extra["groups"]["verdict"] == REFUTED:
-        result.failure = DrError("offset_wrong", extra["groups"]["reason"], "Stop that group's consumers and look.")
+        result.failure = DrError(
+            "offset_wrong",
+            extra["groups"]["reason"],
+            "Stop that group's consumers, then find out which process committed this offset.",
+        )
     return result
 
 
 def _barrier(state: JournalState, request: ArrivalRequest) -> Mapping[str, Any]:
-    """The facts of the run's barrier: ``cut``, log ends before the first producer started; ``entered``, offsets."""
+    """Return the facts of the run's barrier.
+
+    ``cut``: log ends before the first producer started. ``entered``: the offsets that the run committed.
+    """
     facts = None if state.run is None else state.run.phases.get("barrier")
     if facts is None:
         raise DrError(
             "journal_incomplete",
             f'The journal "{request.pair.journal_topic}" on {request.enter} holds no barrier of the present run.',
-            "Read the row journal_incomplete in docs/troubleshooting.md.",
+            "See the row journal_incomplete in docs/troubleshooting.md.",
         )
     return facts
 
 
 def _first_writes(kafka: Kafka, cut: Mapping[Partition, int], first: dict[str, dict[str, Any]]) -> None:
-    """Read back each topic's first record at or after the cut, because an acknowledgement is no proof."""
+    """Read back each topic's first record at or after the cut: an acknowledgement is not a proof."""
     wanted = [key for key in cut if key[0] not in first]
     if not wanted:
         return
@@ -98,10 +105,10 @@ def _first_writes(kafka: Kafka, cut: Mapping[Partition, int], first: dict[str, d
 def _write_verdict(topics: set[str], first: Mapping[str, Any], seconds: float) -> dict[str, str]:
     quiet = sorted(topics - set(first))
     if quiet:
-        reason = f"no record was written within {seconds:.0f} s to: {', '.join(quiet)}"
+        reason = f"no record was written within {seconds:.0f} s to {', '.join(quiet)}"
         return {"verdict": UNKNOWN, "reason": reason}
     if not topics:
-        return {"verdict": UNKNOWN, "reason": "no topic was given to look at"}
+        return {"verdict": UNKNOWN, "reason": "no topic was given"}
     return {"verdict": PROVEN, "reason": f"first records of {len(first)} topics read back"}
 
 
@@ -114,7 +121,7 @@ def _group_verdict(
         for group in entered
         if group["group"] in states
     }
-    # Up to the high watermark: readers of uncommitted records may have offsets after the last stable offset.
+    # Up to the high watermark: consumers of uncommitted records may have offsets after the last stable offset.
     ranges = log_ranges(kafka, {key for group in wanted.values() for key in group}, "read_uncommitted")
     for group, starts in wanted.items():
         for key, start in starts.items():
@@ -123,12 +130,15 @@ def _group_verdict(
             if now is None or not max(start, low) <= now <= high:
                 found = "none" if now is None else str(now)
                 where = f'Group "{group}" on {key[0]}-{key[1]}'
-                text = f"{where} has position {found}, wanted {start} or more inside the log [{low}, {high}]"
+                text = (
+                    f"{where} has the committed offset {found}, expected {start} or higher, within the log"
+                    f" [{low}, {high}]"
+                )
                 return {"verdict": REFUTED, "reason": text}
     idle = sorted(group for group, state in states.items() if state != "STABLE")
     if idle:
-        reason = f"after {seconds:.0f} s without members: {', '.join(idle)}"
+        reason = f"groups without members after {seconds:.0f} s: {', '.join(idle)}"
         return {"verdict": UNKNOWN, "reason": reason}
     if not states:
-        return {"verdict": UNKNOWN, "reason": "no group was given to look at"}
-    return {"verdict": PROVEN, "reason": f"{len(states)} groups have members, no position fell back"}
+        return {"verdict": UNKNOWN, "reason": "no group was given"}
+    return {"verdict": PROVEN, "reason": f"{len(states)} groups have members, and no committed offset is too low"}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The barrier of a cutover: connectors stopped, progress final, positions found, and all of it in the journal.
+"""The barrier of a cutover: stop the connectors, translate the committed offsets, and journal the result.
 
 Private to this collection: may change in any release.
 """
@@ -21,10 +21,10 @@ __all__ = ["barrier"]
 
 
 def barrier(request: BarrierRequest, check: bool) -> Result:
-    """Stop, translate, journal: in this order, and nothing after a failure.
+    """Stop, translate, journal, in this order; a failure ends it.
 
-    The checkpoint connector toward the side being entered always stops: MirrorMaker 2's own group sync must not write
-    there any more (R10). The source connector stops too if the barrier is ``final``.
+    Always stops the checkpoint connector toward the cluster being entered, because MirrorMaker 2's own group sync must
+    not write there any more (R10). Also stops the source connector if the barrier is ``final``.
     """
     pair = Pair(request.pair, request.pair.flows.values(), request.request_timeout)
     # Read first: the settle time of the groups runs while the connectors stop.
@@ -41,7 +41,7 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
     found = Translation(wanted, first).run()
     found.outcomes = stopped.outcomes
     if found.failure is None:
-        # A run that goes on has committed offsets itself since it first got here.
+        # A resumed run has committed offsets itself since it first reached the barrier.
         known = run.phases.get("barrier", {}).get("preexisting_higher_offsets")
         seen = preexisting_higher_offsets(found.extra["details"]) if known is None else known
         facts = {

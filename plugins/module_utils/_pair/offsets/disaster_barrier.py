@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The barrier of a disaster: stop what copies, find positions on the surviving side alone, journal them there.
+"""The barrier of a disaster: stop the flow, find the groups' offsets on the surviving cluster, journal them there.
 
 Private to this collection: may change in any release.
 """
@@ -41,20 +41,20 @@ from .requests import DisasterRequest
 
 __all__ = ["disaster", "survey"]
 
-# A task that hangs on a dead source is given up by its worker and goes on syncing groups: it asks group by group, each
-# for source.admin.default.api.timeout.ms. Seen: 6 s for two groups, while the connector was listed without tasks.
+# A worker abandons a task that hangs on a dead source, but the task continues to sync groups. It queries group by
+# group, each for source.admin.default.api.timeout.ms. Observed: 6 s for two groups, with no task listed any more.
 _LATE_PER_GROUP = 6.0
 _LATE_AT_MOST = 60.0
-# Two looks at a side that answers: it may have been about to come back, or to go.
+# Seconds before a cluster that responds is probed again: it may just be starting or stopping.
 _AGAIN = 1.0
 
 
 def disaster(request: DisasterRequest, check: bool) -> Result:
-    """Stop, find, journal: in this order. In check mode nothing is stopped or journaled, and X is asked if it lives.
+    """Stop the flow, find the offsets, journal them, in this order.
 
-    Needs nothing from X, and reads only Y's copy of the journal. With the policy identity the flow must not replicate
-    any more (R15). With the other policy the source connector may still be stopping, and the last replicated
-    offset is a lower bound then.
+    Check mode stops and journals nothing, and probes X. Otherwise this needs nothing from X. It reads only Y's copy of
+    the journal. With the policy identity the flow must not replicate any more (R15). With the default policy the source
+    connector may still be stopping; then the last replicated offset is a lower bound.
     """
     pair, y = request.pair, request.enter
     for alias in (request.leave, y):
@@ -63,9 +63,9 @@ def disaster(request: DisasterRequest, check: bool) -> Result:
     state = read_state(opened.kafka, pair)
     journal = JournalFacts.toward(state, y)
     survivor = Survivor(pair, (request.leave, y), journal, opened)
-    survivor.states  # noqa: B018 - refuses before anything is stopped
+    survivor.states  # noqa: B018 - raises before anything is stopped
     search = _Search(survivor, request, journal, check, _known_higher(state, request.claim))
-    # A stop takes seconds while the source is dead. What was written before stays true meanwhile.
+    # A stop takes seconds while the source is dead. What was read before stays true during that time.
     stopped, _nothing = both(lambda: _stop(survivor, request, check), search.read_ahead)
     if stopped.failure is not None:
         return stopped
@@ -83,9 +83,9 @@ def disaster(request: DisasterRequest, check: bool) -> Result:
 def survey(
     request: DisasterRequest, journal: JournalFacts, opened: Opened, snapshot: PairSnapshot | None
 ) -> dict[str, Any]:
-    """What a disaster now would find: ``details``, ``ages``, ``loss``, ``active_groups``. Writes nothing.
+    """Return what a disaster now would find: ``details``, ``ages``, ``loss``, ``active_groups``. Writes nothing.
 
-    ``sight``: what was just seen of the surviving side; without it that is asked.
+    ``snapshot`` is a recent snapshot of the surviving cluster; None: observe it.
     """
     survivor = Survivor(request.pair, (request.leave, request.enter), journal, opened, snapshot)
     survivor.read_ahead()
@@ -93,7 +93,7 @@ def survey(
 
 
 def _known_higher(state: JournalState, claim: Claim | None) -> list[str] | None:
-    """Offsets that were higher when this run first got here, as it journaled them; None: it is here first."""
+    """Return the higher offsets that this run journaled at its first barrier; None: this is its first barrier."""
     run = state.run
     if claim is None or run is None or run.id != claim.run:
         return None
@@ -102,7 +102,7 @@ def _known_higher(state: JournalState, claim: Claim | None) -> list[str] | None:
 
 
 def _probes(request: DisasterRequest) -> list[dict[str, Any]]:
-    """Is X really lost? A second look only where the first was answered."""
+    """Is X really lost? Probe it, and probe it again if it responds."""
     cluster, topics = request.pair.connections[request.leave], request.pair.topics
     seen = [probe(cluster, topics, request.probe_timeout)]
     if seen[0].answers:
@@ -117,24 +117,24 @@ def _bounds(survivor: Survivor, request: DisasterRequest) -> Bounds:
 
 def _stop(survivor: Survivor, request: DisasterRequest, check: bool) -> Result:
     identity = survivor.naming.policy == "identity"
-    # Streams Replication Manager has no stop for one flow: its group sync ends; a dead source gives nothing to copy.
+    # Streams Replication Manager cannot stop one flow. Its group sync stops; a dead source sends nothing to replicate.
     final = identity or not survivor.engine.capabilities.offset_syncs_on_source
-    # What still arrives lies behind every position that is found meanwhile, and the source connector has no source.
+    # Records that still arrive are after every offset that is found here, and the source connector has no source.
     stopped = survivor.engine.stop(survivor.x, survivor.y, final, _bounds(survivor, request), check, awaited=identity)
     if stopped.failure is None or identity or check:
         return stopped
-    # Only the copying may still be ending: MirrorMaker 2's own group sync must not write here any more (R10).
+    # Replication may still be stopping, but MirrorMaker 2's own group sync must not write here any more (R10).
     checkpoints = survivor.observe().connectors["checkpoint"]
     if checkpoints.state is None or checkpoints.final:
         stopped.warnings.append(
-            f"The flow has not stopped yet, its progress is a lower bound: {stopped.failure.message}"
+            f"The flow has not stopped yet, so its progress is a lower bound: {stopped.failure.message}"
         )
         stopped.failure = None
     return stopped
 
 
 class _Search:
-    """Positions of all groups, and what may be lost."""
+    """Finds the offsets of all groups, and the records that may be lost."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class _Search:
         self._known_higher = known_higher
 
     def read_ahead(self) -> None:
-        """What the flow's stop does not change, or makes newer at most: an older one is lower, never wrong."""
+        """Read what stopping the flow does not invalidate. A value may become outdated: then it is lower, not wrong."""
         self._survivor.read_ahead()
         self._presynced  # noqa: B018 - read now
 
@@ -159,7 +159,7 @@ class _Search:
         return presynced_offsets(survivor.kafka, pair.state_topic, pair.name, survivor.y, ids)
 
     def run(self) -> Result:
-        """Everything that is known, as of now."""
+        """Return the offsets, the predicted loss and the facts for the journal, as of now."""
         survivor = self._survivor
         if not self._check:
             wait_for_members_to_leave({survivor.y: survivor.kafka}, survivor.groups, self._request.members)
@@ -206,7 +206,7 @@ class _Search:
     def _out_of_scope(
         self, states: Mapping[str, GroupState], commits: Mapping[str, Mapping[Partition, int]]
     ) -> list[dict[str, Any]]:
-        """Topics that groups use outside their scope: here, and by MirrorMaker 2's checkpoints on the other side."""
+        """Find topics that groups use outside their scope, on Y, and on X according to MirrorMaker 2's checkpoints."""
         survivor, known = self._survivor, self._survivor.states
         found = []
         for group in survivor.groups:
@@ -224,7 +224,7 @@ class _Search:
         return preexisting_higher_offsets(rows) if self._known_higher is None else self._known_higher
 
     def _require_decided(self) -> None:
-        """Y's end becomes the cut: a transaction of the flow that is still open there would move it afterwards."""
+        """Wait until no transaction is open on Y. Y's log end becomes the cut, and an open one would move it later."""
         survivor = self._survivor
         waited = wait_until(
             survivor.ranges,
@@ -234,12 +234,13 @@ class _Search:
         if not waited.done:
             raise DrError(
                 "not_decided",
-                f"Waited {waited.seconds:.0f} s for open transactions on {survivor.y}: no cut can be taken.",
-                "The broker ends a dead writer's transaction after its time-out. Start the same playbook again.",
+                f"Transactions are still open on {survivor.y} after {waited.seconds:.0f} s, so no cut can be recorded.",
+                "The broker aborts a dead producer's transaction after its time-out. Then start the same playbook"
+                " again.",
             )
 
     def _originals(self) -> list[Partition]:
-        """Those with a replica here: of one that the flow has not grown yet nothing was copied."""
+        """Source partitions that have a replica partition. Newer partitions have not been replicated yet."""
         survivor = self._survivor
         counts = {name: survivor.states[survivor.replica((name, 0))[0]].partitions for name in survivor.topics}
         return [
@@ -248,7 +249,7 @@ class _Search:
             for index in range(min(counts[name], survivor.states[name].partitions))
         ]
 
-    # ---- positions
+    # ---- offsets
 
     def _rows(self, tails: Mapping[Partition, Tail], commits: Mapping[str, Any]) -> list[dict[str, Any]]:
         survivor, presynced = self._survivor, self._presynced
@@ -298,20 +299,20 @@ class _Search:
         copies = self._resends.of(key, committed_offset.offset or 0)
         committed_offset = guarded(committed_offset, tail, copies)
         if copies.last is None and not copies.proven:
-            hazard = "a broker sets the timestamps: a record sent twice is seen only near the end"
+            hazard = "brokers set the timestamps (LogAppendTime), so duplicates are detected only near the log end"
             quality = "skips" if committed_offset.skips.possible else "unproven"
             return replace(committed_offset, quality=quality, hazards=(*committed_offset.hazards, hazard))
         return committed_offset
 
     def _own(self, group: str) -> dict[Partition, PresyncedOffset]:
-        """What the journal noted of the group when the applications last left Y."""
+        """Return the group's offsets that the journal recorded when the applications last left Y."""
         found = {}
         for topic, parts in self._journal.trusted_offsets.get(group, {}).items():
             found.update({(topic, int(index)): PresyncedOffset(int(offset), 0.0) for index, offset in parts.items()})
         return found
 
     def _ages(self, rows: list[dict[str, Any]]) -> dict[str, float | None]:
-        """Seconds since the positions were true, the oldest by group; None: of one nothing is known."""
+        """Return the age in seconds of each group's oldest offset; None: the age of one of its offsets is unknown."""
         ages: dict[str, float | None] = {}
         for row in rows:
             if row["method"] == "empty" or not row["rereads"]:
@@ -344,14 +345,14 @@ class _Search:
     def _facts(
         self, tails: Mapping[Partition, Tail], committed_offsets: list[dict[str, Any]], loss: Any
     ) -> dict[str, Any]:
-        """What cannot be read again later. Nothing is known of X's own ends and positions."""
+        """Return the facts that cannot be read again later. X's own log ends and committed offsets are unknown."""
         survivor = self._survivor
         last_replicated_offset = {key: tails[survivor.replica(key)].last_replicated_offset for key in self._originals()}
         return {
             "disaster": True,
             "last_replicated_offset": nested(last_replicated_offset),
             "starts": {},
-            # Where the copied part of X ends: what lies behind is its tail.
+            # The end of the replicated part of X. The records after it are the tail.
             "ends": nested({key: at + 1 for key, at in last_replicated_offset.items() if at is not None}),
             "cut": nested({key: tail.end for key, tail in tails.items() if key[0] in survivor.topics}),
             "committed_offsets": {},
@@ -361,13 +362,13 @@ class _Search:
 
 
 def _settle(rows: list[dict[str, Any]]) -> float:
-    """For how long MirrorMaker 2 might still raise a position: only to its own checkpoint, so only one below that."""
+    """Return for how many seconds MirrorMaker 2 might still raise an offset: only one that is below its checkpoint."""
     below = [row for row in rows if row["checkpoint"] is not None and (row["offset"] or 0) < row["checkpoint"]]
     return min(_LATE_AT_MOST, _LATE_PER_GROUP * len({row["group"] for row in rows})) if below else 0.0
 
 
 def _as_of(committed_offset: TargetOffset, seen: Any, claims: list[PresyncedOffset]) -> float | None:
-    """When the evidence for a position was true; None: nobody knows, or there is none."""
+    """Return when the evidence for an offset was true (epoch seconds); None: unknown, or there is no evidence."""
     times = (
         [seen.time] if seen is not None and committed_offset.method in ("checkpoint", "first_copy", "tenure") else []
     )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a translation of positions rests on, gathered once, and the shape of one found position.
+"""The evidence for translating committed offsets, gathered once, and the report row of one translated offset.
 
 Private to this collection: may change in any release.
 """
@@ -35,26 +35,28 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Evidence:
-    """X is the side being left, Y the one being entered. ``forward``: the flow X->Y, ``back``: Y->X if it copies too.
-
-    ``y_ranges``: log start and end of every partition on Y, read last.
-    """
+    """An observation of flows, groups and logs on both clusters."""
 
     pair: Pair
+    #: Alias of the cluster being left.
     x: str
+    #: Alias of the cluster being entered.
     y: str
+    #: The flow X->Y.
     forward: FlowObservation
+    #: The flow Y->X. None: with the policy identity it does not run.
     back: FlowObservation | None
     x_groups: Mapping[str, GroupStatus]
     y_groups: Mapping[str, GroupStatus]
+    #: Log start and log end of every partition on Y, read last.
     y_ranges: Mapping[Partition, tuple[int, int]]
 
     def final(self, key: Partition) -> bool:
-        """Everything of the source partition is on the target, and nothing more will come."""
+        """Is the source partition replicated completely, with the source connector stopped?"""
         return self.forward.connectors["source"].final and drained(self.forward.facts[key]).verdict == PROVEN
 
     def unreplicated(self, key: Partition, commit: int) -> int:
-        """At most so many records below ``commit`` on X are not known to be on Y; N may only be old."""
+        """Return how many records below ``commit`` on X may be missing on Y: an upper bound, because N may be old."""
         facts = self.forward.facts[key]
         if self.final(key) or facts.data_after is False:
             return 0
@@ -68,7 +70,7 @@ class Evidence:
     def known_replicated(
         self, key: Partition, commit: int | None, committed_offset: TargetOffset, translated: Translated | None
     ) -> TargetOffset:
-        """``position`` on Y, with what is processed on X but perhaps not yet copied counted as read again."""
+        """Count the records processed on X that may not be replicated yet as re-reads of ``committed_offset``."""
         late = (
             0 if commit is None or (translated is not None and translated.reached) else self.unreplicated(key, commit)
         )
@@ -78,24 +80,24 @@ class Evidence:
         return replace(committed_offset, quality=quality, rereads=committed_offset.rereads + late)
 
     def topics_of(self, group: str) -> list[str]:
-        """The originals that the group reads."""
+        """Return the original topics that the group reads."""
         return self.pair.topics_of(group, self.x, self.x_groups[group].commits)
 
     def left(self, group: str, key: Partition) -> Side:
-        """The group on a source partition of the flow X->Y."""
+        """Return the group's state on a source partition of the flow X->Y."""
         observation, facts = self.x_groups[group], self.forward.facts[key]
         return Side(observation.commits.get(key), facts.start, facts.end, observation.read_to_end.get(key))
 
     def entered(self, group: str, key: Partition) -> Side:
-        """The group on a partition of Y."""
+        """Return the group's state on a partition of Y."""
         start, end = self.y_ranges.get(key, (None, None))
         return Side(self.y_groups[group].commits.get(key), start, end)
 
 
 def gather(pair: Pair, x: str, y: str) -> Evidence:
-    """As of now, with flows and groups at work.
+    """Gather the evidence as of now, while flows and groups may be running.
 
-    Positions first, logs afterwards: none then lies behind the end of its log.
+    Reads committed offsets first and logs afterwards, so that no committed offset is after its log's end.
     """
     x_topics = [name for name, count in pair.partitions(x).items() if count is not None]
     y_topics = [name for name, count in pair.partitions(y).items() if count is not None]
@@ -111,10 +113,10 @@ def of_snapshot(
     observations: tuple[FlowObservation, FlowObservation | None],
     groups: Mapping[str, GroupStatus],
 ) -> Evidence:
-    """As ``gather``, from what was seen of both sides at one time. ``observations``: forward and back; ``groups``:
-    on X.
+    """Like ``gather``, but from a snapshot of both clusters.
 
-    Of groups on Y only their positions are told: nothing else counts there.
+    ``observations`` are the flows X->Y and Y->X, ``groups`` the groups on X. For groups on Y the result has only the
+    state and the committed offsets: nothing else is used.
     """
     forward, back = observations
     x, y = forward.source, forward.target
@@ -130,7 +132,11 @@ def of_snapshot(
 def row(
     evidence: Evidence, group: str, key: Partition, found: TargetOffset, left: int | None, mm2: int | None = None
 ) -> dict[str, Any]:
-    """One position on Y. ``left``: the one on X it was found from; ``checkpoint``: where MirrorMaker 2's would be."""
+    """Return the report row of one offset on Y.
+
+    ``left`` is the committed offset on X that it was translated from, ``mm2`` the offset of MirrorMaker 2's own
+    checkpoint on Y.
+    """
     return {
         "group": group,
         "topic": key[0],
@@ -150,7 +156,7 @@ def row(
 
 
 def by_group(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The shape that ``kafka_group`` takes."""
+    """Return the offsets in the form of the option ``committed_offsets`` of the module ``kafka_group``."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if row["offset"] is not None:
@@ -160,7 +166,7 @@ def by_group(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def preexisting_higher_offsets(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Offsets that are already higher on Y, before this run has committed any: those of another writer."""
+    """Name the offsets that are already higher on Y before this run commits any. Another writer committed them."""
     return [
         f"{row['group']} {row['topic']}-{row['partition']}"
         for row in rows
@@ -171,9 +177,9 @@ def preexisting_higher_offsets(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 def skips_refusal(
     rows: Iterable[Mapping[str, Any]], sides: tuple[str, str], accepted: Collection[str]
 ) -> DrError | None:
-    """Why groups cannot move that have unread records which the side being entered no longer holds (R30).
+    """Return an error if groups have unread records that the cluster being entered no longer holds (R30), else None.
 
-    ``sides``: left and entered. ``accepted``: groups that may lose them.
+    ``sides`` are the clusters being left and entered. The groups ``accepted`` may lose such records.
     """
     refused = refused_skips(rows, accepted)
     if not refused:
@@ -183,14 +189,14 @@ def skips_refusal(
     groups = ", ".join(dict.fromkeys(row["group"] for row in refused))
     return DrError(
         "records_gone",
-        f"{total(refused).text} that {groups} has not read on {x} are no longer on {y}, in {len(refused)} partitions:"
+        f"{y} no longer holds {total(refused).text} that {groups} has not read on {x}, in {len(refused)} partitions:"
         f" {named}.",
-        f"Let the group read on {x} first, where they still are. Raise the retention of the topic on {y} for the next"
-        " time. To move all the same and lose them for that group, name it in kafka_dr_accept_skips (option"
-        " accept_skips); kafka_dr_group_lag=reread does not accept it.",
+        f"Let the group read these records on {x} first. Raise the retention of the topic on {y} before the next move."
+        " To move anyway and lose the records for that group, name the group in kafka_dr_accept_skips (option"
+        " accept_skips); kafka_dr_group_lag=reread does not accept this loss.",
     )
 
 
 def refused_skips(rows: Iterable[Mapping[str, Any]], accepted: Collection[str]) -> list[Mapping[str, Any]]:
-    """Positions that skip records, or may, of groups that are not named."""
+    """Return the rows that skip records, or may skip some, of groups that are not in ``accepted``."""
     return [row for row in rows if skipped_in(row).possible and row["group"] not in accepted]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads of one flow what translating positions needs, all partitions at once, and no more than needed.
+"""Translate offsets through one flow: read the records that this needs, of all partitions at the same time.
 
 Private to this collection: may change in any release.
 """
@@ -30,10 +30,11 @@ from ..observation.pair import ISOLATION, Pair, Partition
 
 __all__ = ["FlowCopies"]
 
-# Records on either side of a position: few are enough where records differ; more for runs of equal ones.
+# Records to read before and after an offset, in rounds: runs of equal records need more than a few.
 _WIDTHS = (16, 200, 2000)
-# Reading so many records through takes less than another round.
+# Reading this many records in between is faster than another round.
 _GAP = 1000
+# Timeout of one read.
 _SECONDS = 60.0
 Rule = Callable[[int, Copy], Translated]
 _Ends = tuple[dict[Partition, tuple[int, int]], dict[Partition, tuple[int, int]]]
@@ -41,8 +42,9 @@ _Ends = tuple[dict[Partition, tuple[int, int]], dict[Partition, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Limits:
-    """What a topic's settings leave of the proof."""
+    """Settings of a topic that limit what its records can prove."""
 
+    #: Both topics are the journaled ones.
     same_topics: bool
     source_compacted: bool
     replica_compacted: bool
@@ -50,50 +52,57 @@ class Limits:
 
 @dataclass
 class FlowCopies:
-    """Translations through the flow ``source`` -> ``target``. ``copied``: N, read before the log ends read here.
-
-    ``journal``: nothing is proven of a topic without a journaled id. ``tenure``: only what was copied in it.
-    """
+    """Translations through the flow ``source`` -> ``target``."""
 
     pair: Pair
     source: str
     target: str
+    #: N by source partition. It was read before the log ends are read here.
     last_replicated_offset: Mapping[Partition, int | None]
+    #: Nothing is proven for a topic without a journaled id.
     journal: JournalFacts
+    #: Use only the records of this tenure; None: all records.
     tenure: Tenure | None = None
+    #: Records read so far.
     read: int = 0
 
     @property
     def records(self) -> int:
-        """Records and offset-syncs read so far."""
+        """Return how many records and offset-syncs were read so far."""
         return self.read + (self._syncs.read if "_syncs" in self.__dict__ else 0)
 
     def forward(self, wanted: Mapping[Partition, Iterable[int]]) -> dict[tuple[Partition, int], Translated]:
-        """Positions on the replica by (source partition, position on it); none where either partition is missing."""
+        """Return offsets on the replica by (source partition, offset on the source).
+
+        The result has no entry for a partition that is missing on either cluster.
+        """
         return self._translate(wanted, span_forward, forward)
 
     def reverse(self, wanted: Mapping[Partition, Iterable[int]]) -> dict[tuple[Partition, int], Translated]:
-        """Positions on the source by (source partition, position on its replica); as for ``forward``."""
+        """Return offsets on the source by (source partition, offset on its replica). See ``forward``."""
         return self._translate(wanted, span_reverse, reverse)
 
     def checkpoint(self, key: Partition, commit: int) -> int | None:
-        """Where MirrorMaker 2's own checkpoint would put ``commit`` on the replica; None: nowhere."""
+        """Return MirrorMaker 2's own translation of ``commit`` to the replica; None: it has none."""
         return checkpoint(commit, self._usable.get(key, ()))
 
-    # ---- what is known of the topics
+    # ---- topics and logs
 
     def replica(self, key: Partition) -> Partition:
-        """The replica of a source partition."""
+        """Return the replica of a source partition."""
         return self.pair.naming.replica(self.source, key[0]), key[1]
 
     def _ends(self, topics: Collection[str]) -> _Ends:
-        """Log ranges of source and replica. The replica's first: it shows nothing that the source does not."""
+        """Return the log ranges of source and replica.
+
+        Reads the replica first, so that it does not show records after the source's range.
+        """
         replica = self.pair.ranges(self.target, [self.replica((topic, 0))[0] for topic in topics])
         return self.pair.ranges(self.source, topics), replica
 
     @cached_property
     def _states(self) -> dict[str, dict[str, Any]]:
-        """Topics of both sides with the setting that matters, by alias and name."""
+        """Topics of both clusters with their ``cleanup.policy``, by alias and name."""
         settings = ("cleanup.policy",)
         sides = {
             self.source: list(self.pair.topics),
@@ -106,12 +115,12 @@ class FlowCopies:
         return {self.source: left, self.target: right}
 
     def check_topics(self) -> None:
-        """Raise where a topic of the flow is no longer the one that was journaled."""
+        """Raise if a topic of the flow is no longer the journaled one."""
         for topic in self.pair.topics:
             self._identity(topic)
 
     def _identity(self, topic: str) -> bool:
-        """Both topics are the journaled ones; False where no id is journaled."""
+        """Are both topics the journaled ones? False if no id is journaled; raises if an id differs."""
         known = True
         for alias, name in self._names(topic):
             journaled, state = self.journal.topic_ids.get(alias, {}).get(name), self._states[alias].get(name)
@@ -124,7 +133,7 @@ class FlowCopies:
         return (self.source, topic), (self.target, self.replica((topic, 0))[0])
 
     def compacted(self, alias: str, topic: str) -> bool:
-        """Is the topic (source) or its replica (target) compacted, or not known not to be?"""
+        """Is the topic on ``alias`` (the original, or its replica on the target) compacted? True if unknown."""
         state = self._states[alias].get(dict(self._names(topic))[alias])
         policy = None if state is None else _setting(state, "cleanup.policy")
         return policy is None or "compact" in policy
@@ -140,7 +149,7 @@ class FlowCopies:
 
     @cached_property
     def _usable(self) -> dict[Partition, list[OffsetSync]]:
-        # Once, not for each group: producers stand still meanwhile.
+        # Computed once for all groups: producers are stopped during a translation.
         return {key: after_last_rewind(syncs) for key, syncs in self._syncs.of.items()}
 
     def _bounds(self, key: Partition, ends: _Ends, rule: Rule) -> Bounds:
@@ -159,7 +168,7 @@ class FlowCopies:
         return (sync for sync in syncs if sync.upstream >= low and sync.downstream >= down)
 
     def _within(self, alias: str, key: Partition, log: tuple[int, int]) -> tuple[int, int]:
-        """The part of a log that belongs to the tenure."""
+        """Return the part of a log that belongs to the tenure."""
         if self.tenure is None:
             return log
         low, high = max(log[0], self.tenure.first(alias, key)), log[1]
@@ -195,7 +204,7 @@ class FlowCopies:
             }
             if not left:
                 break
-        # Of positions that may skip, how many records: more is read only here (R30).
+        # Only offsets that may skip records need more reads, to count the skipped records (R30).
         unsure = {
             key: [at for at in committed_offsets if not found[key, at].skips.exact]
             for key, committed_offsets in left.items()
@@ -216,7 +225,7 @@ class FlowCopies:
         rule: Rule,
         found: dict[tuple[Partition, int], Translated],
     ) -> None:
-        """Read these spans and keep what is better than what was found before."""
+        """Read these spans, and keep each translation that is better than the one before."""
         for key, span, copy in self._read(spans, bounds):
             for committed_offset in span.committed_offsets:
                 new = rule(committed_offset, copy)
@@ -227,7 +236,7 @@ class FlowCopies:
     def _read(
         self, spans: Mapping[Partition, Sequence[Span]], bounds: Mapping[Partition, Bounds]
     ) -> Iterable[tuple[Partition, Span, Copy]]:
-        """A consumer is at one place of a partition at a time: the n-th span of every partition is one round."""
+        """Read the spans in rounds. A consumer has one position in a partition, so round n reads every n-th span."""
         rounds = max((len(of_one) for of_one in spans.values()), default=0)
         for number in range(rounds):
             now = {key: of_one[number] for key, of_one in spans.items() if number < len(of_one)}
@@ -249,8 +258,10 @@ class FlowCopies:
             if read.ended not in (EXHAUSTED, BLOCKED):
                 raise DrError(
                     "not_readable",
-                    f"{topic}-{partition} on {alias} could not be read from {read.start} to {read.end}: {read.ended}.",
-                    "Without the records no position can be proven. Nothing was committed.",
+                    f"{topic}-{partition} on {alias} could not be read from offset {read.start} to {read.end}:"
+                    f" {read.ended}.",
+                    "Without these records no offset can be proven. Nothing was committed. Check the partition, then"
+                    " start the same playbook again.",
                 )
         return reads
 
@@ -281,13 +292,13 @@ class FlowCopies:
 
 
 def _rank(found: Translated) -> tuple[float, int, int]:
-    """Lower is better: fewer records that may be skipped, then a narrower range of them, then fewer re-reads."""
+    """Return a sort key, lower is better: fewer records that may be skipped, a narrower range, fewer re-reads."""
     skips = found.skips
     return float("inf") if skips.at_most is None else skips.at_most, -skips.at_least, found.rereads
 
 
 def _covers(syncs: Sequence[OffsetSync], lowest: int, rule: Rule) -> bool:
-    """Is an offset-sync at or below the lowest position known? Older ones could not make it more exact."""
+    """Is an offset-sync at or before the offset ``lowest`` known? Older ones cannot make a translation more exact."""
     if rule is forward:
         return any(sync.upstream <= lowest for sync in syncs)
     return any(sync.downstream <= lowest for sync in syncs)

@@ -1,9 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Positions on the side being entered as of now, with flows and applications at work. Writes nothing.
+"""Translate the committed offsets as of now, while flows and applications are running. Writes nothing.
 
-Preflight refuses by it what the barrier would refuse for a reason that stopping the applications does not change.
+Preflight uses it to refuse early if the barrier would refuse for a reason that stopping the applications does not
+change.
 
 Private to this collection: may change in any release.
 """
@@ -32,11 +33,11 @@ __all__ = ["forecast", "lasting"]
 
 
 def forecast(request: TranslationRequest) -> Result:
-    """All positions as of now; fails for those that the barrier would refuse whatever the applications do.
+    """Translate all committed offsets as of now; fail for each that the barrier would refuse in any case.
 
-    Committed offsets only move up until the applications stop. Unread records that are gone from Y are refused at once,
-    whether the group is reading or not: it can only read them on X (R30). Where they may be gone, a record that is
-    being replicated is the other explanation, so that is observed again within the bound.
+    Until the applications stop, committed offsets only increase. Unread records that are gone from Y are refused at
+    once, even if the group is reading, because it can read them only on X (R30). If records only *may* be gone, they
+    may also be on their way to Y, so this observes again within the bound ``replicated``.
     """
     x, y = request.leave, request.enter
     pair = Pair(request.pair, request.flows, request.request_timeout)
@@ -64,28 +65,28 @@ def forecast(request: TranslationRequest) -> Result:
         result.failure = DrError(
             "offset_refused",
             f"{len(problems)} committed offsets cannot be moved: {'; '.join(problems[:3])}{more}.",
-            "Stopping the applications would not change that, so none was stopped. Commit an offset within the log on"
-            f" {x}, or let the group read on; kafka_dr_group_lag=reread accepts records that are read again.",
+            "Stopping the applications would not change this, so none was stopped. Commit an offset within the log on"
+            f" {x}, or let the group read on. kafka_dr_group_lag=reread accepts records that are read again.",
         )
     return result
 
 
 def _settled(rows: Iterable[Mapping[str, Any]], accepted: Collection[str]) -> bool:
-    """Nothing is refused for records that are gone, or it is certain that some are."""
+    """Are no rows refused for lost records, or is it certain that some records are lost?"""
     refused = [skipped_in(row) for row in refused_skips(rows, accepted)]
     return not refused or any(skips.at_least for skips in refused)
 
 
 def lasting(evidence: Evidence, rows: Iterable[Mapping[str, Any]], group_lag: str) -> list[str]:
-    """What of ``rows`` the barrier will refuse, in words (see ``_core.lasting``)."""
+    """Return why the barrier will refuse rows, one text per row (see ``_core.offsets.lasting_gaps``)."""
     pair, x = evidence.pair, evidence.x
     sources = {evidence.pair.naming.replica(x, topic): topic for topic in pair.topics}
     found = [(row, (sources[row["topic"]], row["partition"])) for row in rows if row["topic"] in sources]
-    # Skipped records are refused on their own, or accepted by name: then only re-reads are left to be judged.
+    # Skipped records are refused elsewhere, or accepted by name. Only re-reads are left to check.
     suspects = [(row, key) for row, key in found if row["quality"] != "exact" and not _only_skips(row)]
     if not suspects:
         return []
-    # Positions that still move are a reader's with assign(); an open transaction hides the end from read_committed.
+    # Offsets that still change belong to a reader with assign(). An open transaction hides the end from read_committed.
     ends = log_ranges(pair.kafka[x], {key for _row, key in suspects}, "read_uncommitted")
     now = committed_offsets(pair.kafka[x], sorted({row["group"] for row, _key in suspects}))
     return lasting_problems(

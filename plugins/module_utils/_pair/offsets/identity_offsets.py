@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Positions with the policy identity: ``T`` on one side, ``T`` on the other, and the cuts between the tenures.
+"""Translate committed offsets with the policy identity: topic ``T`` on both clusters, and cuts between tenures.
 
 Private to this collection: may change in any release.
 """
@@ -23,7 +23,7 @@ __all__ = ["IdentityOffsets"]
 
 
 class IdentityOffsets:
-    """R22: a position at a cut is the cut; within a tenure it is translated through its flow."""
+    """Maps an offset at a cut to the same cut on the other cluster; translates others through their tenure (R22)."""
 
     def __init__(self, evidence: Evidence, journal: JournalFacts) -> None:
         self._evidence = evidence
@@ -34,11 +34,14 @@ class IdentityOffsets:
 
     @property
     def records(self) -> int:
-        """Records read."""
+        """Return how many records were read."""
         return sum(copies.records for copies in self._copies.values())
 
     def _of_tenure(self, tenure: Tenure) -> FlowCopies:
-        """A tenure that has ended is copied up to its cut; of the present one the flow tells."""
+        """Return the translation of one tenure.
+
+        A tenure that has ended is replicated up to its cut. In the present one, the flow's N counts.
+        """
         facts = self._evidence.forward.facts
         last_replicated_offset: dict[Partition, int | None] = (
             {key: one.last_replicated_offset for key, one in facts.items()}
@@ -50,7 +53,7 @@ class IdentityOffsets:
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """One for each group and partition."""
+        """Return a report row for each group and partition."""
         evidence = self._evidence
         self._copies[len(self._tenures) - 1].check_topics()
         wanted: dict[int, dict[Partition, set[int]]] = {}
@@ -69,14 +72,14 @@ class IdentityOffsets:
         return [key for topic in topics for key in self._index.get(topic, ())]
 
     def _place(self, group: str, key: Partition) -> tuple[int | None, Place]:
-        """Where the group stands on X. Nowhere (no tenure) if it has no position, or none that must be translated."""
+        """Return the group's committed offset on X and its tenure. None: there is nothing to translate."""
         left = self._evidence.left(group, key)
         if left.commit is None or left.commit > (left.end or 0) or (left.read_to_end and self._evidence.final(key)):
             return None, Place(None)
         return left.commit, locate(self._tenures, self._evidence.x, key, left.commit)
 
     def _is_wanted(self, place: Place, key: Partition) -> bool:
-        """A position at a cut needs no translation, but what is gone after the cut must be counted (R30)."""
+        """Must records be read? An offset at a cut needs that only to count records lost after the cut (R30)."""
         if place.other is None or place.tenure is None:
             return True
         y = self._evidence.y
@@ -106,5 +109,5 @@ class IdentityOffsets:
         copies = self._copies[place.tenure]
         if self._tenures[place.tenure].end is None:
             committed_offset = evidence.known_replicated(key, commit, committed_offset, there)
-        # MirrorMaker 2 translates only away from where the applications live.
+        # MirrorMaker 2 translates only from the cluster where the applications live.
         return committed_offset, copies.checkpoint(key, commit) if copies.source == evidence.x else None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Positions with the default policy: the replica ``X.T`` and the original ``T`` on the side being entered.
+"""Translate committed offsets with the default policy, to the replica ``X.T`` and the original ``T`` on Y.
 
 Private to this collection: may change in any release.
 """
@@ -29,7 +29,7 @@ Found = Mapping[tuple[Partition, int], Translated]
 
 
 class PrefixedOffsets:
-    """R7: forward through X->Y and in reverse through Y->X, only what the ends of the logs do not decide."""
+    """Translates forward through X->Y and in reverse through Y->X, where the log ends do not decide (R7)."""
 
     def __init__(self, evidence: Evidence, back: FlowObservation, journal: JournalFacts) -> None:
         self._evidence, self._back = evidence, back
@@ -42,11 +42,11 @@ class PrefixedOffsets:
 
     @property
     def records(self) -> int:
-        """Records read."""
+        """Return how many records were read."""
         return sum(copies.records for copies in self._copies)
 
     def rows(self) -> list[dict[str, Any]]:
-        """One for each group, topic of Y and partition."""
+        """Return a report row for each group, topic on Y and partition."""
         for copies in self._copies:
             copies.check_topics()
         forward, mirrored = self._wanted()
@@ -78,30 +78,30 @@ class PrefixedOffsets:
         return forward, mirrored
 
     def _unread(self, commits: Mapping[Partition, int], topics: set[str]) -> dict[Partition, TargetOffset]:
-        """Originals on Y whose replica holds what the group has not read, and Y, another cluster by now, does not have.
+        """Return an unknown offset for each original on Y whose unread records only the replica on X holds.
 
-        Whatever the position there: nobody would ever read those records.
+        This happens after Y was replaced by a new cluster. No offset on Y would make the group read those records.
         """
         pair, x = self._evidence.pair, self._evidence.x
         mirrors = {self._mirror(key): key for key in _of(self._there, topics)}
         floors = {one: self._unreplicated_below.get(one[0], {}).get(str(one[1]), 0) for one in mirrors}
-        behind = [one for one, floor in floors.items() if commits.get(one, 0) < floor]
-        if not behind:
+        below = [one for one, floor in floors.items() if commits.get(one, 0) < floor]
+        if not below:
             return {}
-        starts = pair.ranges(x, {topic for topic, _index in behind})
-        known = [one for one in behind if one in starts]
+        starts = pair.ranges(x, {topic for topic, _index in below})
+        known = [one for one in below if one in starts]
         spans = {one: (max(commits.get(one, 0), starts[one][0]), floors[one]) for one in known}
         spans = {one: span for one, span in spans.items() if span[0] < span[1]}
         data = has_data(pair.kafka[x], spans, ISOLATION) if spans else {}
         found = {
             mirrors[one]: TargetOffset(None, "none", "none", None, f"{one[0]}-{one[1]} does not exist on {x}")
-            for one in set(behind) - set(known)
+            for one in set(below) - set(known)
         }
         for (topic, index), (begin, floor) in spans.items():
             if data.get((topic, index)) is not False:
                 reason = (
-                    f"up to {floor - begin} records of {topic}-{index} below {floor} are unread, and {x} alone has"
-                    " them: they came from a cluster that is gone"
+                    f"up to {floor - begin} records of {topic}-{index} before offset {floor} are unread and exist only"
+                    f" on {x}: they came from a cluster that was replaced"
                 )
                 found[mirrors[topic, index]] = TargetOffset(None, "only_here", "none", None, reason)
         return found
@@ -124,10 +124,10 @@ class PrefixedOffsets:
             left = Side(
                 observation.commits.get(self._mirror(key)), start, end, observation.read_to_end.get(self._mirror(key))
             )
-            # What was written since that look (by whom?) is not known to be copied.
+            # Records that another producer wrote since the flow was observed are not known to be replicated.
             last_replicated_offset = self._replicated_back(key) and self._back.facts[key].end == end
             there = None if left.commit is None else mirrored.get((key, left.commit))
-            # MirrorMaker 2 translates nothing in this direction.
+            # MirrorMaker 2 does not translate in this direction.
             found = enter_original(left, Side(own, start, end), last_replicated_offset, there)
             found = unread.get(key, found)
             rows.append(row(evidence, group, key, found, left.commit))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keeps the positions of live groups ready on the side where they do not live (R11 and R12).
+"""Commit the translated offsets of live groups on the cluster that is ready to take over (R11 and R12).
 
 Private to this collection: may change in any release.
 """
@@ -41,9 +41,10 @@ SKIPPED, DONE, FAILED = "skipped", "done", "failed"
 
 
 def checkpoint(request: PresyncRequest, check: bool) -> Result:
-    """Translate the positions of all groups from where the applications live, and commit them on the other side.
+    """Translate the committed offsets of all groups from the active cluster, and commit them on the other cluster.
 
-    Upward only, to groups without members only, never while a cutover is under way, and only as long as the lease runs.
+    Raises offsets but never lowers them, commits only for groups without members, never during a cutover, and only
+    while the lease is open.
     """
     job = _Job(request)
     state = job.state()
@@ -79,14 +80,14 @@ class _Job:
         self._until = 0.0
 
     def under_lease(self, state: JournalState) -> Result:
-        """The work, announced before and given back afterwards, also when it fails."""
+        """Do the work under a lease, which is ended afterwards even if the work fails."""
         kafkas, topic = self.pair.kafka, self._spec.state_topic
         lease = number_of_next(kafkas, topic, self._lease(time.time()))
         self._until = own_clock() + self._seconds
         write_lease(kafkas, topic, lease)
         outcome, counts = FAILED, {}
         try:
-            # A run that began in this moment has either seen the lease, or is seen here.
+            # A run that began in this moment has either read the lease, or its journal event is read here.
             refused = self.not_now(self.state())
             with owned(self._require_lease):
                 result = Result(extra=_nothing(refused)) if refused else self.work(state, False)
@@ -95,7 +96,7 @@ class _Job:
                 key: result.extra[key] for key in ("committed", "preexisting_higher_offsets", "left_out", "rereads")
             }
         finally:
-            # One that was ended by another process may have a successor by now, which this must not overwrite.
+            # If another process ended the lease, it may have a successor by now, which must not be overwritten.
             if any(one.run == lease.run and one.ended is None for one in self._leases()):
                 write_lease(kafkas, topic, lease.over(time.time(), outcome, counts))
         return result
@@ -104,16 +105,16 @@ class _Job:
         return leases_of(self.pair.kafka, self._spec.state_topic, self._spec.name)
 
     def _require_lease(self) -> None:
-        """Nothing is committed once another process has ended the lease, or once its time is over here (R31)."""
+        """Raise if another process has ended the lease, or if its time is over on this machine (R31)."""
         self._require_time()
         Claim(lease=self._run).require(JournalState(), self._leases())
 
     def _lease(self, began: float) -> Lease:
-        """What says that this job is at work."""
+        """Return the lease that announces this job."""
         return Lease(self._spec.name, "checkpoint", self.y, self._run, began, began + self._seconds)
 
     def state(self) -> JournalState:
-        """The journal, merged."""
+        """Read the journal, merged from both clusters."""
         topic = self._spec.journal_topic
         book = JournalCopies(self.pair.kafka, topic, self._spec.name).observe()
         if book.missing:
@@ -122,20 +123,23 @@ class _Job:
         return book.state
 
     def not_now(self, state: JournalState) -> str:
-        """Why nothing may be written now, or nothing."""
+        """Return why nothing may be written now; an empty string if it may."""
         if not state.enabled:
             return "the pair is not enabled"
         if state.interrupted and state.run is not None:
             return f"the {state.run.type} run {state.run.id} has not ended"
         if state.active != self.x:
-            return f"the applications live on {state.active}: their positions there are their own"
+            return f"the applications live on {state.active} and commit their own offsets there"
         other = self._at_work()
         if other is not None:
-            return f"the {other.kind} {other.run} is at work"
+            return f"the {other.kind} {other.run} is running"
         return ""
 
     def _at_work(self) -> Lease | None:
-        """Another process. One that lasts no longer than this job is watched for its whole length."""
+        """Return the lease of another live process, or None.
+
+        If that lease is no longer than this job's, wait until it ends or has been unchanged for its whole length.
+        """
         watch = Watch(own_clock)
 
         def others() -> list[Lease]:
@@ -149,7 +153,7 @@ class _Job:
         return next(iter(waited.state), None)
 
     def work(self, state: JournalState, check: bool) -> Result:
-        """Evidence, positions, commit."""
+        """Gather the evidence, translate the offsets and commit them."""
         since = time.time(), self._checkpoints_end()
         evidence = gather(self.pair, self.x, self.y)
         rows, read = find_offsets(evidence, JournalFacts.toward(state, self.y))
@@ -162,19 +166,19 @@ class _Job:
         active = sorted(
             group for group, observation in evidence.y_groups.items() if observation.state not in ("EMPTY", "DEAD")
         )
-        # What skips is neither committed nor kept for a disaster: there it would pass for a safe position (R30).
-        sound = [row for row in rows if row["offset"] is not None and not skipped_in(row).possible]
-        usable = [row for row in sound if row["group"] not in active]
+        # An offset that skips records is not committed, nor stored for a disaster, where it would look safe (R30).
+        safe = [row for row in rows if row["offset"] is not None and not skipped_in(row).possible]
+        usable = [row for row in safe if row["group"] not in active]
         following = [row for row in usable if row["existing"] is not None and row["existing"] > row["offset"]]
         wanted: dict[str, dict[Partition, int]] = {}
         for row in usable:
             wanted.setdefault(row["group"], {})[row["topic"], row["partition"]] = row["offset"]
         if not check:
             self._require_time()
-            # For a disaster: what is found as a commit on that side may be anybody's, this is not.
+            # For a disaster: any process may have committed an offset on that cluster, but only this job writes these.
             place = (self._spec.name, self.y)
             ids = state.topic_ids.get(self.y, {})
-            write_presynced(self.pair.kafka, self._spec.state_topic, place, since, sound, ids)
+            write_presynced(self.pair.kafka, self._spec.state_topic, place, since, safe, ids)
         committed = commit_offsets(self.pair.kafka[self.y], wanted, "raise", check)
         committed.extra = {
             "outcome": DONE,
@@ -185,7 +189,7 @@ class _Job:
                 *_named(row for row in rows if row["offset"] is None or skipped_in(row).possible),
                 *(f"{row['group']} {row['topic']}: outside the group's topics, {row['evidence']}" for row in hidden),
             ],
-            # Of a position that is not there nobody knows how much would be read again.
+            # If an offset is missing, the number of records that would be read again is unknown.
             "rereads": sum(row["rereads"] for row in usable)
             if usable and len(usable) == len(rows) and not hidden
             else None,
@@ -195,24 +199,24 @@ class _Job:
         if active and committed.failure is None:
             committed.failure = DrError(
                 "group_active",
-                f"These groups have members on {self.y}, where nobody should work:"
+                f"These groups have members on {self.y}, where no application should run:"
                 f" {with_members({group: evidence.y_groups[group].members for group in active})}.",
-                f"Their positions were left alone{'' if check else '; those of the other groups are written'}."
-                " Stop them, or give them mode: local in the inventory.",
+                f"Their committed offsets are unchanged{'' if check else '; those of the other groups are committed'}."
+                " Stop their consumers, or set mode: local for the groups in the inventory.",
             )
         if hidden and committed.failure is None:
             committed.failure = DrError(
                 "group_out_of_scope",
                 " ".join(scope_problems(hidden[:3])),
-                "Nothing is committed on these topics; the groups' offsets on their declared topics"
-                f" {'would be' if check else 'are'} committed all the same.",
+                "Nothing is committed on these topics. The groups' offsets on their declared topics"
+                f" {'would be' if check else 'are'} committed.",
             )
         if committed.failure is not None:
             committed.extra["outcome"] = FAILED
         return committed
 
     def _checkpoints_end(self) -> int | None:
-        """Of the topic on the other side to which MirrorMaker 2 writes where these groups are; None: there is none."""
+        """Return the log end of MirrorMaker 2's checkpoint topic for these groups on Y; None: no such topic exists."""
         kafka, topic = self.pair.kafka[self.y], self.pair.naming.checkpoints(self.x)
         if describe(kafka, [topic])[topic] is None:
             return None
@@ -222,8 +226,8 @@ class _Job:
         if own_clock() >= self._until:
             raise DrError(
                 "lease_over",
-                f"Finding and committing the positions took longer than {self._seconds:g} s.",
-                "A cutover may have begun meanwhile, so nothing more is committed. Raise kafka_dr_checkpoint_timeout.",
+                f"Translating and committing the offsets took longer than {self._seconds:g} s.",
+                "A cutover may have started since, so nothing more is committed. Raise kafka_dr_checkpoint_timeout.",
             )
 
 

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Positions that the scheduled job vouches for, kept where they survive the loss of the other side (R12).
+"""Store the offsets that the scheduled job translated, so that they survive the loss of a cluster (R12).
 
-A commit that is merely found on a cluster may be anybody's: a rehearsal's, or one of an old stay. What lies here was
-translated while both sides could be read.
+A committed offset on a cluster may come from any process, for example from a rehearsal or from an earlier tenure.
+The offsets stored here were translated while both clusters could be read.
 
 Private to this collection: may change in any release.
 """
@@ -31,10 +31,11 @@ def write_presynced(
     rows: Iterable[Mapping[str, Any]],
     ids: Mapping[str, str],
 ) -> None:
-    """One value for each group. ``place``: pair and alias.
+    """Write one value for each group to the state topic of every cluster.
 
-    ``since``: before the positions were read; epoch seconds, and the log end of that side's topic of checkpoints.
-    ``ids``: of the topics on that side. A topic that is created again under its name has nothing prepared.
+    ``place`` is the pair's name and the alias of the cluster that the offsets are for. ``since`` is taken before the
+    committed offsets are read: epoch seconds, and the log end of that cluster's checkpoint topic (None: no such topic).
+    ``ids`` are the topic ids on that cluster: offsets of a topic that was created again are ignored when read.
     """
     pair, alias = place
     groups: dict[str, list[list[Any]]] = {}
@@ -42,7 +43,7 @@ def write_presynced(
         committed_offset = [row["topic"], row["partition"], row["offset"], row["left"], ids.get(row["topic"])]
         groups.setdefault(row["group"], []).append(committed_offset)
     values = {
-        f"{pair}/positions/{alias}/{group}": {
+        f"{pair}/committed_offsets/{alias}/{group}": {
             "schema": 1,
             "pair": pair,
             "kind": "committed_offsets",
@@ -60,13 +61,15 @@ def write_presynced(
 def presynced_offsets(
     kafka: Kafka, topic: str, pair: str, alias: str, ids: Mapping[str, str]
 ) -> dict[str, dict[Partition, PresyncedOffset]]:
-    """The latest positions on ``alias`` by group, on topics that have these ids; nothing where the job never ran."""
+    """Return the latest stored offsets on ``alias`` by group, for topics with these ids; empty if the job never ran."""
     found: dict[str, dict[Partition, PresyncedOffset]] = {}
     for value in (read_latest(kafka, topic) or {}).values():
         if value.get("kind") == "committed_offsets" and (value.get("pair"), value.get("to")) == (pair, alias):
-            since, behind = float(value["since"]), value.get("checkpoints")
+            since, checkpoints = float(value["since"]), value.get("checkpoints")
             found[value["group"]] = {
-                (name, int(number)): PresyncedOffset(int(offset), since, None if left is None else int(left), behind)
+                (name, int(number)): PresyncedOffset(
+                    int(offset), since, None if left is None else int(left), checkpoints
+                )
                 for name, number, offset, left, known in value["committed_offsets"]
                 if known is not None and ids.get(name) == known
             }

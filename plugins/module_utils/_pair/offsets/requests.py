@@ -48,19 +48,20 @@ class TranslationRequest:
 
 @dataclass(frozen=True)
 class BarrierRequest:
-    """Put up the barrier of a run; the journal names the clusters that the run leaves and enters."""
+    """Create the barrier of a run. The journal names the clusters that the run leaves and enters."""
 
     pair: PairSpec
     claim: Claim
-    #: The source connector stops too.
+    #: Stop the source connector too.
     final: bool
     group_lag: str
     accept_skips: Collection[str]
     settle: float
     members: Bounds
     replicated: Bounds
-    #: Seconds until the connectors are stopped, and until an engine is stopped that restarts a service for it.
+    #: Seconds until the connectors are stopped.
     stop_timeout: float
+    #: Used instead of ``stop_timeout`` by an engine that restarts a service to stop connectors.
     restart_timeout: float
     request_timeout: float
 
@@ -82,48 +83,51 @@ class BarrierRequest:
 
 @dataclass(frozen=True)
 class DisasterRequest:
-    """Find the groups' offsets on the cluster ``enter`` alone; the cluster ``leave`` is lost."""
+    """Find the groups' offsets from the cluster ``enter`` alone, because the cluster ``leave`` is lost."""
 
     pair: PairSpec
     leave: str
     enter: str
-    #: The run that journals what is found; None in check mode.
+    #: The run that journals the result; None in check mode.
     claim: Claim | None
-    #: Seconds until the connectors are stopped and no transaction is open. An engine that restarts a service for that
-    #: gets the other bound.
+    #: Seconds until the connectors are stopped and no transaction is open.
     stop_timeout: float
+    #: Used instead of ``stop_timeout`` by an engine that restarts a service to stop connectors.
     restart_timeout: float
     members: Bounds
-    #: Seconds for the question whether the lost cluster responds.
+    #: Seconds to wait for a response of the lost cluster.
     probe_timeout: float
     request_timeout: float
 
 
 @dataclass(frozen=True)
 class PresyncRequest:
-    """Commit the translated offsets of live groups on the cluster ``enter``, within ``seconds``."""
+    """Commit the translated offsets of live groups on the cluster ``enter``."""
 
     pair: PairSpec
     leave: str
     enter: str
+    #: The job must end within this time.
     seconds: float
     request_timeout: float
 
 
 @dataclass(frozen=True)
 class SeedRequest:
-    """Set the start offsets of the flow from ``source`` to ``target``; policy identity."""
+    """Set the start offsets of the flow from ``source`` to ``target``, with the policy identity."""
 
     pair: PairSpec
     source: str
     target: str
-    #: First offset to replicate: topic -> partition -> offset. None: keep or find it.
+    #: First offset to replicate: topic -> partition -> offset. None: keep the connector's offset, or find one by
+    #: content.
     cut: Mapping[str, Mapping[str, int]] | None
-    #: Ends of the target at the barrier.
+    #: Log ends of the target at the barrier: topic -> partition -> offset.
     ends: Mapping[str, Mapping[str, int]]
     #: Topics that may hold records after ``ends``.
     accept_tail: Collection[str]
-    #: The applications were moved by hand.
+    #: The applications were moved without this collection.
     moved: bool
+    #: The run that journals the result; None: no run.
     claim: Claim | None
     request_timeout: float

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a flow of a pair with the policy identity begins to copy: at a cut, and nowhere else (R22).
+"""Set the start offsets of a flow with the policy identity: always at a cut (R22).
 
 Private to this collection: may change in any release.
 """
@@ -38,18 +38,21 @@ Range = tuple[int, int]
 
 @dataclass
 class Beginning:
-    """First offset to copy by source partition; ``found``: those whose cut the journal does not know yet."""
+    """Where a flow starts."""
 
+    #: First offset to replicate, by source partition.
     cut: dict[Partition, int]
+    #: Partitions whose cut the journal does not hold yet.
     found: set[Partition] = field(default_factory=set)
+    #: How many offsets the target holds after the cut, by partition.
     tails: dict[Partition, int] = field(default_factory=dict)
 
 
 def seed(request: SeedRequest, check: bool) -> Result:
-    """Set the offsets of a stopped source connector, and journal what was set if a run needs it.
+    """Set the offsets of a stopped source connector, and journal them if a run needs it.
 
-    ``cut`` given: the cut of a cutover. Not given: what the connector has, if it fits the logs; else the cut is found
-    by content, or refused.
+    With ``request.cut``, the flow starts at the cut of a cutover. Without it, the connector keeps its offsets if they
+    fit the logs; otherwise the cut is found by comparing content, or refused.
     """
     seeding = _Seeding(request)
     result = Result(requests=seeding.pair.requests)
@@ -76,7 +79,7 @@ def seed(request: SeedRequest, check: bool) -> Result:
 
 
 class _Seeding:
-    """One flow about to be told where to begin."""
+    """Sets the start offsets of one flow."""
 
     def __init__(self, request: SeedRequest) -> None:
         self.source, self.target = request.source, request.target
@@ -95,12 +98,15 @@ class _Seeding:
 
     @property
     def watched(self) -> bool:
-        """The journal knows where each topic began: nobody moved it by hand, and none is new to the pair."""
+        """Does the journal hold the start of each topic? Not after a move by hand, nor for a topic new to the pair."""
         return not self._request.moved and not self._joined
 
     @property
     def claim(self) -> Claim | None:
-        """The run that journals where the flow begins: that of this controller, or a disaster that could not do it."""
+        """The run that journals where the flow starts; None: no run needs it.
+
+        This is this controller's run, or a disaster failover that could not do it.
+        """
         held, run = self._request.claim, self._state.run
         if held is not None and held.run:
             return held
@@ -110,26 +116,26 @@ class _Seeding:
 
     @property
     def running(self) -> bool:
-        """The source part works already."""
+        """Is the source connector already running?"""
         return self.pair.engine.observe(self.source, self.target).connectors["source"].state == "RUNNING"
 
     def require_still(self) -> None:
-        """No record moves in either direction, and the topics are the journaled ones."""
-        self._offsets.require_stopped("Offsets can be set only then.")
+        """Raise unless both directions are stopped and the topics are the journaled ones."""
+        self._offsets.require_stopped("Offsets can be set only on a stopped connector.")
         running = self.pair.against(self.source, self.target)
         if running:
             raise DrError(
                 "both_directions",
-                f"{', '.join(running)} copies what {self.flow} is about to copy back.",
-                "With the policy identity each record would be copied round and round. Stop it first.",
+                f"{', '.join(running)} replicates in the opposite direction of {self.flow}.",
+                "With the policy identity this is a replication loop. Stop that connector first.",
             )
         other = recreated(self._state.topic_ids, self._ids)
         if other and self._request.cut is not None:
             raise DrError(
                 "topic_recreated",
-                f"Created again since the pair was enabled: {'; '.join(other)}.",
-                "The cut means other records. The flow stays stopped. See which side holds what it should: the row"
-                " topic_recreated in docs/troubleshooting.md.",
+                f"These topics were created again since the pair was enabled: {'; '.join(other)}.",
+                "The journaled cut refers to the deleted topics. The flow stays stopped. Find out which cluster holds"
+                " the right records: see the row topic_recreated in docs/troubleshooting.md.",
             )
 
     @cached_property
@@ -144,43 +150,46 @@ class _Seeding:
     def _joined(self) -> list[str]:
         return joined(self._state.topic_ids, self._ids)
 
-    # ---- where to begin
+    # ---- where to start
 
     def at_cut(self, cut: Mapping[Partition, int]) -> Beginning:
-        """The cut of a cutover: everything from there on is still on the source, and nothing else on the target."""
+        """Start at the cut of a cutover.
+
+        Raises unless the source still holds every record from the cut on, and the target holds none after the cut.
+        """
         for topic, index in self._logs[self.source].keys() - cut.keys():
             held = self._logs[self.target].get((topic, index), (0, 0))[1]
             if held:
                 raise DrError(
                     "cut_missing",
-                    f"{topic}-{index} has no cut: it was not there at the barrier, and holds records up to {held} on"
-                    f" {self.target} now.",
-                    f"Whether {self.source} has them is not known. The flow {self.flow} stays stopped. Copy what is"
-                    f" missing by hand, or delete the topic on {self.target}, then run enable.",
+                    f"{topic}-{index} has no cut: it did not exist at the barrier, and holds records up to offset"
+                    f" {held} on {self.target} now.",
+                    f"It is unknown whether {self.source} has these records. The flow {self.flow} stays stopped. Copy"
+                    f" the missing records by hand, or delete the topic on {self.target}, then run enable.",
                 )
         begin = Beginning({key: cut.get(key, 0) for key in self._logs[self.source]})
         for key, at in begin.cut.items():
             start, end = self._logs[self.source][key]
             if not start <= at <= end:
                 early, late = (
-                    f"{start - at} offsets expired before they could be copied",
+                    f"{start - at} offsets expired before they were replicated",
                     f"{at - end} offsets are missing",
                 )
                 raise DrError(
                     "cut_outside_log",
-                    f"{key[0]}-{key[1]} on {self.source}: the cut is {at}, the log [{start}, {end});"
+                    f"{key[0]}-{key[1]} on {self.source}: the cut {at} is outside the log [{start}, {end});"
                     f" {early if at < start else late}.",
-                    f"The flow {self.flow} stays stopped. Raise retention on {self.source}, and decide what to do about"
-                    " the gap before any move: the row cut_outside_log in docs/troubleshooting.md.",
+                    f"The flow {self.flow} stays stopped. Raise the retention on {self.source}, and decide how to"
+                    " handle the gap before the next move: see the row cut_outside_log in docs/troubleshooting.md.",
                 )
         ends = flat(self._request.ends)
         for key, (_start, end) in self._logs[self.target].items():
             if end < ends.get(key, 0) and key[0] not in self._request.accept_tail:
                 raise DrError(
                     "target_truncated",
-                    f"{key[0]}-{key[1]} on {self.target} ends at {end}, at the cut it ended at {ends[key]}.",
-                    f"It has lost records that {self.source} has, and nothing brings them back. The flow {self.flow}"
-                    " stays stopped. Accept that by naming the topic in kafka_dr_accept_tail.",
+                    f"{key[0]}-{key[1]} on {self.target} ends at {end}, but it ended at {ends[key]} at the cut.",
+                    f"It has lost records that {self.source} has, and no flow replicates them again. The flow"
+                    f" {self.flow} stays stopped. To accept the loss, name the topic in kafka_dr_accept_tail.",
                 )
         begin.tails = self._tails(ends)
         refused = [key for key in begin.tails if key[0] not in self._request.accept_tail]
@@ -188,16 +197,16 @@ class _Seeding:
             topic, index = refused[0]
             raise DrError(
                 "tail_left",
-                f"{len(refused)} partitions on {self.target} were written behind the cut; {topic}-{index}:"
-                f" {begin.tails[refused[0]]} offsets that were never copied to {self.source}.",
-                f"The flow {self.flow} stays stopped, nothing is lost: those records lie on {self.target} only. After a"
-                " disaster the playbook salvage brings them over; accept that they stay there by naming the topics in"
+                f"{len(refused)} partitions on {self.target} hold records after the cut. {topic}-{index}:"
+                f" {begin.tails[refused[0]]} offsets that were never replicated to {self.source}.",
+                f"The flow {self.flow} stays stopped, and nothing is lost: those records are on {self.target} only."
+                " After a disaster, the playbook salvage replays them. To leave them there, name the topics in"
                 " kafka_dr_accept_tail.",
             )
         return begin
 
     def _tails(self, ends: Mapping[Partition, int]) -> dict[Partition, int]:
-        """Offsets behind the journaled ends of the side that was left, where data records lie there."""
+        """Count the offsets after the journaled ends of the cluster that was left, where these include data records."""
         spans = {
             key: (max(ends.get(key, 0), start), end)
             for key, (start, end) in self._logs[self.target].items()
@@ -207,7 +216,7 @@ class _Seeding:
         return {key: span[1] - span[0] for key, span in spans.items() if data.get(key) is not False}
 
     def by_content(self) -> Beginning:
-        """From what the connector knows, or behind the copy of the target's last record."""
+        """Start at the connector's own offsets, or after the copy of the target's last record."""
         known = self._offsets.read()
         here, there = self._logs[self.source], self._logs[self.target]
         last = last_data_records(self.pair.kafka[self.target], there, ISOLATION)
@@ -220,12 +229,12 @@ class _Seeding:
             else:
                 begin.cut[key] = self._find(key, last.get(key), (start, end))
                 begin.found.add(key)
-        # Moved by hand: every partition has a cut. A topic that is new here: whatever it holds was not watched.
+        # After a move by hand, every partition needs a cut. The records of a topic new to the pair were not observed.
         begin.found |= {key for key in begin.cut if self._request.moved or key[0] in self._joined}
         return begin
 
     def _fits(self, key: Partition, last_replicated_offset: int, last: Record | None) -> bool:
-        """Does what the connector has copied end in the record in which the target ends?"""
+        """Is the last record that the connector replicated the target's last record?"""
         start, end = self._logs[self.source][key]
         if not start - 1 <= last_replicated_offset < end:
             return False
@@ -236,12 +245,12 @@ class _Seeding:
             else None
         )
         if newest is None:
-            # What it has copied is gone here. That is no harm only if nothing is there to be copied, once or twice.
+            # The replicated records are gone here. That is safe only if no record can be missed or replicated twice.
             return last is None or last_replicated_offset + 1 >= end
         return _same(newest, last)
 
     def _find(self, key: Partition, last: Record | None, log: Range) -> int:
-        """Behind the only record on the source that equals the target's last one."""
+        """Return the offset after the only record on the source that equals the target's last record."""
         topic, index = key
         copies = []
         if last is not None:
@@ -251,26 +260,26 @@ class _Seeding:
             return copies[0] + 1
         end = self._logs[self.target][key][1]
         why = (
-            "its records have expired there"
+            f"its records have expired on {self.target}"
             if last is None
-            else f"its last record there (offset {last.offset}) lies {len(copies)} times on {self.source}"
+            else f"its last record there (offset {last.offset}) occurs {len(copies)} times on {self.source}"
         )
         raise DrError(
             "cut_unknown",
-            f"{topic}-{index} on {self.target} holds records up to {end}, and it is not known up to where {self.source}"
-            f" has them: {why}.",
-            f"Without the cut records would be copied twice or left out; the flow {self.flow} stays stopped. Take"
-            f" {topic} out of kafka_dr_topics and start again; or, if {self.target} may be copied again from the start,"
-            f" delete the topic there first.",
+            f"{topic}-{index} on {self.target} holds records up to offset {end}, and it is unknown which of them"
+            f" {self.source} has: {why}.",
+            f"Without the cut, records would be replicated twice or not at all. The flow {self.flow} stays stopped."
+            f" Remove {topic} from kafka_dr_topics and start again. Or, if {self.target} may be filled again from the"
+            " start, delete the topic there first.",
         )
 
     # ---- setting it
 
     def set(self, begin: Beginning) -> Change | None:
-        """Write the offsets and read them back; None: they were so already."""
+        """Write the offsets and read them back; None: they were already set."""
         have = self._offsets.read()
         wanted = {key: at - 1 for key, at in begin.cut.items() if at > 0}
-        # Heartbeats keep their place: copied again they would only be old ones.
+        # Keep the offsets of heartbeats. Replicating them again would only add old heartbeats.
         wanted |= {key: at for key, at in have.items() if key[0] == "heartbeats"}
         if have == wanted:
             return None
@@ -278,11 +287,11 @@ class _Seeding:
         return Change("offsets", self._offsets.name, "update", nested(have), nested(wanted))
 
     def ends(self, alias: str) -> dict[str, dict[str, int]]:
-        """Log ends, as the journal takes them."""
+        """Return the log ends on ``alias`` in the journal's form."""
         return nested({key: end for key, (_start, end) in self._logs[alias].items()})
 
     def cut_record(self, begin: Beginning) -> dict[str, Any] | None:
-        """What the journal does not know yet, as it takes it; None: it knows everything."""
+        """Return the cuts that the journal does not hold yet, in its form; None: it holds them all."""
         if not begin.found:
             return None
         there = {key: span[1] for key, span in self._logs[self.target].items() if key in begin.found}
@@ -292,7 +301,7 @@ class _Seeding:
         return {**cut_record, "joined": self._joined}
 
     def rows(self, begin: Beginning) -> list[dict[str, Any]]:
-        """One for each partition, shaped like the rows of a flow's status."""
+        """Return a row for each partition, in the form of a flow's status."""
         return [
             {
                 "topic": topic,
@@ -300,12 +309,12 @@ class _Seeding:
                 "cut": at,
                 "tail": begin.tails.get((topic, index), 0),
                 "drained": REFUTED if (topic, index) in begin.tails else PROVEN,
-                "reason": "written behind the cut" if (topic, index) in begin.tails else "nothing lies behind the cut",
+                "reason": "has records after the cut" if (topic, index) in begin.tails else "no records after the cut",
             }
             for (topic, index), at in sorted(begin.cut.items())
         ]
 
 
 def _same(one: Record | None, other: Record | None) -> bool:
-    """May they be the same record? Either may be the copy: the target's last record may have been written there."""
+    """Can these be the same record? Either may be the copy, because the target's last record may be an original."""
     return bool(same_content(one, other) or same_content(other, one))

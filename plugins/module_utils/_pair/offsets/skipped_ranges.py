@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Translates through one flow of the default policy, segment by segment where replays have left holes in it.
+"""Translate offsets through a flow of the default policy, around the ranges that the flow skipped after a replay.
 
 Private to this collection: may change in any release.
 """
@@ -27,7 +27,7 @@ Found = dict[tuple[Partition, int], Translated]
 
 
 def replays(pair: Pair, source: str, target: str, topic: str) -> list[Progress]:
-    """Of the tails of ``source``, for its topics as they are now. Without the state topic there was never one."""
+    """Return the replays of tails of ``source``, for topics with unchanged ids. Empty without the state topic."""
     state = read_latest(pair.kafka[target], topic) or {}
     noted = [Progress.of(one) for one in state.values() if one.get("kind") == "salvage" and one["source"] == source]
     if not noted:
@@ -38,39 +38,39 @@ def replays(pair: Pair, source: str, target: str, topic: str) -> list[Progress]:
 
 
 class CopiesWithSkippedRanges:
-    """As :class:`FlowCopies`, around the ranges that replayed tails make the flow skip."""
+    """Like :class:`FlowCopies`, around the ranges that the flow skips because their records were replayed."""
 
     def __init__(self, pair: Pair, observation: FlowObservation, journal: JournalFacts) -> None:
         self._pair, self._observation, self._journal = pair, observation, journal
 
     def forward(self, wanted: Wanted) -> Found:
-        """Positions on the replica by (source partition, position on it)."""
+        """Return offsets on the replica by (source partition, offset on the source)."""
         return self._translate(wanted, True)
 
     def reverse(self, wanted: Wanted) -> Found:
-        """Positions on the source by (source partition, position on its replica)."""
+        """Return offsets on the source by (source partition, offset on its replica)."""
         return self._translate(wanted, False)
 
     @property
     def records(self) -> int:
-        """Records and offset-syncs read so far."""
+        """Return how many records and offset-syncs were read so far."""
         return sum(copies.records for copies in self._segments)
 
     def replica(self, key: Partition) -> Partition:
-        """The replica of a source partition."""
+        """Return the replica of a source partition."""
         return self._pair.naming.replica(self._observation.source, key[0]), key[1]
 
     def check_topics(self) -> None:
-        """Raise where a topic of the flow is no longer the one that was journaled."""
+        """Raise if a topic of the flow is no longer the journaled one."""
         self._segments[-1].check_topics()
 
     def checkpoint(self, key: Partition, commit: int) -> int | None:
-        """Where MirrorMaker 2's own checkpoint would put ``commit`` on the replica; None: nowhere."""
+        """Return MirrorMaker 2's own translation of ``commit`` to the replica; None: it has none."""
         return self._segments[-1].checkpoint(key, commit)
 
     @cached_property
     def _noted(self) -> dict[Partition, tuple[SkippedRange, ...] | None]:
-        """None: not known, or no longer true."""
+        """Return the skipped ranges by source partition; None: unknown, or no longer true."""
         found: dict[Partition, tuple[SkippedRange, ...] | None] = {}
         facts, pair, target = self._observation.facts, self._pair, self._observation.target
         noted = replays(pair, self._observation.source, target, pair.spec.state_topic)
@@ -80,7 +80,7 @@ class CopiesWithSkippedRanges:
             key, state = (one.topic, one.partition), states[names[one.topic]]
             last_replicated_offset = facts[key].last_replicated_offset if key in facts else None
             same = not one.skipped_ranges or (state is not None and state.topic_id == one.replica_id)
-            # Two pairs that have replayed the same partition: neither knows of the other's.
+            # If two pairs replayed the same partition, neither knows the other's ranges.
             found[key] = (
                 one.skipped_ranges
                 if key not in found and same and usable(one.skipped_ranges, last_replicated_offset)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The positions of every group on the side that it enters, with the evidence they rest on.
+"""Translate the committed offsets of every group to the cluster being entered, and return the evidence.
 
 Private to this collection: may change in any release.
 """
@@ -37,24 +37,24 @@ __all__ = ["FirstObservation", "Translation", "find_offsets", "translate"]
 
 
 def find_offsets(evidence: Evidence, journal: JournalFacts) -> tuple[list[dict[str, Any]], int]:
-    """One row for each group, topic and partition of the side being entered, and the records read for it."""
+    """Return a row for each group, topic and partition on the cluster being entered, and how many records were read."""
     back = evidence.back
     finder = IdentityOffsets(evidence, journal) if back is None else PrefixedOffsets(evidence, back, journal)
     return finder.rows(), finder.records
 
 
 def translate(request: TranslationRequest) -> Result:
-    """Translate the committed offsets of groups that are idle."""
+    """Translate the committed offsets of idle groups."""
     pair = Pair(request.pair, request.flows, request.request_timeout)
     return Translation(request, FirstObservation(pair)).run()
 
 
 class FirstObservation:
-    """What the journal holds, and the committed offsets of all groups on both clusters, read at the same time."""
+    """The journal, and the committed offsets of all groups on both clusters, read at the same time."""
 
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
-        #: The settle time of idle groups runs from here (``time.monotonic``).
+        #: Start of the settle time of idle groups (``time.monotonic``).
         self.since = time.monotonic()
         self.state: JournalState
         self.offsets: Mapping[str, Mapping[str, Mapping[Partition, int]]]
@@ -65,9 +65,9 @@ class FirstObservation:
 
 
 class Translation:
-    """One translation: X is the side being left, Y the one being entered.
+    """One translation: X is the cluster being left, Y the cluster being entered.
 
-    Refuses what would skip or be left to a reset.
+    Refuses offsets that would skip records, and partitions where auto.offset.reset would decide.
     """
 
     def __init__(self, request: TranslationRequest, first: FirstObservation) -> None:
@@ -77,10 +77,10 @@ class Translation:
         self._since, self._earlier = first.since, first.offsets[self.x]
 
     def run(self) -> Result:
-        """Gather the evidence and find the positions."""
+        """Gather the evidence and translate the committed offsets."""
         waited = wait_for_members_to_leave(self.pair.kafka, self.pair.groups, self._request.members)
         if waited.observations > 1:
-            # Somebody was still at work: its last commits are no reader with assign().
+            # A consumer was still running. Its last commits must not look like those of a reader with assign().
             self._since = time.monotonic()
             self._earlier = committed_offsets(self.pair.kafka[self.x], self.pair.groups)
         forward, back = self._replicated_observations()
@@ -98,16 +98,16 @@ class Translation:
         }
         result = Result(extra=extra, requests=self.pair.requests)
         if waited.observations > 1:
-            result.warnings.append(f"Waited {waited.seconds:.0f} s until the last member had left its group.")
+            result.warnings.append(f"Waited {waited.seconds:.0f} s until the last member left its group.")
         result.failure = self._refusal(rows)
         return result
 
     # ---- evidence
 
     def _replicated_observations(self) -> tuple[FlowObservation, FlowObservation | None]:
-        """Both flows; waits until every group's commit on X is copied, where no barrier makes the flow final.
+        """Observe both flows; None: with the policy identity no flow runs back.
 
-        With the policy identity only one flow copies; the other one must not.
+        Without a barrier (``final`` is false), wait until everything that the groups have committed on X is replicated.
         """
         if self._request.final:
             forward, back = both(lambda: self.pair.observe(self.x, self.y, tails=True), self._observe_back)
@@ -116,15 +116,16 @@ class Translation:
         commits = self._x_commits()
         waited = wait_until(
             lambda: self.pair.observe(self.x, self.y),
-            lambda observation: not _behind(observation, commits),
+            lambda observation: not _lagging(observation, commits),
             self._request.replicated,
         )
         if not waited.done:
-            behind = "; ".join(_behind(waited.state, commits)[:3])
+            lagging = _lagging(waited.state, commits)
             raise DrError(
                 "not_replicated",
-                f"Waited {waited.seconds:.0f} s, the groups' positions are not yet copied: {behind}.",
-                "Check the flow's source connector; then start the same playbook again.",
+                f"The flow {self.x}->{self.y} has not replicated up to the groups' committed offsets after"
+                f" {waited.seconds:.0f} s, in {len(lagging)} partitions: {'; '.join(lagging[:3])}.",
+                "Check the flow's source connector, then start the same playbook again.",
             )
         return waited.state, self._observe_back()
 
@@ -135,8 +136,9 @@ class Translation:
         if running:
             raise DrError(
                 "both_directions",
-                f"{', '.join(running)} copies from {self.y} to {self.x} while {self.x} is being left.",
-                "With the policy identity each record would be copied round and round. Stop it. Nothing was committed.",
+                f"{', '.join(running)} replicates from {self.y} to {self.x} while the applications leave {self.x}.",
+                "With the policy identity this is a replication loop. Stop the connector, then start the same playbook"
+                " again. Nothing was committed.",
             )
         return None
 
@@ -146,16 +148,16 @@ class Translation:
             found = f"{source.state} with {len(source.tasks)} tasks"
             raise DrError(
                 "no_barrier",
-                f'The connector "{source.name}" is {found}, wanted STOPPED with none.',
-                "Its copied offsets are not final before that. Somebody else started it, or its worker did not stop it:"
-                " look there, then start the same playbook again, which stops it.",
+                f'The connector "{source.name}" is {found}, expected STOPPED with none.',
+                "Its offsets are final only when it is stopped. Another process started it, or its worker did not stop"
+                " it. Check the worker, then start the same playbook again, which stops the connector.",
             )
         open_ = [
             f"{topic}-{partition}: {finding.reason}"
             for (topic, partition), facts in sorted(forward.facts.items())
             if (finding := drained(facts)).verdict != PROVEN
         ]
-        # Its records would be copied later, behind positions that say that everything was read (R5).
+        # The flow would replicate its records later, before offsets that say that everything was read (R5).
         open_ += [
             f"{topic}-{partition}: an open transaction holds back {open_transaction(facts)} offsets"
             for (topic, partition), facts in sorted(forward.facts.items())
@@ -164,26 +166,26 @@ class Translation:
         if open_:
             raise DrError(
                 "not_drained",
-                f"{len(open_)} partitions of {forward.name} are not copied to their end: {'; '.join(open_[:3])}.",
-                "Start the same playbook again: it lets the flow run on until everything is copied. See meanwhile that"
-                " no producer is left, and that no transaction stays open.",
+                f"{len(open_)} partitions of the flow {forward.name} are not replicated to their end:"
+                f" {'; '.join(open_[:3])}.",
+                "Make sure that no producer is running and no transaction stays open, then start the same playbook"
+                " again: it lets the flow run until everything is replicated.",
             )
 
         foreign_writes = foreign_records(self.pair, forward, self.pair.spec.accepted_foreign_writers)
         if foreign_writes:
             raise DrError(
                 "foreign_writer",
-                f"Somebody else than the flow writes on {self.y}: {'; '.join(foreign_writes[:3])}.",
-                "Such records are never copied back. Producers write the original topic only, on the side where they"
-                " live. Stop that writer; to go on all the same, name the topics in"
-                " kafka_dr_accept_foreign_writers (option"
-                " accept_foreign_writers).",
+                f"A producer other than the flow writes to replicas on {self.y}: {'; '.join(foreign_writes[:3])}.",
+                "Such records are never replicated back. Producers must write to the original topic only, on the"
+                " cluster where they live. Stop that producer. To continue anyway, name the topics in"
+                " kafka_dr_accept_foreign_writers (option accept_foreign_writers).",
             )
         if self.pair.naming.policy == "identity":
             self._require_decided()
 
     def _require_decided(self) -> None:
-        """Y's end becomes the cut: a transaction of the flow that is still open there would move it afterwards."""
+        """Wait until no transaction is open on Y. Y's log end becomes the cut, and an open one would move it later."""
         waited = wait_until(
             lambda: self.pair.ranges(self.y, self.pair.topics),
             lambda ends: ends == self.pair.ranges(self.y, self.pair.topics, "read_uncommitted"),
@@ -192,8 +194,9 @@ class Translation:
         if not waited.done:
             raise DrError(
                 "not_decided",
-                f"Waited {waited.seconds:.0f} s for open transactions in the topics on {self.y}: no cut can be taken.",
-                "Find out who writes there; then start the same playbook again.",
+                f"Transactions are still open in the topics on {self.y} after {waited.seconds:.0f} s, so no cut can be"
+                " recorded.",
+                f"Find the producer that writes on {self.y} and stop it, then start the same playbook again.",
             )
 
     def _x_commits(self) -> dict[Partition, int]:
@@ -210,10 +213,13 @@ class Translation:
         )
 
     def _idle_groups(self) -> tuple[dict[str, GroupStatus], dict[str, GroupStatus]]:
-        """Groups on both sides. They must be idle: no members on either, X's commits unchanged over a settle time."""
+        """Observe the groups on X and Y; raise unless they are idle and commit within their declared topics.
+
+        Idle: no members on either cluster, and committed offsets on X unchanged over the settle time.
+        """
         x_topics = [name for name, count in self.pair.partitions(self.x).items() if count is not None]
         y_topics = [name for name in self._y_topics() if self.pair.partitions(self.y).get(name) is not None]
-        # An assign() reader looks EMPTY too: only its moving commits betray it (R9).
+        # The group of a reader with assign() is EMPTY too. Only changing committed offsets show it (R9).
         time.sleep(max(0.0, self._request.settle - (time.monotonic() - self._since)))
         x_groups, y_groups = both(
             lambda: self.pair.observe_groups(self.x, x_topics), lambda: self.pair.observe_groups(self.y, y_topics)
@@ -237,8 +243,10 @@ class Translation:
                 topic, partition = moved[0]
                 raise DrError(
                     "group_active",
-                    f'The group "{group}" has no members on {self.x}, but its position on {topic}-{partition} moved.',
-                    "A reader with assign() commits for it. Stop it first. Nothing was committed.",
+                    f'The group "{group}" has no members on {self.x}, but its committed offset on {topic}-{partition}'
+                    " changed.",
+                    "A consumer that uses assign() commits for the group. Stop that consumer first. Nothing was"
+                    " committed.",
                 )
         hidden = [
             row
@@ -248,7 +256,7 @@ class Translation:
         ]
         if hidden:
             text = " ".join(scope_problems(hidden[:3]))
-            raise DrError("group_out_of_scope", text, "Then start the same playbook again. Nothing was committed.")
+            raise DrError("group_out_of_scope", text, "Nothing was committed. Then start the same playbook again.")
         return x_groups, y_groups
 
     # ---- the result
@@ -259,29 +267,31 @@ class Translation:
             first = unread[0]
             return DrError(
                 "only_here",
-                f'{len(unread)} positions cannot be moved yet; group "{first["group"]}": {first["reason"]}.',
-                f"Let the groups read on {self.x} first. Of records that nobody needs: set the position behind them.",
+                f'{len(unread)} committed offsets cannot be moved yet. Group "{first["group"]}": {first["reason"]}.',
+                f"Let the groups read these records on {self.x} first. If no application needs the records, commit an"
+                " offset after them.",
             )
         unknown = [row for row in rows if row["offset"] is None]
         if unknown:
             first = unknown[0]
             return DrError(
                 "no_committed_offset",
-                f'{len(unknown)} positions could not be found; group "{first["group"]}" on'
+                f'No offset could be determined for {len(unknown)} partitions. Group "{first["group"]}" on'
                 f" {first['topic']}-{first['partition']}: {first['reason']}.",
-                "Without one, auto.offset.reset would decide. Commit a position on the side being left first.",
+                f"Without a committed offset, auto.offset.reset would decide. Commit an offset on {self.x} first.",
             )
         skipping = skips_refusal(rows, (self.x, self.y), self._request.accept_skips)
         if skipping is not None:
             return skipping
-        # What skips was accepted by name.
+        # Any remaining rows that skip records were accepted by name.
         inexact = [row for row in rows if row["quality"] == "safe" or (row["quality"] == "skips" and row["rereads"])]
         if inexact and self._request.group_lag == "refuse":
             first = inexact[0]
             return DrError(
                 "group_lagging",
-                f'{len(inexact)} positions are not exact; group "{first["group"]}" on {first["topic"]}-'
-                f"{first['partition']}: {first['method']}, up to {first['rereads']} records again ({first['reason']}).",
+                f'{len(inexact)} translated offsets are not exact. Group "{first["group"]}" on {first["topic"]}-'
+                f"{first['partition']}: method {first['method']}, reads up to {first['rereads']} records again"
+                f" ({first['reason']}).",
                 "Let the groups read to the end first, or accept the re-reads with -e kafka_dr_group_lag=reread (option"
                 " group_lag).",
             )
@@ -289,7 +299,11 @@ class Translation:
 
 
 def _barrier(evidence: Evidence) -> dict[str, Any]:
-    """What cannot be read again later: N, S, E of X, the cut C = E of Y's originals, positions on X."""
+    """Return the facts of the barrier that cannot be read again later.
+
+    From X: last replicated offset (N), log start (S) and log end (E) of each partition, and the committed offsets.
+    From Y: the cut (C), which is the log end of Y's originals.
+    """
     facts = evidence.forward.facts
     return {
         "last_replicated_offset": nested({key: one.last_replicated_offset for key, one in facts.items()}),
@@ -300,8 +314,11 @@ def _barrier(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _behind(observation: FlowObservation, commits: Mapping[Partition, int]) -> list[str]:
-    """Partitions whose copy has not reached a group's commit: N >= commit - 1, or nothing but markers waits."""
+def _lagging(observation: FlowObservation, commits: Mapping[Partition, int]) -> list[str]:
+    """Name the partitions that are not replicated up to a group's committed offset.
+
+    A partition is replicated far enough if N >= committed offset - 1, or if only transaction markers remain.
+    """
     texts = []
     for (topic, partition), commit in sorted(commits.items()):
         facts = observation.facts.get((topic, partition))
@@ -312,7 +329,7 @@ def _behind(observation: FlowObservation, commits: Mapping[Partition, int]) -> l
         ):
             continue
         if commit > (facts.start or 0):
-            texts.append(f"{topic}-{partition} copied {facts.last_replicated_offset}, position {commit}")
+            texts.append(f"{topic}-{partition} (replicated {facts.last_replicated_offset}, committed {commit})")
     return texts
 
 
