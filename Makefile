@@ -215,6 +215,10 @@ molecule: setup  ## Molecule scenarios, on labs and in containers; ONLY=<name>
 diagrams: setup  ## draw docs/images/*.svg from the code
 	@python tests/support/docs_diagrams.py
 
+.PHONY: error-codes
+error-codes: setup  ## write docs/error-codes.md from the code
+	@python tests/support/error_catalogue.py
+
 # In `make test` too: a link breaks with any change of a heading, and it takes a minute or so.
 .PHONY: docs
 docs: setup chromium  ## the documentation as a site in build/site, then every page in a real browser

@@ -1,0 +1,292 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Collects every error code that the collection raises, and writes docs/error-codes.md: ``make error-codes``.
+
+The code, the message and the hint are read from the syntax tree of ``plugins/``. A value that is only known at run time
+becomes a placeholder, such as ``<topic>``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["PAGE", "Entry", "codes", "entries", "page"]
+
+ROOT = Path(__file__).resolve().parents[2]
+PLUGINS = ROOT / "plugins"
+PAGE = ROOT / "docs" / "error-codes.md"
+CODE = re.compile(r"[a-z]+(_[a-z]+)+")
+#: Callables other than ``*Error`` that build an error; the code is the first argument, for ``NoAnswer`` the second.
+BUILDERS = {"Unreachable", "LockedOut", "NoAnswer", "Transient", "Busy", "Undecided", "Problem", "kind"}
+FOREIGN = {"ValueError", "KeyError", "TypeError", "RuntimeError", "AnsibleFilterError", "KafkaError", "OSError"}
+#: Both HTTP clients build codes from their prefix.
+PREFIXES = ("connect", "cm")
+#: What `dr_status` can wait for (``wait_for``): ``not_flowing`` and ``not_replicated`` are codes.
+WAITS = ("flowing", "replicated")
+LONG = 260
+HEAD = """# Error codes
+
+Every error of the collection has a code: `error.code` of a failed task, `failure.code` of a report. The message also
+names the cluster and the values found. Words in *italics* stand for such a value. `make error-codes` generates this page
+from the code. If you start from a symptom, read [troubleshooting](troubleshooting.md).
+
+| code | what failed | next step |
+|---|---|---|
+"""
+
+
+@dataclass
+class Entry:
+    """One code, with each message and hint that is raised with it."""
+
+    code: str
+    messages: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
+    files: set[str] = field(default_factory=set)
+
+
+class Source:
+    """One file of plugins/: resolves expressions to the texts that they may have."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.tree = ast.parse(path.read_text(encoding="utf-8"))
+        self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    def calls(self) -> Iterator[ast.Call]:
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Call):
+                called = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                if (called.endswith("Error") and called not in FOREIGN) or called in BUILDERS:
+                    yield node
+
+    def scopes(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Yield the functions around a node, innermost first, and the module."""
+        here: ast.AST | None = node
+        while here := self.parents.get(here) if here else None:
+            if isinstance(here, ast.FunctionDef | ast.Module):
+                yield here
+
+    def assigned(self, name: str, node: ast.expr) -> list[ast.expr]:
+        """Return the values that a name may have at a node: its assignments above it, or those of the module."""
+        for scope in self.scopes(node):
+            found = []
+            for each in ast.walk(scope):
+                target = each.targets[0] if isinstance(each, ast.Assign) else None
+                if isinstance(each, ast.AnnAssign) and each.value is not None:
+                    target = each.target
+                value = getattr(each, "value", None)
+                if target is None or value is None or each.lineno > node.lineno:  # type: ignore[attr-defined]
+                    continue
+                pairs = (
+                    zip(target.elts, value.elts, strict=False)
+                    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+                    else [(target, value)]
+                )
+                found += [value for target, value in pairs if isinstance(target, ast.Name) and target.id == name]
+            if found:
+                return found
+        return []
+
+    def texts(self, node: ast.expr, depth: int = 0) -> list[str]:
+        """Return the texts that an expression may have. Unknown parts are placeholders."""
+        if isinstance(node, ast.Constant):
+            return [str(node.value)]
+        if isinstance(node, ast.IfExp):
+            return [*self.texts(node.body, depth), *self.texts(node.orelse, depth)]
+        if isinstance(node, ast.JoinedStr):
+            return self.joined([self.part(value, depth) for value in node.values])
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return self.joined([self.texts(node.left, depth), self.texts(node.right, depth)])
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            return [text for value in node.values for text in self.texts(value, depth)]
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "strip":
+            return [text.strip() for text in self.texts(node.func.value, depth)]  # type: ignore[attr-defined]
+        if isinstance(node, ast.Name) and depth < 4:
+            found = [text for value in self.assigned(node.id, node) for text in self.texts(value, depth + 1)]
+            if found:
+                return found
+        return [placeholder(node)]
+
+    def part(self, node: ast.expr, depth: int) -> list[str]:
+        if not isinstance(node, ast.FormattedValue):
+            return self.texts(node, depth)
+        value = node.value
+        if isinstance(value, ast.IfExp):
+            return self.texts(value, depth)
+        if isinstance(value, ast.Name) and depth < 3:
+            found = [text for each in self.assigned(value.id, value) for text in self.texts(each, depth + 1)]
+            if len(found) <= 2 and all(" " in text and not text.startswith("<") for text in found) and found:
+                return found
+        return [placeholder(value)]
+
+    @staticmethod
+    def joined(parts: list[list[str]]) -> list[str]:
+        """Return all parts as one text. Several alternatives of one part stay together, as ``a / b``."""
+        return ["".join(part[0] if len(part) == 1 else alternatives(part) for part in parts)]
+
+
+def alternatives(texts: list[str]) -> str:
+    left = [text for text in dict.fromkeys(texts) if text]
+    if len(left) == 1:
+        return left[0] if len(left[0]) > 3 else f"({left[0]})"
+    spaced = " " if left and left[0].startswith(" ") else ""
+    return spaced + " / ".join(text.strip() for text in left[:2])
+
+
+def placeholder(node: ast.expr) -> str:
+    """Return a readable name for a value of the run, such as ``<topic>``."""
+    while True:
+        if re.search(r"\b(key|replica|partition)\[[01]\]$", ast.unparse(node)):
+            return "<topic>" if ast.unparse(node).endswith("[0]") else "<partition>"
+        if isinstance(node, ast.Call):
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if called == "len":
+                return f"<number of {words(node.args[0])}>"
+            if called in ("join", "repr", "str", "sorted", "printable", "list", "shown", "quoted", "map") and node.args:
+                node = node.args[-1]
+                continue
+            return f"<{name_of(called)}>"
+        if isinstance(node, ast.Subscript | ast.Starred):
+            node = node.value
+        elif isinstance(node, ast.GeneratorExp | ast.ListComp):
+            node = node.generators[0].iter
+        else:
+            return f"<{words(node)}>"
+
+
+def words(node: ast.expr) -> str:
+    names = [each for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute)]
+    last = names[0] if names else None
+    return name_of(last.attr if isinstance(last, ast.Attribute) else last.id if last else "value")
+
+
+def name_of(name: str) -> str:
+    return name.strip("_").replace("_", " ") or "value"
+
+
+def code_texts(source: Source, node: ast.expr) -> list[str]:
+    """Return the codes that an expression may be."""
+    found: list[str] = []
+    for text in source.texts(node):
+        prefixed = re.fullmatch(r"<(?:prefix)>(_[a-z_]+)", text)
+        if text == "not_<wait for>":
+            found += [f"not_{wait}" for wait in WAITS]
+        else:
+            found += [f"{prefix}{prefixed[1]}" for prefix in PREFIXES] if prefixed else [text]
+    return [text for text in found if CODE.fullmatch(text)]
+
+
+def by_status(source: Source) -> Iterator[tuple[str, str]]:
+    """Yield the codes that a file chooses by HTTP status, with a message."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Dict) and all(isinstance(getattr(key, "value", None), int) for key in node.keys):
+            for key, value in zip(node.keys, node.values, strict=True):
+                status = key.value if isinstance(key, ast.Constant) else "<status>"
+                yield from ((text, f"HTTP status {status}") for text in code_texts(source, value))
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "get":
+            yield from ((text, "another HTTP status") for value in node.args[1:] for text in code_texts(source, value))
+
+
+def beside_hint(source: Source) -> Iterator[tuple[str, str]]:
+    """Yield the codes that a file returns as a pair of code and hint."""
+    for node in ast.walk(source.tree):
+        if (
+            isinstance(node, ast.Tuple)
+            and len(node.elts) == 2
+            and isinstance(node.elts[1], ast.Constant | ast.JoinedStr)
+        ):
+            hint = source.texts(node.elts[1])[0]
+            yield from ((text, hint) for text in code_texts(source, node.elts[0]) if " " in hint)
+
+
+def beside_message(source: Source) -> Iterator[tuple[str, str]]:
+    """Yield the codes that stand in for the code of an outcome, in a pair with their message."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.elts[0], ast.IfExp):
+            yield from ((text, source.texts(node.elts[1])[0]) for text in code_texts(source, node.elts[0].orelse))
+
+
+def entries() -> dict[str, Entry]:
+    """Return all codes in alphabetical order."""
+    found: dict[str, Entry] = {}
+
+    def add(code: str, path: Path, messages: list[str], hints: list[str]) -> None:
+        entry = found.setdefault(code, Entry(code))
+        entry.files.add(path.relative_to(ROOT).as_posix())
+        entry.messages += [text for text in messages if useful(text) and text not in entry.messages]
+        entry.hints += [text for text in hints if useful(text) and text not in entry.hints]
+
+    for path in sorted(PLUGINS.rglob("*.py")):
+        source, indirect = Source(path), False
+        for call in source.calls():
+            first = 1 if getattr(call.func, "id", "") == "NoAnswer" else 0
+            if len(call.args) <= first:
+                continue
+            given = code_texts(source, call.args[first])
+            indirect = indirect or not given
+            rest = call.args[first + 1 :]
+            named = {keyword.arg: keyword.value for keyword in call.keywords}
+            text = rest[0] if rest else named.get("message")
+            hint = rest[1] if len(rest) > 1 else named.get("hint")
+            for code in given:
+                add(
+                    code,
+                    path,
+                    source.texts(text) if text else [],
+                    source.texts(hint) if hint else [],
+                )
+        for code, message in beside_message(source):
+            add(code, path, [message], [])
+        if indirect:
+            for code, status in by_status(source):
+                peer = "Cloudera Manager" if code.startswith("cm_") else "Kafka Connect"
+                add(code, path, [f"{peer} refused the request with {status}: <its message>."], [])
+            for code, hint in beside_hint(source):
+                add(code, path, [], [hint])
+    return dict(sorted(found.items()))
+
+
+def codes() -> set[str]:
+    return set(entries())
+
+
+def useful(text: str) -> bool:
+    """Return whether a text consists of more than placeholders."""
+    return len(re.sub(r"<[^>]*>", "", text).strip()) > 8
+
+
+def shortened(text: str) -> str:
+    """Return the first sentences of a text, as many as fit. At least the first one is whole."""
+    whole, *rest = re.split(r"(?<=[.!?]) (?=[A-Z\"])", text)
+    for sentence in rest:
+        if len(whole) + len(sentence) > LONG:
+            break
+        whole = f"{whole} {sentence}"
+    return whole
+
+
+def cell(texts: list[str], otherwise: str) -> str:
+    """Return up to three texts as a cell of a Markdown table, with placeholders in italics."""
+    short = dict.fromkeys(shortened(re.sub(r"\s+", " ", text).strip()) for text in texts[:3])
+    escaped = "<br>".join(re.sub(r"([|*])", r"\\\1", text) for text in short)
+    return re.sub(r"<(?!br>)([^<>]*)>", r"*\1*", escaped.replace("><", "> <").replace("br> <", "br><")) or otherwise
+
+
+def page() -> str:
+    """Return the text of docs/error-codes.md."""
+    rows = [
+        f"| `{entry.code}` | {cell(entry.messages, 'The message lists every problem.')} "
+        f"| {cell(entry.hints, 'The message names what to correct.')} |"
+        for entry in entries().values()
+    ]
+    return HEAD + "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
