@@ -32,8 +32,8 @@ LONG = 260
 HEAD = """# Error codes
 
 Every error of the collection has a code: `error.code` of a failed task, `failure.code` of a report. The message also
-names the cluster and the values found. Words in *italics* stand for such a value. `make error-codes` generates this page
-from the code. If you start from a symptom, read [troubleshooting](troubleshooting.md).
+names the cluster and the values found. Words in *italics* stand for such a value. `make error-codes` generates this
+page from the code. If you start from a symptom, read [troubleshooting](troubleshooting.md).
 
 | code | what failed | next step |
 |---|---|---|
