@@ -166,7 +166,7 @@ def test_slips_in_lines_are_explained_and_the_line_that_works_is_written(
 def test_an_unknown_property_is_refused_with_near_names_before_anything_is_written(cm: CmServer) -> None:
     result = run_module(cm_config, cm.params(properties={"clusters": "P,B,C", "Refresh Topic Interval": 5}))
     assert result["error"]["code"] == "cm_property_unknown"
-    assert "Near names: Refresh Topics Interval" in result["error"]["hint"]
+    assert "Similar names: Refresh Topics Interval" in result["error"]["hint"]
     assert (result["changes"], cm.log("PUT")) == ([], [])
 
 

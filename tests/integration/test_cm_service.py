@@ -120,7 +120,7 @@ def test_a_rolling_restart_that_is_refused_becomes_a_plain_one_with_a_warning(
     cm.switch(rolling_restart=False)
     result = run(cm, state="restarted", rolling=True)
     assert (result["rc"], sent(cm)) == (0, ["rollingRestart", "restart"])
-    assert "No rolling restart" in warned(result, capfd)
+    assert "A rolling restart is not possible" in warned(result, capfd)
 
 
 # ---- commands of others, lost answers

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Commands of a service: one that runs already is joined, one is issued at most once, its end is waited for.
+"""Run commands of a service: join a command that already runs, issue at most one, and wait for its end.
 
 Private to this collection: may change in any release.
 """
@@ -23,25 +23,28 @@ __all__ = ["Ran", "Reader", "Runner", "verb_of"]
 
 T = TypeVar("T")
 
-# Cloudera Manager answers 400 to a good request at times; Cloudera's own automation goes on after five.
+# Cloudera Manager sometimes returns 400 to a valid request. Cloudera's own automation tolerates five of them.
 _TOLERATED = 5
-# How often a command that is not available because of another one is tried again, each time behind that one.
+# How often a command that another command blocks is tried, each time after waiting for the other command.
 _TRIES = 3
 _DEEPEST = 10
 
 
 @dataclass(frozen=True)
 class Verb:
-    """One thing to do: names that Cloudera Manager gives to the command, and what a service shows when it is done."""
+    """A kind of command."""
 
+    #: Names that Cloudera Manager gives to this command, in lower case.
     names: tuple[str, ...]
+    #: Start the command. None: Cloudera Manager returned no command.
     issue: Callable[[CmService], Command | None]
+    #: Whether a service is in the state that the command leads to.
     goal: Callable[[Service], bool]
 
 
 VERBS = {
     "deploy": Verb(
-        # The first is a guess, nobody documents the service's own name; the second is the cluster's.
+        # The first is a guess, because the name of the service's command is undocumented. The second is the cluster's.
         ("deployclientconfig", "deployclusterclientconfig"),
         CmService.deploy,
         lambda seen: seen.client_fresh,
@@ -55,17 +58,22 @@ VERBS = {
 
 
 def verb_of(command: Command) -> str | None:
-    """Which of our verbs a command is; None: another one."""
+    """Return the key in ``VERBS`` for a command. None: another kind of command."""
     return next((verb for verb, known in VERBS.items() if command.name.lower() in known.names), None)
 
 
 @dataclass(frozen=True)
 class Ran:
-    """A command and how we came to it: ``issued``, ``joined``, ``adopted`` (sent without an answer) or ``awaited``."""
+    """A command that ran, and how this run is related to it."""
 
+    #: Key in ``VERBS``, or the name of another command.
     verb: str
+    #: ``issued`` by this run; ``joined``: it was already running; ``adopted``: the request to start it got no response;
+    #: ``awaited``: another command that blocked this run.
     how: str
+    #: None: the command ended before it could be read.
     command: Command | None
+    #: Seconds of waiting for it.
     seconds: float
 
     def as_dict(self) -> dict[str, Any]:
@@ -83,7 +91,10 @@ class Ran:
 
 
 class Reader(Generic[T]):
-    """Reads again and again. While there is no answer, and for some refusals, what was read last stands."""
+    """Call ``read`` repeatedly, and return the last value while there is no answer and for a few refusals.
+
+    Raises the refusal after more than five consecutive responses of 400 or 500, and at once for any other status.
+    """
 
     def __init__(self, read: Callable[[], T], last: T) -> None:
         self._read = read
@@ -91,7 +102,7 @@ class Reader(Generic[T]):
         self._refusals = 0
 
     def __call__(self) -> T:
-        """What was read now, or last."""
+        """Return the current value, or the last one that could be read."""
         try:
             self.last = self._read()
             self._refusals = 0
@@ -105,7 +116,10 @@ class Reader(Generic[T]):
 
 
 class Runner:
-    """Runs commands of one service to their end. ``ran`` lists them, failed ones too."""
+    """Run commands of one service to their end. ``ran`` lists all of them, failed ones too.
+
+    ``rolling``: restart role by role if Cloudera Manager allows it, else all roles at once with a warning.
+    """
 
     def __init__(self, service: CmService, bounds: Bounds, rolling: bool = False) -> None:
         self.ran: list[Ran] = []
@@ -115,9 +129,11 @@ class Runner:
         self._rolling = rolling
 
     def run(self, verb: str, before: Service, join: Command | None = None) -> Ran:
-        """Do ``verb`` and return when its command succeeded, or raise what stopped it.
+        """Run ``verb``, and return when its command has succeeded.
 
-        ``before``: the service as last seen. ``join``: a command that was active then and counts, even if it has ended.
+        ``before``: the service as last observed. ``join``: a command that was active then. It counts even if it has
+        ended since. Raises ``cm_command_failed``, ``cm_command_unfinished``, ``cm_command_unavailable`` or
+        ``cm_command_unknown``.
         """
         start = time.monotonic()
         command, how = self._obtain(verb, before) if join is None else (join, "joined")
@@ -127,7 +143,7 @@ class Runner:
         return ran
 
     def wait_for(self, verb: str, command: Command) -> Ran:
-        """Return when somebody else's command has ended, whether it succeeded or not."""
+        """Wait until the command of another user or program has ended, successfully or not."""
         return self._follow(verb, "awaited", command, time.monotonic())
 
     # ---- getting a command
@@ -148,8 +164,8 @@ class Runner:
                 self._after_others(verb, refused, attempt)
         raise DrError(
             "cm_command_unavailable",
-            f"{verb} of {self._shown()}: other commands kept it out.",
-            "Start again when they have ended.",
+            f"{verb} of {self._shown()} could not be started in {_TRIES} tries, because other commands were running.",
+            "Wait until they have ended in Cloudera Manager, then start the same playbook again.",
         )
 
     def _issue(self, verb: str) -> Command | None:
@@ -159,16 +175,16 @@ class Runner:
                 command = self._service.rolling_restart()
             except RefusedError as refused:
                 self._rolling = False
-                self.warnings.append(f"No rolling restart, all roles restart at once: {refused.text}")
+                self.warnings.append(f"A rolling restart is not possible, so all roles restart at once: {refused.text}")
                 command = VERBS[verb].issue(self._service)
         else:
             command = VERBS[verb].issue(self._service)
         if command is None:
-            raise UnsureError("cm_unsure", f"{verb} of {self._shown()} was answered without a command.")
+            raise UnsureError("cm_unsure", f"Cloudera Manager returned no command for {verb} of {self._shown()}.")
         return command
 
     def _after_others(self, verb: str, refused: RefusedError, attempt: int) -> None:
-        """Wait for what keeps our command out; without anything in sight there is no use in trying again."""
+        """Wait for the commands that block ours. Raises ``cm_command_unavailable`` if no other command is active."""
         active = self._active()
         if _first(active, verb) is not None:
             return
@@ -178,15 +194,19 @@ class Runner:
             raise DrError(
                 "cm_command_unavailable",
                 f"Cloudera Manager does not allow {verb} of {self._shown()} now: {refused.text} "
-                f"The service is {state}; other active commands: {running}.",
-                "A service without roles to run, a missing licence or an unfinished command are the usual reasons.",
+                f"The service is {state}. Other active commands: {running}.",
+                "Check that the service has roles, that the licence is valid, and that no command is unfinished. Then"
+                " start the same playbook again.",
                 self._service.client.url,
             )
         for command in active:
             self.wait_for(verb_of(command) or command.name, command)
 
     def _adopt(self, verb: str, before: Service, unsure: UnsureError) -> Command | None:
-        """The command that an unanswered call started; None: it is over, and the service shows what it did."""
+        """Find the command that a request without a response started.
+
+        None: the command has ended, and the state of the service shows its effect. Raises ``cm_command_unknown``.
+        """
         goal = VERBS[verb].goal
 
         def observe() -> tuple[Command | None, bool]:
@@ -202,9 +222,10 @@ class Runner:
             return waited.state[0]
         raise DrError(
             "cm_command_unknown",
-            f"{unsure.message} Since then neither an active command nor the state of {self._shown()} shows "
-            f"what became of {verb}.",
-            "It was not sent again. Look at the recent commands in Cloudera Manager, then run the task again.",
+            f"{unsure.message} It is unknown whether {verb} of {self._shown()} was started: no such command is active, "
+            "and the state of the service does not show its effect.",
+            "The command was not sent again. Check the recent commands in Cloudera Manager, then start the same"
+            " playbook again.",
             self._service.client.url,
         )
 
@@ -212,20 +233,20 @@ class Runner:
         mine = self._service.active_commands()
         known = {command.id for command in mine}
         of_cluster = [command for command in self._service.active_commands(cluster=True) if command.id not in known]
-        # What the cluster does as a whole may leave this service alone: it is joined, not waited for.
+        # A command of the whole cluster may not concern this service. Join one that does; do not wait for the others.
         return mine + [command for command in of_cluster if command.service or verb_of(command)]
 
     # ---- its end
 
     def _follow(self, verb: str, how: str, command: Command | None, start: float) -> Ran:
-        """Note the command, then its end."""
+        """Add the command to ``ran``, wait for its end, and store the result."""
         self.ran.append(Ran(verb, how, command, 0.0))
         ended = None if command is None else self._ended(command)
         self.ran[-1] = Ran(verb, how, ended, time.monotonic() - start)
         return self.ran[-1]
 
     def _ended(self, command: Command) -> Command:
-        """The command when it is no longer active. One with a negative id was done at once and cannot be read."""
+        """Wait until the command is no longer active. A command with a negative id has ended and cannot be read."""
         if not command.active:
             return command
         observe = Reader(lambda: self._service.read_command(command.id), command)
@@ -242,23 +263,26 @@ class Runner:
             "cm_command_unfinished",
             f"{command.name} (id {command.id}) of {self._shown()} {bound} within {waited.seconds:.0f} s. "
             f"Unfinished: {parts}.",
-            "It goes on in Cloudera Manager; running the task again joins it.",
+            "The command continues in Cloudera Manager. Start the same playbook again to wait for it.",
             self._service.client.url,
         )
 
     def _failed(self, verb: str, command: Command) -> DrError:
         causes = "; ".join(self._causes(command, 0))
-        said = command.message or "no message"
-        also = "" if causes == _said(command) else f" Cause: {causes}."
+        message = command.message or "no message"
+        also = "" if causes == _summary(command) else f" Cause: {causes}."
         return DrError(
             "cm_command_failed",
-            f"{command.name or verb} (id {command.id}) of {self._shown()} failed: {said}.{also}",
-            "Cloudera Manager has the logs of the roles named here.",
+            f"{command.name or verb} (id {command.id}) of {self._shown()} failed: {message}.{also}",
+            "Read the logs of these roles in Cloudera Manager.",
             self._service.client.url,
         )
 
     def _causes(self, command: Command, depth: int) -> list[str]:
-        """The deepest parts that did not succeed. Parts are listed as summaries: each is read again for its message."""
+        """The deepest child commands that did not succeed.
+
+        A command lists its children as summaries, so each child is read again for its message.
+        """
         found = []
         for child in command.children if depth < _DEEPEST else ():
             if child.success is True:
@@ -268,7 +292,7 @@ class Runner:
             except DrError:
                 whole = child
             found += self._causes(whole, depth + 1)
-        return found or [_said(command)]
+        return found or [_summary(command)]
 
     def _shown(self) -> str:
         return f'"{self._service.name}"'
@@ -282,6 +306,6 @@ def _fingerprint(command: Command) -> tuple[object, ...]:
     return command.active, tuple((child.id, child.active, child.success) for child in command.children)
 
 
-def _said(command: Command) -> str:
+def _summary(command: Command) -> str:
     where = f" on {command.where}" if command.where else ""
     return f"{command.name}{where}: {command.message or ('still active' if command.active else 'no message')}"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes properties of a service be as declared: resolve, plan, one write for each level, read again, compare.
+"""Set properties of a service: resolve names, plan, write once for each level, read back and compare.
 
 Private to this collection: may change in any release.
 """
@@ -29,20 +29,26 @@ REASON = "Changed by the Ansible collection switchback.kafka_dr"
 
 @dataclass(frozen=True)
 class Declared:
-    """What is wanted: ``properties`` whole values, ``lines`` parts of a text, both by any name of the property."""
+    """The wanted properties of a service. A property is named by its API name or by its name in the UI."""
 
+    #: Whole values by property. None resets a property to its default.
     properties: Mapping[str, Any] = field(default_factory=dict)
+    #: Lines to set in a property that holds lines: value by key, by property. None removes a line.
     lines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: Role group to search for the properties. None: the service and all its role groups.
     role_group: str | None = None
+    #: Cluster aliases, to check the names in lines.
     aliases: Sequence[str] = ()
+    #: ``always`` or ``on_create``: whether to overwrite a secret that is set. Its value cannot be compared.
     update_secrets: str = "on_create"
+    #: Reason for the change, which Cloudera Manager stores in its history.
     reason: str = REASON
 
 
 def reconcile_config(service: CmService, wanted: Declared, check: bool, conceal: Callable[[str], None]) -> Result:
-    """Make the properties be as declared. Everything that can be refused is, before anything is written.
+    """Set the declared properties. Raises all errors that can be known in advance before anything is written.
 
-    ``conceal`` is told each secret that only Cloudera Manager knows to be one.
+    ``conceal``: called with each value that Cloudera Manager marks as sensitive, so that the module can hide it.
     """
     catalogue = Catalogue(service, wanted.role_group)
     result = Result(requests=service.client.requests)
@@ -63,7 +69,10 @@ def reconcile_config(service: CmService, wanted: Declared, check: bool, conceal:
 
 
 def read_properties(service: CmService, names: Sequence[str], role_group: str | None) -> Result:
-    """The named properties, or every one that has a value; a name that is not known is a row without a property."""
+    """Read the properties in ``names``, or every property that has a value if ``names`` is empty.
+
+    A name that is unknown becomes a row with ``exists`` false.
+    """
     catalogue = Catalogue(service, role_group)
     if names:
         rows = [property_row(name, found, catalogue) for name in names for found in [catalogue.find(name)]]
@@ -80,7 +89,7 @@ def read_properties(service: CmService, names: Sequence[str], role_group: str | 
 
 
 def property_row(asked: str, found: Property | None, catalogue: Catalogue | None = None) -> dict[str, Any]:
-    """A property as modules return it, without secrets."""
+    """The row that modules return for a property, without secrets. ``asked``: the name that the user gave."""
     if found is None:
         return {"asked": asked, "exists": False, "hint": catalogue.missing(asked).sentence() if catalogue else ""}
     return {
@@ -105,7 +114,7 @@ def property_row(asked: str, found: Property | None, catalogue: Catalogue | None
 def _plan(
     catalogue: Catalogue, wanted: Declared, result: Result, conceal: Callable[[str], None]
 ) -> tuple[list[Write], dict[str, Property]]:
-    """What to write, and the properties that were named, by the name that was used for them."""
+    """Return the writes, and the properties by the name that the user gave."""
     values = {name: value_text(name, value) for name, value in wanted.properties.items()}
     lines = {name: wanted_lines(given) for name, given in wanted.lines.items()}
     asked = {name: catalogue.require(name) for name in [*values, *lines]}
@@ -127,20 +136,20 @@ def _refuse_twice(asked: Mapping[str, Property], names: Iterable[str]) -> None:
         found = asked[name]
         first = by_place.setdefault((found.group, found.name), name)
         if first != name or list(names).count(name) > 1:
-            text = f'"{first}" and "{name}" are the same property, "{found.name}".'
-            raise DrError("cm_property_twice", text, "Name it once, in properties or in lines.")
+            text = f'"{first}" and "{name}" name the same property, "{found.name}".'
+            raise DrError("cm_property_twice", text, "Name it only once, in properties or in lines.")
 
 
 def _about(found: Property, given: Mapping[str, str | None], aliases: Sequence[str]) -> list[str]:
-    """What is strange about a text of lines, with what is wanted in it."""
+    """Warnings about the lines of a property after the wanted lines are set."""
     text = found.effective or ""
     reported = []
     if separator_of(text) == OLD_SEPARATOR:
         reported.append(
-            f'"{found.name}" is joined by ";", the form of Runtime before 7.1.1, and stays so; '
-            'a newer one expects "|" and would read it as a single line.'
+            f'The lines of "{found.name}" are joined by ";", as in Runtime before 7.1.1, and this is kept. '
+            'A newer Runtime expects "|" and would read them as a single line.'
         )
-    reported += [f'The line "{key}" is there more than once; the last one counts.' for key in repeated(text)]
+    reported += [f'The line "{key}" exists more than once. The last one counts.' for key in repeated(text)]
     lines = {**parse(text), **given}
     return reported + misconfigurations({key: value for key, value in lines.items() if value is not None}, aliases)
 
@@ -151,7 +160,7 @@ def _about(found: Property, given: Mapping[str, str | None], aliases: Sequence[s
 def _write(
     catalogue: Catalogue, group: str | None, writes: list[Write], reason: str, outcomes: list[Outcome]
 ) -> DrError | None:
-    """One PUT for a level. Whatever was answered, what is there afterwards decides how it ended."""
+    """Write the properties of a level with one PUT. The values that are read afterwards decide the outcome."""
     refused: DrError | None = None
     try:
         catalogue.service.put_config({write.property.name: write.value for write in writes}, reason, group)
@@ -161,12 +170,14 @@ def _write(
     try:
         now = {one.name: one for one in catalogue.level(group)}
     except DrError as error:
-        said = (refused or error).sentence()
-        outcomes += [Outcome(write.change, "failed", f"It may have been written: {said}") for write in writes]
+        cause = (refused or error).sentence()
+        outcomes += [
+            Outcome(write.change, "failed", f"It is unknown whether it was written: {cause}") for write in writes
+        ]
         return refused or error
     taken = [write.taken(now.get(write.property.name)) for write in writes]
     for write, done in zip(writes, taken, strict=True):
-        missed = refused.message if refused else "It was accepted and is not there."
+        missed = refused.message if refused else "Cloudera Manager accepted the change but reports another value."
         outcomes.append(Outcome(write.change, "done") if done else Outcome(write.change, "failed", missed))
     if all(taken):
         return None
@@ -175,8 +186,8 @@ def _write(
     names = ", ".join(f'"{write.property.name}"' for write, done in zip(writes, taken, strict=True) if not done)
     return DrError(
         "cm_not_applied",
-        f"Cloudera Manager accepted the change and shows other values afterwards: {names}.",
-        "Somebody else may have written at the same time. Run the task again.",
+        f"Cloudera Manager accepted the change but reports other values afterwards: {names}.",
+        "Another user may have changed them at the same time. Start the same playbook again.",
         catalogue.service.client.url,
     )
 
@@ -190,16 +201,16 @@ def _again(catalogue: Catalogue, found: Property) -> Property:
 
 
 def _invalid(now: Sequence[Property], writes: Sequence[Write], result: Result) -> DrError | None:
-    """Cloudera Manager's own judgement: warnings are handed on, an error of what was written stops the task."""
+    """Check Cloudera Manager's validation: an error of a written property is an error, all else is a warning."""
     written = {(write.property.group, write.property.name) for write in writes}
     errors = []
     for one in now:
-        text = f'"{one.name}": {one.validation_message or "without a word"}'
+        text = f'"{one.name}": {one.validation_message or "no message"}'
         if one.validation == "WARNING" or (one.validation == "ERROR" and (one.group, one.name) not in written):
-            result.warnings.append(f"Cloudera Manager has a validation {one.validation} for {text}")
+            result.warnings.append(f"Cloudera Manager reports a validation {one.validation} for {text}")
         elif one.validation == "ERROR":
             errors.append(text)
     if not errors:
         return None
-    text = f"Cloudera Manager stored what it holds to be wrong: {'; '.join(errors)}."
-    return DrError("cm_value_invalid", text, "Correct the value: a restart would fail or ignore it.")
+    text = f"Cloudera Manager stored the change but reports validation errors: {'; '.join(errors)}."
+    return DrError("cm_value_invalid", text, "Correct the value. A restart would fail or ignore it.")

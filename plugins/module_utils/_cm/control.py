@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes a service run, or stand still, with its present configuration.
+"""Start, stop or restart a service so that it runs with its current configuration.
 
 Private to this collection: may change in any release.
 """
@@ -24,38 +24,43 @@ from .shapes import Command, Service
 __all__ = ["DesiredService", "plan", "reconcile_service"]
 
 KIND = "service"
-# Staleness is computed in the background. A command that we joined may have begun before the last change: if the
-# service is still stale this long after its end, it gets a command of its own.
+# Cloudera Manager computes staleness in the background. A joined command may have begun before the last change. If the
+# service is still stale this long after the end of that command, a new command is issued.
 LAG_SECONDS = 10.0
 _DEFINITE = ("STARTED", "STOPPED", "NA")
 
 
 @dataclass(frozen=True)
 class DesiredService:
-    """How a service is wanted. ``deploy`` and ``restart``: stale, always or never.
+    """The desired state of a service."""
 
-    ``join``: a command that was active when we came counts. One that began before our own change may have read the old
-    configuration, so where positions rest on it (the barrier of a cutover) it is waited for and counts for nothing.
-    """
-
+    #: ``present``, ``started``, ``restarted`` or ``stopped``, see :func:`plan`.
     state: str = "started"
+    #: When to deploy the client configuration: ``stale``, ``always`` or ``never``.
     deploy: str = "stale"
+    #: When to restart a running service: ``stale``, ``always`` or ``never``.
     restart: str = "stale"
+    #: True: the configuration was just changed, so it is stale even if Cloudera Manager still reports FRESH.
     changed: bool = False
+    #: Restart role by role.
     rolling: bool = False
+    #: True: a command that was already active counts as ours. False: wait for it, then issue a new one. A command that
+    #: began before our change may have read the old configuration, which the barrier of a cutover must not depend on.
     join: bool = True
 
     @property
     def restart_when(self) -> str:
-        """When to restart a service that runs."""
+        """When to restart a running service: ``stale``, ``always`` or ``never``."""
         return "always" if self.state == "restarted" else self.restart
 
 
 def plan(desired: DesiredService, seen: Service, done: frozenset[str] = frozenset()) -> list[str]:
-    """The verbs for a service, in their order; those in ``done`` were carried out and count for what shows no trace.
+    """Return the commands that a service needs, in their order.
+
+    ``done``: commands that were carried out. Those with the mode ``always`` are not planned again.
 
     =========  =======================  =======================================================
-    wanted     stopped                  runs
+    desired    is stopped               is running
     =========  =======================  =======================================================
     present    deploy if due            deploy if due, restart if due
     started    deploy if due, start     the same
@@ -63,7 +68,8 @@ def plan(desired: DesiredService, seen: Service, done: frozenset[str] = frozense
     stopped    nothing                  stop
     =========  =======================  =======================================================
 
-    Due: always, or where stale, or just after a change, because Cloudera Manager shows FRESH for a while.
+    A command is due if the mode is ``always``, if the service is stale, or just after a change, because Cloudera
+    Manager still reports FRESH for a moment.
     """
     if desired.state == "stopped":
         return [] if seen.state in ("STOPPED", "NA") else ["stop"]
@@ -84,12 +90,15 @@ def _due(verb: str, mode: str, desired: DesiredService, fresh: bool, done: froze
 
 
 def reconcile_service(service: CmService, desired: DesiredService, bounds: Bounds, check: bool) -> Result:
-    """Make the service be as ``wish`` says, wait until it shows it, and tell."""
+    """Bring the service to the desired state, and wait until Cloudera Manager reports it.
+
+    A failure is part of the result. Raises only if the service cannot be read at the beginning.
+    """
     return _Control(service, desired, bounds).reconcile(check)
 
 
 class _Control:
-    """One run: what was done so far, and the service as last seen."""
+    """One run: the commands carried out so far, and the service as last observed."""
 
     def __init__(self, service: CmService, desired: DesiredService, bounds: Bounds) -> None:
         self._service = service
@@ -98,11 +107,11 @@ class _Control:
         self._runner = Runner(service, bounds, desired.rolling)
         self._outcomes: list[Outcome] = []
         self._done: frozenset[str] = frozenset()
-        # Active when we came, and of use.
+        # Commands that were already active and do what is planned.
         self._joinable: dict[str, Command] = {}
 
     def reconcile(self, check: bool) -> Result:
-        """Look, act, wait, tell."""
+        """Observe the service, run the planned commands, wait, and return the result."""
         start = time.monotonic()
         before = self._seen = self._service.read_service()
         active = self._service.active_commands()
@@ -133,7 +142,7 @@ class _Control:
         return Result(self._outcomes, extra, self._service.client.requests, warnings, failure)
 
     def _make_way(self, active: Sequence[Command]) -> None:
-        """Behind commands that are not ours to join, to a state that is known."""
+        """Wait for active commands that are not joined, and for a known state of the service."""
         planned = plan(self._desired, self._seen)
         for command in active:
             verb = verb_of(command)
@@ -145,7 +154,7 @@ class _Control:
         if not self._joinable:
             self._require_definite()
         if self._seen.state == "NA" and self._desired.state in ("started", "restarted"):
-            text = f'"{self._seen.name}" has no role with a process, so it cannot be {self._desired.state}.'
+            text = f'The service "{self._seen.name}" has no role with a process, so it cannot be {self._desired.state}.'
             raise DrError("cm_nothing_to_run", text, "Add a Driver role in Cloudera Manager.", self._service.client.url)
 
     def _require_definite(self) -> None:
@@ -155,12 +164,16 @@ class _Control:
         waited = wait_until(observation, lambda seen: seen.state in _DEFINITE, self._bounds, lambda seen: seen.state)
         self._seen = waited.state
         if not waited.done:
-            state = waited.state.state or "not told"
-            text = f'The state of "{self._seen.name}" is {state} for {waited.seconds:.0f} s, so nothing was done.'
-            raise DrError("cm_state_unknown", text, "Are the agents of its hosts connected?", self._service.client.url)
+            state = waited.state.state or "unknown"
+            text = (
+                f'The state of the service "{self._seen.name}" has been {state} for {waited.seconds:.0f} s, wanted'
+                f" {', '.join(_DEFINITE)}. No command was sent."
+            )
+            hint = "Check that the agents of its hosts are connected, then start the same playbook again."
+            raise DrError("cm_state_unknown", text, hint, self._service.client.url)
 
     def _carry_out(self) -> None:
-        """Do what is planned, and plan again, until nothing is left to do."""
+        """Run the planned commands and plan again, until no command is left."""
         while steps := plan(self._desired, self._seen, self._done):
             joined = False
             for verb in steps:
@@ -171,21 +184,21 @@ class _Control:
             self._require_no_process()
 
     def _require_no_process(self) -> None:
-        """Somebody else had stopped it: its processes are looked at all the same."""
+        """Raise ``cm_process_left`` if a role of a service that was already stopped still runs."""
         left = self._processes()
         if left:
-            text = f'"{self._seen.name}" is STOPPED, but of its roles: {", ".join(left)}.'
+            text = f'The service "{self._seen.name}" is STOPPED, but these roles are not: {", ".join(left)}.'
             raise DrError("cm_process_left", text, "Stop them in Cloudera Manager.", self._service.client.url)
 
     def _processes(self) -> list[str]:
-        """What may still run, in words. The state of a service is a summary; what counts are its processes."""
+        """Roles that may still run, with their states. The state of a service only summarizes those of its roles."""
         roles = self._service.roles()
         if not roles:
-            return ["none is told"]
+            return ["Cloudera Manager lists no role"]
         return [f"{role.name} {role.state or 'unknown'}" for role in roles if not role.stopped]
 
     def _step(self, verb: str) -> str:
-        """Do one verb; how it was done."""
+        """Run one command. Return ``issued``, ``joined`` or ``adopted``."""
         change = self._change(verb)
         try:
             ran = self._runner.run(verb, self._seen, self._joinable.pop(verb, None))
@@ -197,7 +210,7 @@ class _Control:
         return ran.how
 
     def _settle(self, joined: bool) -> None:
-        """Wait until the service shows what is wanted, or, if ``joined``, that it needs a command of its own."""
+        """Wait until the service is in the desired state or, if ``joined``, until it clearly needs a new command."""
         start = time.monotonic()
 
         def stale(seen: Service) -> bool:
@@ -212,7 +225,7 @@ class _Control:
             self._raise_unsettled(waited.seconds, waited.state is not None)
 
     def _observe(self) -> tuple[Service, bool] | None:
-        """The service, and whether it is as wanted."""
+        """Read the service, and check whether it is in the desired state."""
         seen, desired = self._service.read_service(), self._desired
         if desired.state == "stopped":
             return seen, seen.state == "STOPPED" and not self._processes()
@@ -230,8 +243,13 @@ class _Control:
             if answered
             else "no answer since then"
         )
-        text = f'Wanted "{seen.name}" {goal}; not so {seconds:.0f} s after the last command. Found: {found}.'
-        hint = "Did somebody change it meanwhile, or does a host lack the client configuration? Run the task again."
+        text = (
+            f'The service "{seen.name}" is not {goal} {seconds:.0f} s after the last command succeeded. Found: {found}.'
+        )
+        hint = (
+            "Check whether another user changed the service, or whether a host lacks the client configuration. Then"
+            " start the same playbook again."
+        )
         raise DrError("cm_not_settled", text, hint, self._service.client.url)
 
     def _change(self, verb: str) -> Change:
@@ -251,8 +269,8 @@ class _Control:
 def _warnings(seen: Service) -> list[str]:
     found = []
     if seen.maintenance:
-        found.append(f'"{seen.name}" is in maintenance mode: Cloudera Manager keeps its alerts back.')
+        found.append(f'The service "{seen.name}" is in maintenance mode: Cloudera Manager suppresses its alerts.')
     if seen.state == "STARTED" and seen.health == "BAD":
         checks = f" ({', '.join(seen.checks)})" if seen.checks else ""
-        found.append(f'"{seen.name}" runs, and its health is BAD{checks}.')
+        found.append(f'The service "{seen.name}" runs, but its health is BAD{checks}.')
     return found

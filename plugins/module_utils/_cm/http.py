@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HTTP to Cloudera Manager: which version of its API, the session, and which calls may be repeated.
+"""HTTP client for Cloudera Manager: find the API version, keep the session, and repeat requests where that is safe.
 
 Private to this collection: may change in any release.
 """
@@ -34,31 +34,32 @@ _HOPS = 3
 _CODES = {400: "cm_invalid", 403: "cm_forbidden", 404: "cm_not_found"}
 _URL = "url of kafka_dr_srm.<alias> (option cm_url)"
 _HINTS = {
-    400: "Its own words say what it does not take: correct that in kafka_dr_srm, then start again.",
+    400: "Correct the value that the message names in kafka_dr_srm, then start the same playbook again.",
     403: "Use an account whose role allows this: Configurator for properties, Operator for commands.",
-    404: "Names are case-sensitive. An API version above the one of this Cloudera Manager is not found either.",
+    404: "Check the names, which are case-sensitive, and that this Cloudera Manager supports the API version.",
 }
 
 
 class RefusedError(DrError):
-    """Cloudera Manager said no, and did nothing. ``status`` is the HTTP status, ``text`` its own words."""
+    """Cloudera Manager refused a request and did nothing. ``status``: HTTP status. ``text``: its own message."""
 
     def __init__(self, status: int, text: str, doing: str, endpoint: str) -> None:
-        message = f'Cloudera Manager at "{endpoint}" refused {doing} ({status}): {text or "without a word"}'
-        super().__init__(_CODES.get(status, "cm_error"), message, _HINTS.get(status, "Its log says more."), endpoint)
+        message = f'Cloudera Manager at "{endpoint}" refused {doing} ({status}): {text or "no message"}'
+        hint = _HINTS.get(status, "Read the log of Cloudera Manager for the cause.")
+        super().__init__(_CODES.get(status, "cm_error"), message, hint, endpoint)
         self.status = status
         self.text = text
 
 
 class UnsureError(Unreachable):
-    """A command was sent and no answer came: it may be under way, so it must not be sent again unseen."""
+    """A command got no response. It may be running, so check the active commands before sending it again."""
 
 
 class CmTransport(HttpClient):
-    """Calls to one Cloudera Manager. ``url`` is the base of its API once the first call was made.
+    """Requests to one Cloudera Manager. After the first request, ``url`` is the base address of its API.
 
-    Credentials go with each call, and so does whatever cookie came back: with it Cloudera Manager need not ask its
-    directory again. Redirects are followed while the version is asked for, and nowhere else: they would repeat a POST.
+    Each request carries the credentials and the session cookie, which saves Cloudera Manager a directory look-up.
+    Redirects are followed only for the request for the API version, because following one would repeat a POST.
     """
 
     def __init__(
@@ -78,10 +79,11 @@ class CmTransport(HttpClient):
         self._given = _checked_version(version)
 
     def call(self, method: str, path: str, body: Any = None, query: str = "") -> Any:
-        """The JSON answer, None for an empty one; ``path`` begins behind the API version.
+        """Send a request and return the parsed JSON response. None: the response is empty.
 
-        GET and PUT are repeated while nobody listens or an answer says "later", all attempts within the time-out. A
-        POST is repeated only if nothing was sent; when it is not known what became of it, that is ``UnsureError``.
+        ``path`` starts after the API version. GET and PUT are repeated within the time-out while the server does not
+        accept connections or returns 502, 503 or 504. POST is repeated only if nothing was sent. Raises
+        :class:`UnsureError` if it is unknown whether a POST was processed.
         """
         self._make_ready()
         doing = f"{method} {path}"
@@ -91,12 +93,12 @@ class CmTransport(HttpClient):
                 raise UnsureError("cm_unsure", outcome.message, outcome.hint, self.url)
             raise outcome
         if method == "POST" and outcome.status in (502, 503, 504):
-            text = f'Cloudera Manager at "{self.url}": {doing} ended with {outcome.status}.'
-            raise UnsureError("cm_unsure", text, "It may be under way nevertheless.", self.url)
+            text = f'Cloudera Manager at "{self.url}" returned {outcome.status} to {doing}.'
+            raise UnsureError("cm_unsure", text, "The command may be running nevertheless.", self.url)
         return self._body(outcome, doing)
 
     def _with_session(self, method: str, path: str, body: Any) -> Answer | NoAnswer:
-        """One exchange. A session that ran out is refused with 401, before anything is done: once more without it."""
+        """Send a request. If an expired session is refused with 401, which has no effect, retry without the session."""
         cookies = self._request.cookies
         had_session = len(cookies) > 0
 
@@ -118,7 +120,7 @@ class CmTransport(HttpClient):
             self._ready = True
 
     def _discover(self) -> str:
-        """The highest version that this Cloudera Manager speaks, as ``v54``; ``url`` moves with a redirect."""
+        """Return the highest API version of this Cloudera Manager, as ``v54``. A redirect changes ``url``."""
         for _hop in range(_HOPS):
             outcome = self.exchange("GET", _DISCOVERY, None, lambda seen: self.timeout if _later(seen, "GET") else 0.0)
             if isinstance(outcome, NoAnswer):
@@ -126,7 +128,9 @@ class CmTransport(HttpClient):
             if outcome.status not in _REDIRECTS:
                 return self._version(outcome)
             self.url = self._moved(outcome)
-        raise DrError("cm_redirect", f'"{self.url}" redirects without an end.', f"Correct {_URL}.", self.url)
+        raise DrError(
+            "cm_redirect", f'"{self.url}" still redirects after {_HOPS} redirects.', f"Correct {_URL}.", self.url
+        )
 
     def _version(self, answer: Answer) -> str:
         if answer.ok and _VERSION.fullmatch(answer.text):
@@ -136,7 +140,7 @@ class CmTransport(HttpClient):
         raise self._not_cm(answer, f"GET {_DISCOVERY}")
 
     def _moved(self, answer: Answer) -> str:
-        """The base that a redirect leads to: the same host, and never from TLS to plain text."""
+        """Return the base address that a redirect leads to. It must be on the same host, and not leave TLS."""
         old = urlsplit(self.url)
         location = answer.headers.get("location", "")
         new = urlsplit(urljoin(self.url + _DISCOVERY, location))
@@ -169,36 +173,36 @@ class CmTransport(HttpClient):
                 self.url,
             )
         if answer.status in (502, 503, 504):
-            found = f"was not ready for {doing} within {self.timeout:g} s ({answer.status}): {text}"
-            hint = "It may be starting. Try again, or look at its log."
-            return Unreachable("cm_busy", f'Cloudera Manager at "{self.url}" {found}', hint, self.url)
+            message = f'Cloudera Manager at "{self.url}" was not ready for {doing} within {self.timeout:g} s'
+            hint = "It may be starting. Start the same playbook again, or read its log."
+            return Unreachable("cm_busy", f"{message} ({answer.status}): {text}", hint, self.url)
         return RefusedError(answer.status, text, doing, self.url)
 
     def _redirected(self, answer: Answer) -> DrError:
         where = one_line(answer.headers.get("location", "nowhere").partition("?")[0])
         text = f'"{self.url}" redirects to "{where}", which may be a login page or another Cloudera Manager.'
-        return DrError("cm_redirect", text, f"Give the address that answers itself: {_URL}.", self.url)
+        return DrError("cm_redirect", text, f"Set {_URL} to the final address.", self.url)
 
     def _not_cm(self, answer: Answer, doing: str) -> DrError:
         kind = answer.content_type or "no content type"
         return DrError(
             "cm_not_json",
-            f'"{self.url}" answered {doing} with {answer.status} and {kind}, not as Cloudera Manager does: '
+            f'"{self.url}" returned {answer.status} and {kind} to {doing}, wanted JSON of Cloudera Manager: '
             f"{one_line(answer.text)[:120]}",
-            f"An HTML page is often the login of Knox or of another proxy: check {_URL} and the credentials.",
+            f"Check {_URL} and the credentials. An HTML page is often the login of Knox or another proxy.",
             self.url,
         )
 
 
 def _later(outcome: Answer | NoAnswer, method: str) -> bool:
-    """Whether the same call may be sent again: nothing was sent, or a GET or PUT met a server that is starting."""
+    """Whether to repeat a request: nothing was sent, or a GET or PUT reached a server that is starting."""
     if isinstance(outcome, NoAnswer):
         return outcome.kind == "refused" or (outcome.kind == "dropped" and method != "POST")
     return outcome.status in (502, 503, 504) and method != "POST"
 
 
 def _message(answer: Answer) -> str:
-    """What an error says: the field ``message`` of Cloudera Manager's JSON, else its text."""
+    """The message of an error response: the field ``message`` of its JSON, else its text."""
     try:
         body = json.loads(answer.text)
     except ValueError:
@@ -208,7 +212,7 @@ def _message(answer: Answer) -> str:
 
 
 def _with_scheme(url: str) -> str:
-    """``host:7180`` is plain HTTP; every other port, and none, is TLS."""
+    """Add a scheme to an address without one: http for the port 7180, https for any other port and for none."""
     if "://" in url:
         return url
     host, _slash, path = url.partition("/")
@@ -224,7 +228,7 @@ def _checked_version(version: str | None) -> str:
     if not _VERSION.fullmatch(found):
         raise DrError(
             "cm_version_invalid",
-            f'api_version of kafka_dr_srm.<alias> (option cm_api_version) is "{version}".',
-            "Give it as v54.",
+            f'api_version of kafka_dr_srm.<alias> (option cm_api_version) is "{version}", wanted a version like v54.',
+            "Correct it, or leave it out to use the highest version.",
         )
     return found

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lines of the Replication Configs that are taken without a word and do nothing, or something else than was meant.
+"""Find lines of the Replication Configs that are accepted silently but have no effect, or not the intended one.
 
 Sources of the names: org.apache.kafka.connect.mirror.MirrorConnectorConfig, MirrorSourceConfig, MirrorCheckpointConfig,
 MirrorHeartbeatConfig, MirrorMakerConfig (3.9), and Cloudera's pages on Streams Replication Manager 7.3.2.
@@ -36,14 +36,18 @@ _NAMES = """
 KNOWN = frozenset(_NAMES.split())
 _FLOW = re.compile(r"([^.\s]+)->([^.\s]+)(?:\.(.*))?")
 _LAYERS = ("workers", "connectors")
-# Clients and converters have hundreds of settings of their own.
+# Clients and converters have hundreds of other settings.
 _CLIENTS = ("producer.", "consumer.", "admin.", "ssl.", "sasl.", "metrics.", "key.", "value.", "header.", "client.")
-# Below it two names only look alike: refresh.topics... and refresh.groups... are both right.
+# Minimum similarity of a misspelt name. With a lower value, two valid names match: refresh.topics... and
+# refresh.groups...
 _CLOSE = 0.9
 
 
 def misconfigurations(lines: Mapping[str, str], aliases: Iterable[str] = ()) -> list[str]:
-    """One sentence for each line that is probably a slip. ``aliases``: those of the pair, if they are known."""
+    """Return one sentence for each line that is probably a mistake.
+
+    ``aliases``: cluster aliases of the pair. Empty: unknown, so aliases in keys are not checked.
+    """
     known = list(aliases)
     flows = {alias for key in lines if (match := _FLOW.fullmatch(key)) for alias in match.group(1, 2)}
     prefixed = lines.get("replication.policy.separator") != "__"
@@ -59,36 +63,36 @@ def misconfigurations(lines: Mapping[str, str], aliases: Iterable[str] = ()) -> 
 def _aliases(key: str, known: list[str]) -> list[str]:
     match = _FLOW.fullmatch(key)
     if match is not None and match.group(3) is None:
-        return [f'The line "{key}" is ignored: "{key}.enabled" switches a flow on.']
+        return [f'The line "{key}" has no effect: "{key}.enabled" enables a flow.']
     named = list(match.group(1, 2)) if match is not None else [key.partition(".")[0]]
     found = []
     for alias in named if known else ():
         twin = next((one for one in known if one.lower() == alias.lower()), None)
         if alias in known or (twin is None and match is None):
             continue
-        hint = f'did you mean "{twin}"? Aliases are case-sensitive' if twin else f"aliases: {', '.join(known)}"
-        found.append(f'The line "{key}" names "{alias}", which is no alias; {hint}.')
+        hint = f'Did you mean "{twin}"? Aliases are case-sensitive' if twin else f"The aliases are {', '.join(known)}"
+        found.append(f'The line "{key}" names "{alias}", which is not a cluster alias. {hint}.')
     return found
 
 
 def _name(key: str) -> list[str]:
-    """A property that nearly has a known name, behind its prefix."""
+    """Find a property whose name, without its prefix, is similar to a known name."""
     bare = _bare(key)
     if bare in KNOWN or bare.startswith(_CLIENTS):
         return []
     close = difflib.get_close_matches(bare, KNOWN, n=1, cutoff=_CLOSE)
-    return [f'The line "{key}" is no known property: did you mean "{close[0]}"?'] if close else []
+    return [f'The line "{key}" is not a known property. Did you mean "{close[0]}"?'] if close else []
 
 
 def _bare(key: str) -> str:
-    """The property without its prefixes: none, ``workers.``, ``connectors.``, ``ALIAS.`` or ``A->B.``."""
+    """Strip the prefix from a property: ``workers.``, ``connectors.``, ``ALIAS.`` or ``A->B.``, if it has one."""
     match = _FLOW.fullmatch(key)
     if match is not None:
         return match.group(3) or "enabled"
     first, _dot, rest = key.partition(".")
     if first in _LAYERS or (rest in KNOWN and key not in KNOWN):
         return rest
-    # An alias before a misspelt name: what follows it is nearer to a known name than the whole.
+    # If an alias precedes a misspelt name, the rest is more similar to a known name than the whole.
     whole, part = _nearness(key), _nearness(rest)
     return rest if part > whole else key
 
@@ -101,7 +105,7 @@ def _nearness(name: str) -> float:
 def _underscores(key: str, value: str, aliases: list[str]) -> list[str]:
     found = []
     for word in [key, *(part.strip() for part in value.split(","))]:
-        alias, fingerprint, topic = word.partition("__")
-        if fingerprint and topic and alias in aliases:
-            found.append(f'"{word}" in the line "{key}" matches nothing: a replica is named "{alias}.{topic}".')
+        alias, underscores, topic = word.partition("__")
+        if underscores and topic and alias in aliases:
+            found.append(f'"{word}" in the line "{key}" matches no topic: the replica is named "{alias}.{topic}".')
     return found

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which property is meant, and whether it is as wanted. Pure; what is secret never reaches a change.
+"""Find a property by name, and plan its change. Secret values never become part of a change that is shown.
 
 Private to this collection: may change in any release.
 """
@@ -24,22 +24,24 @@ __all__ = ["Write", "find", "plan_lines", "plan_value", "same", "shown", "shown_
 KIND = "property"
 HIDDEN = "(secret)"
 _WRITTEN = "(secret, written)"
-# The one property whose text is a list of lines; its API name, then its name in the UI.
-# Comma lists in which blanks do not count.
+# Properties with comma-separated lists, in which blanks do not count.
 _LISTS = ("clusters", "external_kafka_accounts")
 
 
 @dataclass(frozen=True)
 class Write:
-    """One property to write. ``value`` None resets it; ``change`` is what may be shown of it."""
+    """A property to write."""
 
     property: Property
+    #: The whole value to write. None resets the property to its default.
     value: str | None
+    #: The change to show to the user, with secrets masked.
     change: Change
+    #: The edit of the lines, if only some lines of the property change.
     edit: Edit | None = None
 
     def taken(self, now: Property | None) -> bool:
-        """Whether a property, read again, has what was written. Of a secret only that it is set can be known."""
+        """Whether the property that was read back has the written value. For a secret: whether it is set."""
         if now is None:
             return False
         if now.hidden:
@@ -52,7 +54,7 @@ class Write:
 
 
 def find(asked: str, properties: Sequence[Property]) -> list[Property]:
-    """Properties of one level that ``asked`` names: by API name, else the project's own key, else UI name."""
+    """Return the properties of one level with this API name, else this ``relatedName``, else this name in the UI."""
     folded = _folded(asked)
     for matches in (
         [one for one in properties if one.name == asked],
@@ -65,46 +67,47 @@ def find(asked: str, properties: Sequence[Property]) -> list[Property]:
 
 
 def unknown(asked: str, levels: Sequence[str], properties: Sequence[Property], runtime: str, endpoint: str) -> DrError:
-    """What to say about a property that is nowhere."""
+    """Return the error for a property that no level has. ``runtime``: Runtime version, "" if unknown."""
     where = ", ".join(dict.fromkeys(levels))
     folded = _folded(asked)
     if "reverse" in folded and "checkpoint" in folded:
-        found = (
-            f"the cluster runs {runtime}" if runtime else "Cloudera Manager does not tell the version of the cluster"
-        )
+        found = f"the cluster runs {runtime}" if runtime else "Cloudera Manager does not report the cluster's version"
         return DrError(
             "cm_property_unknown",
             f'There is no property "{asked}" ({where}). Reverse checkpointing needs Runtime 7.3.2; {found}.',
-            "Upgrade the cluster, or go without reverse checkpointing.",
+            'Upgrade the cluster, or set reverse_checkpointing to "off" in kafka_dr_srm.',
             endpoint,
         )
     names = {_folded(name): name for one in properties for name in (one.name, one.display) if name}
     near = [names[name] for name in difflib.get_close_matches(folded, names, n=3, cutoff=0.5)]
-    hint = f"Near names: {', '.join(near)}." if near else "cm_config_info lists the properties that there are."
+    hint = f"Similar names: {', '.join(near)}." if near else "The module cm_config_info lists all properties."
     return DrError("cm_property_unknown", f'There is no property "{asked}" ({where}).', hint, endpoint)
 
 
 def same(name: str, wanted: str | None, found: str | None) -> bool:
-    """Whether two values mean the same to Cloudera Manager; an empty one is none."""
+    """Whether two values mean the same to Cloudera Manager. An empty value equals None."""
     if name in _LISTS:
         return _items(wanted) == _items(found)
     return (meaning(wanted) or None) == (meaning(found) or None)
 
 
 def value_text(asked: str, value: Any) -> str | None:
-    """A user's value as Cloudera Manager stores it; None stays None."""
+    """Convert a user's value to the text that Cloudera Manager stores. None stays None."""
     if value is None:
         return None
     if isinstance(value, (list, tuple)):
         return ",".join(str(item).strip() for item in value)
     if isinstance(value, Mapping):
-        hint = "Give text, a number, true, false or null; lines of a text belong into the option lines."
-        raise DrError("cm_value_invalid", f'The value of "{asked}" is a dictionary.', hint)
+        hint = "Use text, a number, true, false or null. To set single lines, use the option lines."
+        raise DrError("cm_value_invalid", f'The value of "{asked}" is a dictionary, wanted a single value.', hint)
     return ("true" if value else "false") if isinstance(value, bool) else str(value).strip()
 
 
 def plan_value(found: Property, wanted: str | None, update_secrets: str) -> Write | None:
-    """What to write so that a property has a value; None: it has."""
+    """Return the write that sets a property to a value. None: it already has this value.
+
+    ``update_secrets``: ``always`` also writes a secret that is set, because its value cannot be compared.
+    """
     if found.hidden:
         if found.value is None and wanted is None:
             return None
@@ -120,12 +123,12 @@ def plan_value(found: Property, wanted: str | None, update_secrets: str) -> Writ
 
 
 def plan_lines(found: Property, wanted: Mapping[str, str | None]) -> Write | None:
-    """What to write so that a property has these lines; None: it has."""
+    """Return the write that sets these lines of a property. None: it already has them."""
     if found.hidden:
         raise DrError(
             "cm_value_hidden",
-            f'Cloudera Manager hides the value of "{found.name}" from this account, so its lines cannot be kept.',
-            "Use an account that may see it.",
+            f'Cloudera Manager hides the value of "{found.name}" from this account, so its other lines would be lost.',
+            "Use an account that may read it.",
         )
     text = found.effective or ""
     made = edit(text, wanted)
@@ -136,7 +139,7 @@ def plan_lines(found: Property, wanted: Mapping[str, str | None]) -> Write | Non
 
 
 def shown(found: Property, value: str | None) -> str | None:
-    """A value of a property as it may be shown."""
+    """Return a value of a property with secrets masked."""
     if value is None:
         return None
     if found.hidden or is_secret(found.name):
@@ -146,7 +149,7 @@ def shown(found: Property, value: str | None) -> str | None:
 
 
 def shown_lines(found: Property) -> dict[str, str | None]:
-    """The lines of a text property by key, secrets hidden."""
+    """Return the lines of a property by key, with secrets masked."""
     return _masked(parse(found.effective or ""))
 
 

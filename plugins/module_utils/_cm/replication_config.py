@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Streams Replication Manager's Replication Configs: many ``key=value`` lines in one text, joined by ``|``.
+"""Parse and edit Streams Replication Manager's Replication Configs: ``key=value`` lines in one text, joined by ``|``.
 
-Lines that nobody asked for are somebody's work: they stay as they are, in their order, down to the blanks.
+An edit keeps all other lines unchanged, in their order, including blanks: another user may have written them.
 
 Private to this collection: may change in any release.
 """
@@ -19,12 +19,12 @@ from .._core.errors import DrError
 
 __all__ = ["REPLICATION_CONFIGS", "Edit", "edit", "meaning", "parse", "repeated", "separator_of", "wanted_lines"]
 
-#: The property that holds them.
+#: API name of the property that holds the Replication Configs.
 REPLICATION_CONFIGS = "streams.replication.manager.config"
 SEPARATOR = "|"
-# How Runtime before 7.1.1 joins them.
+# The separator of Runtime before 7.1.1.
 OLD_SEPARATOR = ";"
-# A key as it begins a line: no blanks, so that the inside of a JAAS line is not taken for one.
+# A key at the start of a line. It has no blanks, so that a part of a JAAS line does not match.
 _KEYED = re.compile(r"\s*[\w.>\-]+\s*=")
 _KEY = re.compile(r"[^\s=|;]+")
 _BARE_FLOW = re.compile(r"[^.\s]+->[^.\s]+")
@@ -32,20 +32,23 @@ _BARE_FLOW = re.compile(r"[^.\s]+->[^.\s]+")
 
 @dataclass(frozen=True)
 class Edit:
-    """An edited text. ``before`` and ``after`` hold the lines that differ, by key; None: no such line."""
+    """The result of an edit."""
 
+    #: The whole text after the edit.
     text: str
+    #: Old values of the changed lines by key. None: no such line existed.
     before: Mapping[str, str | None]
+    #: New values of the changed lines by key. None: the line is removed.
     after: Mapping[str, str | None]
 
     @property
     def changed(self) -> bool:
-        """Whether there is anything to write."""
+        """Whether a line changes."""
         return bool(self.after)
 
 
 def meaning(value: str | None) -> str | None:
-    """One form for each meaning: without outer blanks, booleans in lower case, whole numbers without leading zeros."""
+    """Normalize a value: strip it, write booleans in lower case, and whole numbers without leading zeros."""
     if value is None:
         return None
     text = value.strip()
@@ -55,28 +58,28 @@ def meaning(value: str | None) -> str | None:
 
 
 def separator_of(text: str) -> str:
-    """``;`` if a text is in the form of Runtime before 7.1.1, else ``|``."""
+    """The separator of a text: ``;`` if it has the form of Runtime before 7.1.1, else ``|``."""
     parts = [part for part in text.split(OLD_SEPARATOR) if part.strip()]
     old = SEPARATOR not in text and len(parts) > 1 and all(_KEYED.match(part) for part in parts)
     return OLD_SEPARATOR if old else SEPARATOR
 
 
 def parse(text: str) -> dict[str, str]:
-    """The lines by key, without blanks around; of a key that is there twice the last one counts."""
+    """Return the lines by key, stripped. If a key occurs more than once, the last line counts."""
     return {key: value for key, value in map(_split, text.split(separator_of(text))) if key}
 
 
 def repeated(text: str) -> list[str]:
-    """Keys that are there more than once."""
+    """Return the keys that occur more than once."""
     keys = [key for key, _value in map(_split, text.split(separator_of(text))) if key]
     return sorted({key for key in keys if keys.count(key) > 1})
 
 
 def wanted_lines(given: Mapping[str, Any]) -> tuple[dict[str, str | None], list[str]]:
-    """A user's lines as texts, and what they should know; None removes a line. What cannot be a line is refused.
+    """Convert a user's lines to texts, and return them with warnings. None removes a line.
 
-    The documentation of Cloudera shows ``P->B=true``, which is ignored without a word: it is kept, and the line that
-    works is written beside it.
+    Cloudera's documentation shows ``P->B=true``, which is silently ignored. Such a line is kept, and the effective line
+    ``P->B.enabled=true`` is added. Raises ``cm_line_invalid`` for a key or value that cannot be a line.
     """
     lines = {str(key).strip(): _text(str(key).strip(), value) for key, value in given.items()}
     reported = []
@@ -84,21 +87,20 @@ def wanted_lines(given: Mapping[str, Any]) -> tuple[dict[str, str | None], list[
         if not _KEY.fullmatch(key):
             raise DrError(
                 "cm_line_invalid",
-                f'"{key}" is no key of a line.',
-                "A key has no blank and none of the characters =, | and ;.",
+                f'"{key}" is not a valid key of a line.',
+                "Use a key without blanks and without the characters =, | and ;.",
             )
         if value is not None and _BARE_FLOW.fullmatch(key) and f"{key}.enabled" not in lines:
             lines[f"{key}.enabled"] = value
-            reported.append(
-                f'The line "{key}={value}" switches nothing on; "{key}.enabled={value}" is written as well.'
-            )
+            reported.append(f'The line "{key}={value}" has no effect, so "{key}.enabled={value}" is written as well.')
     return lines, reported
 
 
 def edit(text: str, wanted: Mapping[str, str | None]) -> Edit:
-    """``text`` with the ``wanted`` lines: replaced where they are, else appended; None removes them.
+    """Set the ``wanted`` lines in ``text``: replace existing lines, append new ones, remove those with None.
 
-    A wanted key that is there twice with different values is written once, in the place of the first.
+    If a wanted key occurs more than once with different values, only its first line remains. Raises
+    ``cm_line_invalid`` if a value contains a separator.
     """
     separator = separator_of(text)
     lines = text.split(separator) if text.strip() else []
@@ -110,7 +112,7 @@ def edit(text: str, wanted: Mapping[str, str | None]) -> Edit:
                 "cm_line_invalid",
                 f'The value of the line "{key}" contains "{separator if separator in value else SEPARATOR}", '
                 "which separates lines.",
-                "There is no known way to escape it: choose a value without it.",
+                "It cannot be escaped: use a value without it.",
             )
         places = [index for index, line in enumerate(lines) if _split(line)[0] == key]
         found = [_split(lines[index])[1] for index in places]
@@ -128,9 +130,9 @@ def edit(text: str, wanted: Mapping[str, str | None]) -> Edit:
     if after and separator == SEPARATOR and separator_of(made) == OLD_SEPARATOR:
         raise DrError(
             "cm_line_invalid",
-            f'The text would be "{OLD_SEPARATOR}"-joined to whoever reads it, as in Runtime before 7.1.1, '
-            f"because of a value with {OLD_SEPARATOR} in its only line.",
-            "Keep or add another line.",
+            f'The only line of the text would contain "{OLD_SEPARATOR}", so a reader would take it for several lines '
+            "in the form of Runtime before 7.1.1.",
+            "Keep another line, or add one.",
         )
     return Edit(made, before, after)
 
@@ -141,7 +143,7 @@ def _as_wanted(found: list[str], value: str | None) -> bool:
 
 
 def _split(line: str) -> tuple[str, str]:
-    """Key and value of a line; ``P->B.enabled=true`` has its key before the first ``=``. No key: ("", line)."""
+    """Split a line at the first ``=`` into key and value. A line without ``=``: ("", line)."""
     key, equals, value = line.partition("=")
     return (key.strip(), value.strip()) if equals else ("", line)
 
@@ -151,6 +153,6 @@ def _text(key: str, value: Any) -> str | None:
         return None
     text = ("true" if value else "false") if isinstance(value, bool) else str(value).strip()
     if isinstance(value, (Mapping, list, tuple)) or "\n" in text:
-        hint = "Give text, a number, true, false, or null to remove the line."
-        raise DrError("cm_line_invalid", f'The value of the line "{key}" is no single value.', hint)
+        hint = "Use text, a number, true or false, or null to remove the line."
+        raise DrError("cm_line_invalid", f'The value of the line "{key}" is not a single value.', hint)
     return text

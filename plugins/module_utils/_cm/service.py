@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One Streams Replication Manager service as Cloudera Manager shows it, and the calls that act on it.
+"""Read and control one Streams Replication Manager service through Cloudera Manager.
 
-A call that acts only starts a command; ``commands.py`` joins, issues, waits and explains.
+The methods that act only start a command. ``commands.py`` joins or issues commands, waits for them and explains errors.
 
 Private to this collection: may change in any release.
 """
@@ -26,9 +26,10 @@ SRM_TYPE = "STREAMS_REPLICATION_MANAGER"
 
 
 class CmService:
-    """A service of one cluster. Without a name it is the only one of type STREAMS_REPLICATION_MANAGER.
+    """A service of one cluster.
 
-    Values of properties may be secrets: never log or return them raw.
+    ``service`` None: the only service of the type STREAMS_REPLICATION_MANAGER. Property values may be secrets: never
+    log or return them unmasked.
     """
 
     def __init__(self, client: CmTransport, cluster: str, service: str | None = None) -> None:
@@ -39,20 +40,20 @@ class CmService:
 
     @property
     def name(self) -> str:
-        """The service's name; the first use may ask for it."""
+        """The name of the service. The first access may send a request."""
         if not self._name:
             self._listed = self._only_one()
             self._name = self._listed.name
         return self._name
 
     def anew(self) -> CmService:
-        """The same service, without what was read of its state: another one may have restarted meanwhile."""
+        """Return an object for the same service without cached state, which may be outdated."""
         return CmService(self.client, self.cluster, self._name)
 
-    # ---- looking
+    # ---- observation
 
     def read_service(self) -> Service:
-        """State, staleness and health. The list that told the name is not asked again."""
+        """Read state, staleness and health. The first call reuses the response that contained the service's name."""
         name, listed = self.name, self._listed
         self._listed = None
         if listed is not None and listed.state:
@@ -60,20 +61,23 @@ class CmService:
         return Service.parse(self._mapping(self._get(quoted("clusters", self.cluster, "services", name))))
 
     def read_config(self, group: str | None = None) -> list[Property]:
-        """Every property of the service, or of one role group, also those that are not set."""
+        """Read all properties of the service or of one role group, including properties that are not set."""
         answer = self._get(self._config_path(group), "?view=full")
         return [Property.parse(group, item) for item in self._items(answer)]
 
     def groups(self) -> list[Group]:
-        """The service's role groups."""
+        """Read the role groups of the service."""
         return [Group.parse(item) for item in self._items(self._get(self._path("roleConfigGroups")))]
 
     def roles(self) -> list[Role]:
-        """The service's roles, one for each process or client."""
+        """Read the roles of the service: one for each process or client."""
         return [Role.parse(item) for item in self._items(self._get(self._path("roles")))]
 
     def active_commands(self, cluster: bool = False) -> list[Command]:
-        """Commands that run now, without their parts: of this service, or (``cluster``) those that concern it too."""
+        """Read the top-level commands that are active now.
+
+        Those of this service or, with ``cluster``, those of the cluster that may concern this service.
+        """
         path = quoted("clusters", self.cluster, "commands") if cluster else self._path("commands")
         found = [Command.parse(item) for item in self._items(self._get(path))]
         return [
@@ -83,42 +87,42 @@ class CmService:
         ]
 
     def read_command(self, number: int) -> Command:
-        """One command with the summaries of its parts."""
+        """Read one command with summaries of its child commands."""
         return Command.parse(self._mapping(self.client.call("GET", f"/commands/{number}")))
 
     def runtime_version(self) -> str:
-        """Version of the cluster's Runtime, "" if Cloudera Manager does not tell."""
+        """Read the version of the cluster's Runtime. "": Cloudera Manager does not report it."""
         clusters = self._items(self.client.call("GET", "/clusters"))
         return next((str(one.get("fullVersion") or "") for one in clusters if one.get("name") == self.cluster), "")
 
-    # ---- acting
+    # ---- effects
 
     def put_config(self, values: Mapping[str, str | None], reason: str, group: str | None = None) -> None:
-        """Set properties by API name, None resets to the default. What is not named stays. Read them again after it."""
+        """Set properties by API name. None resets a property. Others are unchanged. Read them back afterwards."""
         items = [{"name": name, "value": value} for name, value in values.items()]
         self.client.call("PUT", self._config_path(group), {"items": items}, f"?message={quote_plus(reason)}")
 
     def stop(self) -> Command | None:
-        """Start stopping; None: nothing was told about the command."""
+        """Issue the command to stop the service. None: Cloudera Manager returned no command."""
         return self._post("stop")
 
     def start(self) -> Command | None:
-        """Start starting."""
+        """Issue the command to start the service. None: Cloudera Manager returned no command."""
         return self._post("start")
 
     def restart(self) -> Command | None:
-        """Start a restart of all roles at once. Client configuration is not deployed by it."""
+        """Issue the command to restart all roles at once. It does not deploy the client configuration."""
         return self._post("restart")
 
     def rolling_restart(self) -> Command | None:
-        """Start a restart role by role; needs an Enterprise licence."""
+        """Issue the command to restart role by role. It needs an Enterprise licence."""
         return self._post("rollingRestart")
 
     def deploy(self) -> Command | None:
-        """Start deploying the client configuration. No roles are named: that would take it from the others."""
+        """Issue the command to deploy the client configuration. Naming roles would remove it from the others."""
         return self._post("deployClientConfig")
 
-    # ---- how
+    # ---- requests
 
     def _post(self, command: str) -> Command | None:
         answer = self.client.call("POST", self._path("commands", command))
@@ -151,11 +155,10 @@ class CmService:
 
     def _unexpected(self, wanted: str) -> DrError:
         url = self.client.url
-        text = f'"{url}" answered with something else than {wanted}, which Cloudera Manager would not.'
         return DrError(
             "cm_unexpected",
-            text,
-            "Is url of kafka_dr_srm.<alias> (option cm_url) the address of a Cloudera Manager?",
+            f'The response of "{url}" is not {wanted}, as it is from a Cloudera Manager.',
+            "Check that url of kafka_dr_srm.<alias> (option cm_url) is the address of a Cloudera Manager.",
             url,
         )
 
@@ -169,14 +172,14 @@ class CmService:
         found = f"{len(fitting)} of them" if fitting else "none"
         raise DrError(
             "cm_service_not_found",
-            f'Wanted the one service of type {SRM_TYPE} in cluster "{self.cluster}", found {found}. '
+            f'Wanted exactly one service of the type {SRM_TYPE} in cluster "{self.cluster}", found {found}. '
             f"Services there: {there}.",
-            "Name it in the option service.",
+            "Set service in kafka_dr_srm.<alias> (option service) to the name of the service.",
             self.client.url,
         )
 
     def _not_there(self, error: RefusedError) -> DrError:
-        """Which part of a path does not exist, and what there is instead."""
+        """Return the error that names the missing part of a path, and the existing names."""
         url = self.client.url
         try:
             clusters = [str(item.get("name")) for item in self._items(self.client.call("GET", "/clusters"))]
@@ -196,7 +199,7 @@ class CmService:
 
 
 def open_service(params: Mapping[str, Any]) -> CmService:
-    """The service that the options of the fragment ``cm`` name; nothing is asked yet."""
+    """Return the service that the options of the documentation fragment ``cm`` name. Sends no request."""
     client = CmTransport(
         params["cm_url"], params["cm_client"] or {}, params["request_timeout"], params["cm_api_version"]
     )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Cloudera Manager answers, as typed values. A field that is missing is empty or None, never a guess.
+"""Parse the responses of Cloudera Manager into typed values. A missing field is empty or None, never a guess.
 
 Private to this collection: may change in any release.
 """
@@ -15,26 +15,30 @@ from typing import Any
 __all__ = ["Command", "Group", "Property", "Role", "Service"]
 
 FRESH = "FRESH"
-# What an account without the right to see a secret gets instead of it.
+# Values that Cloudera Manager returns instead of a secret to an account that may not read it.
 REDACTED = ("REDACTED", "******")
 
 
 @dataclass(frozen=True)
 class Service:
-    """A service. Staleness is FRESH, STALE_REFRESHABLE, STALE or "": not told, which is not FRESH."""
+    """A service."""
 
     name: str
     type: str
     state: str
+    #: Staleness of the processes' configuration: FRESH, STALE_REFRESHABLE or STALE. "": unknown, not FRESH.
     staleness: str
+    #: Staleness of the client configuration, with the same values.
     client_staleness: str
     health: str = ""
+    #: Health tests that are CONCERNING or BAD, as ``NAME SUMMARY``.
     checks: tuple[str, ...] = ()
+    #: True: the service is in maintenance mode.
     maintenance: bool = False
 
     @classmethod
     def parse(cls, item: Mapping[str, Any]) -> Service:
-        """From an ``ApiService``. ``checks`` are the health tests that are not GOOD, as ``NAME SUMMARY``."""
+        """Parse an ``ApiService``."""
         checks = [check for check in item.get("healthChecks") or [] if check.get("summary") in ("CONCERNING", "BAD")]
         return cls(
             name=str(item.get("name") or ""),
@@ -49,46 +53,48 @@ class Service:
 
     @property
     def fresh(self) -> bool:
-        """The processes run with the present configuration."""
+        """True if the processes run with the current configuration."""
         return self.staleness == FRESH
 
     @property
     def client_fresh(self) -> bool:
-        """Every host has the present client configuration."""
+        """True if every host has the current client configuration."""
         return self.client_staleness == FRESH
 
     def staleness_row(self) -> dict[str, str | None]:
-        """Both, for results; None: not told."""
+        """Both staleness values, for results. None: unknown."""
         return {"config": self.staleness or None, "client_config": self.client_staleness or None}
 
 
 @dataclass(frozen=True)
 class Group:
-    """A role group. ``base``: the one of its role type that new roles fall into."""
+    """A role group."""
 
     name: str
     role_type: str
+    #: True: the default group for new roles of this type.
     base: bool
 
     @classmethod
     def parse(cls, item: Mapping[str, Any]) -> Group:
-        """From an ``ApiRoleConfigGroup``."""
+        """Parse an ``ApiRoleConfigGroup``."""
         return cls(str(item.get("name") or ""), str(item.get("roleType") or ""), item.get("base") is True)
 
 
 @dataclass(frozen=True)
 class Role:
-    """A role. ``state`` is STARTED, STARTING, STOPPING, STOPPED, NA (a client has no process), BUSY or unknown."""
+    """A role."""
 
     name: str
     type: str
+    #: STARTED, STARTING, STOPPING, STOPPED, BUSY, or NA (a client role, which has no process). "": unknown.
     state: str
     host: str
     staleness: str
 
     @classmethod
     def parse(cls, item: Mapping[str, Any]) -> Role:
-        """From an ``ApiRole``."""
+        """Parse an ``ApiRole``."""
         host = item.get("hostRef") or {}
         return cls(
             name=str(item.get("name") or ""),
@@ -100,27 +106,32 @@ class Role:
 
     @property
     def stopped(self) -> bool:
-        """No process of it runs."""
+        """True if the role has no running process."""
         return self.state in ("STOPPED", "NA")
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command. ``success`` None: not told, as while it is ``active``. An ``id`` below 0 cannot be read again."""
+    """A command."""
 
+    #: Negative: the command has ended and cannot be read again.
     id: int
     name: str
     active: bool
+    #: None: unknown, for example while the command is active.
     success: bool | None
     message: str
+    #: Name of the service. None: a command of the cluster.
     service: str | None
+    #: The role, host or service that the command runs on, "" if unknown.
     where: str
+    #: Id of the parent command. None: a top-level command.
     parent: int | None
     children: tuple[Command, ...] = ()
 
     @classmethod
     def parse(cls, item: Mapping[str, Any]) -> Command:
-        """From an ``ApiCommand`` or a summary of one."""
+        """Parse an ``ApiCommand`` or a summary of one."""
         number = item.get("id")
         service = (item.get("serviceRef") or {}).get("serviceName")
         role = (item.get("roleRef") or {}).get("roleName")
@@ -142,21 +153,27 @@ class Command:
 
 @dataclass(frozen=True)
 class Property:
-    """A property at its level: ``group`` None is the service. ``value`` None: not set."""
+    """A property of a service or of a role group."""
 
+    #: Name of the role group. None: a property of the service.
     group: str | None
+    #: API name.
     name: str
+    #: Name in the UI.
     display: str
+    #: ``relatedName``: the key of the property in the configuration files.
     related: str
+    #: None: not set, so the default applies.
     value: str | None
     default: str | None
     sensitive: bool
+    #: Validation state: OK, WARNING or ERROR.
     validation: str
     validation_message: str
 
     @classmethod
     def parse(cls, group: str | None, item: Mapping[str, Any]) -> Property:
-        """From an ``ApiConfig`` of the full view."""
+        """Parse an ``ApiConfig`` of the full view."""
         return cls(
             group=group,
             name=str(item.get("name") or ""),
@@ -171,17 +188,17 @@ class Property:
 
     @property
     def effective(self) -> str | None:
-        """What counts: the value, else the default."""
+        """The value, else the default."""
         return self.default if self.value is None else self.value
 
     @property
     def hidden(self) -> bool:
-        """Its value must not be compared, shown or written back."""
+        """True if the value is a secret or redacted, so it must not be compared, shown or written back."""
         return self.sensitive or self.value in REDACTED
 
     @property
     def level(self) -> str:
-        """Where it is set, for messages and results."""
+        """``service`` or the name of the role group, for messages and results."""
         return "service" if self.group is None else self.group
 
 

@@ -1,10 +1,21 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contract of an engine, the system that runs the flows of a pair.
+"""The contract of an engine: the system that runs the flows of a pair, such as Kafka Connect.
 
-An engine is one folder beside this file. Nothing outside of ``_engines`` asks which engine a pair has: code asks for a
-capability, or calls a method and gets the guarantee that its docstring states.
+A flow is the replication from one cluster (``source``) to the other (``target``). It has three parts, named as in
+MirrorMaker 2: ``source`` replicates records, ``checkpoint`` translates and syncs group offsets, ``heartbeat`` writes
+heartbeats.
+
+To add an engine, create a folder beside this file with two files:
+
+- ``engine.py`` defines ``open_engine(clusters, naming, kafka, timeout)``, which returns an :class:`Engine`.
+- ``inventory.py`` defines ``INVENTORY``, an :class:`.inventory.EngineInventory`. It states the capabilities of the
+  engine and checks the engine's inventory keys.
+
+Then add the engine to :func:`.opening.packed`. Code outside ``_engines`` never asks which engine a pair has. It asks
+for a capability (:class:`.inventory.Capabilities`), or it calls a method of :class:`Engine` or :class:`StoredOffsets`.
+The docstring of each method states the guarantee that callers rely on.
 
 Private to this collection: may change in any release.
 """
@@ -44,59 +55,63 @@ DEFAULT_LARGEST_RECORD = 1_048_576
 
 @dataclass(frozen=True)
 class PartState:
-    """One part of a flow (``source``, ``checkpoint``, ``heartbeat``) in Kafka Connect's terms."""
+    """The observed state of one part of a flow, in Kafka Connect's terms."""
 
+    #: ``source``, ``checkpoint`` or ``heartbeat``.
     part: str
+    #: Name of the connector. An engine without connectors uses the name that Kafka Connect would use.
     name: str
-    #: State as the engine reports it; None: this part does not exist.
+    #: RUNNING, PAUSED, STOPPED, FAILED or another Kafka Connect state. None: the part does not exist.
     state: str | None
-    #: State of each task.
+    #: State of each task. Empty: the part has no tasks.
     tasks: tuple[str, ...]
-    #: Settings of the source part with which no proof can hold, in words.
+    #: Settings of the source part that invalidate the proofs of a cutover, one sentence each.
     unsafe_settings: tuple[str, ...] = ()
-    #: The topics and groups that it takes, where the engine itself knows them.
+    #: Filters that select the topics and groups of this part. Empty if the engine does not report them.
     filters: tuple[Filter, ...] = ()
-    #: Differences from the inventory, in words.
+    #: Differences from the inventory, one sentence each.
     drift: tuple[str, ...] = ()
-    #: What failed, each with the first line of its trace and its innermost cause.
+    #: Failures of the part and its tasks, each with the first line of the trace and the innermost cause.
     failures: tuple[str, ...] = ()
-    #: Bytes of the largest record, uncompressed, that the source part's producer sends.
+    #: Size limit in bytes, before compression, of a record that the source part's producer sends.
     largest_record: int = DEFAULT_LARGEST_RECORD
 
     @property
     def failed(self) -> bool:
-        """The connector or one of its tasks is FAILED: Kafka Connect restarts neither by itself."""
+        """True if the connector or one of its tasks is FAILED. Kafka Connect does not restart either by itself."""
         return "FAILED" in (self.state, *self.tasks)
 
     @property
     def final(self) -> bool:
-        """Stopped without tasks: only then its offsets are final (R20)."""
+        """True if the part is STOPPED and has no tasks. Its stored offsets are final only then (R20)."""
         return self.state == "STOPPED" and not self.tasks
 
 
 @dataclass(frozen=True)
 class FlowState:
-    """One flow as its engine reports it."""
+    """The observed state of one flow."""
 
+    #: State by part. Always holds all three parts, unless ``away`` is set.
     connectors: dict[str, PartState]
-    #: Last replicated source offset by partition; absent: unknown. A lower bound unless the source part is ``final``.
+    #: Offset of the last replicated record by source partition. A partition that is missing here is unknown, not 0.
+    #: The offsets are lower bounds unless the source part is ``final``.
     last_replicated_offset: dict[Partition, int]
-    #: Why the engine could not be asked; then nothing else of this is known.
+    #: Why the engine did not answer. If set, nothing else is known. Callers set it; engines raise instead.
     away: str = ""
 
 
 @dataclass(frozen=True)
 class SiteSettings:
-    """What an engine that is configured through a management system needs besides the goals."""
+    """Extra settings for an engine that is configured through a management system. Other engines ignore them."""
 
-    #: Further properties by alias.
+    #: Additional properties to set, by cluster alias.
     properties: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    #: Reason for the change, for the history of that system.
+    #: Reason for the change, which the management system stores in its history.
     reason: str = ""
 
 
 def attempt(work: Callable[[], Result]) -> Result:
-    """The result of ``work``; an error of it as the failure of a result."""
+    """Call ``work`` and return its result. A raised :class:`DrError` becomes the ``failure`` of a new result."""
     try:
         return work()
     except DrError as error:
@@ -104,8 +119,10 @@ def attempt(work: Callable[[], Result]) -> Result:
 
 
 def joined(results: Iterable[Result]) -> Result:
-    """One result of several calls. ``connectors``: theirs, in order. The first failure is that of the whole, others
-    are warnings.
+    """Merge the results of several calls into one.
+
+    ``extra["connectors"]`` lists the connectors of all results, in order. The first failure becomes the failure of the
+    merged result. Later failures become warnings.
     """
     whole = Result(extra={"connectors": []})
     for one in results:
@@ -119,96 +136,130 @@ def joined(results: Iterable[Result]) -> Result:
 
 
 class StoredOffsets(Protocol):
-    """The source offsets that one flow has stored, where its engine lets them be changed.
+    """The stored source offsets of one flow, for an engine with the capability ``offsets_writable``.
 
-    Every write needs the flow STOPPED without tasks, leaves alone what it was not asked for, and is read back: it
-    returns only if the engine shows what was written, else raises ``offsets_not_set``.
+    A stored offset is the offset of the last replicated record of a source partition. A started flow continues with
+    the next record.
+
+    The caller stops the flow before it writes: the source part must be STOPPED without tasks. Each write changes only
+    the offsets that its docstring names. The engine then reads the offsets back. A write returns only if the engine
+    reports the written offsets. Otherwise it raises ``offsets_not_set``.
     """
 
     @property
     def name(self) -> str:
-        """What the engine stores them under."""
+        """The name under which the engine stores the offsets, for messages and reports."""
 
     def read(self) -> dict[Partition, int]:
-        """Last replicated source offset by partition; final only while the flow is stopped. Absent: unknown."""
+        """Return the offset of the last replicated record by source partition.
+
+        A partition without a stored offset is missing from the result. The offsets are final only while the flow is
+        stopped.
+        """
 
     def require_stopped(self, hint: str) -> None:
         """Raise ``not_stopped`` with ``hint`` unless the flow exists and is STOPPED without tasks."""
 
     def replace(self, wanted: Mapping[Partition, int]) -> None:
-        """Make ``wanted`` all that the flow knows."""
+        """Replace all stored offsets of the flow with ``wanted``. Offsets of other partitions are removed."""
 
     def update(self, wanted: Mapping[Partition, int], hint: str) -> None:
-        """Set ``wanted`` (-1: none); offsets of other partitions stay. ``hint``: what to do if they were not taken."""
+        """Set the offsets of the partitions in ``wanted``, and keep those of all others. -1 removes an offset.
+
+        ``hint`` is the hint of the ``offsets_not_set`` error.
+        """
 
     def forget(self, topics: Collection[str]) -> None:
-        """Remove the offsets of ``topics``: the flow replicates them from the start again."""
+        """Remove the stored offsets of ``topics``. The flow then replicates these topics from the start again."""
 
 
 class Engine(Protocol):
-    """What a pair asks of its engine. ``application``: the one whose flows these are; None: those of the whole pair."""
+    """The operations that an engine offers on the two flows of a pair.
 
+    ``source`` and ``target`` are cluster aliases. Every method raises :class:`DrError` if the system that runs the
+    flows does not answer, unless its docstring says that errors are part of the result.
+    """
+
+    #: What this engine can do. The same object as in the engine's inventory.
     capabilities: Capabilities
+    #: The application whose flows this object manages. None: the flows of the whole pair.
     application: str | None
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """Every request sent so far, without secrets."""
+        """All requests sent so far, without secrets. Modules return this list to the user."""
 
     # ---- observation: changes nothing
 
     def observe(self, source: str, target: str) -> FlowState:
-        """The flow's parts and stored offsets, read now. Raises where the engine does not answer."""
+        """Read the state of the flow's parts, and its stored offsets.
+
+        The stored offsets are read on every call. The state may be a few seconds old, so that callers can poll.
+        """
 
     def observe_offsets(self, source: str, target: str) -> FlowState | None:
-        """The stored offsets as of a stopped flow, its state not asked for; None: :meth:`observe` costs no more."""
+        """Read only the stored offsets, and report every part as STOPPED without tasks.
+
+        For a caller that has already stopped the flow, and for an engine whose state is slow to read. None: this engine
+        has no cheaper way than :meth:`observe`.
+        """
 
     def about(self, source: str, target: str) -> tuple[str | None, str | None]:
-        """Cluster id that the flow's workers serve and their version, None where the engine does not report one.
+        """Return the id of the cluster that the flow's workers are attached to, and the version of the workers.
 
-        Raises where the engine does not answer.
+        None stands for a value that the engine does not report.
         """
 
     def competing_flows(self, source: str, target: str, topics: Iterable[str], running: bool = False) -> list[str]:
-        """Other flows, by name, that replicate one of ``topics`` into the replicas of this one.
+        """Names of other flows that replicate one of ``topics`` into the same replicas as this flow.
 
-        ``running``: only those that are not stopped.
+        ``running``: leave out flows that are stopped.
         """
 
     def reverse_flows(self, source: str, target: str, topics: Iterable[str]) -> list[str]:
-        """Flows of any name that replicate one of ``topics`` ``target`` -> ``source`` and are not stopped."""
+        """Names of the flows, this collection's or not, that replicate ``topics`` from ``target`` to ``source``.
+
+        A flow is listed if it is not stopped and replicates at least one of ``topics``.
+        """
 
     # ---- effects
 
     def apply(
         self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool
     ) -> Result:
-        """Bring flows to their goals; what stops does so before anything starts.
+        """Bring flows to their goals, and stop parts before starting others.
 
-        When it returns without failure, each part of a goal was observed in its state. A goal that fails keeps no other
-        one from being reached; the result names the first failure. In check mode nothing is sent, and the outcomes are
-        what would be changed. ``extra["not_compared"]``: what decides what a flow takes and was not read.
+        If the result has no failure, each part of each goal was observed in the wanted state. If one goal fails, the
+        others are still applied, and the result holds the first failure. Errors are part of the result.
+
+        In check mode nothing is changed, and the outcomes list the planned changes. ``extra["not_compared"]`` lists
+        settings that select what a flow replicates but that this engine cannot read, one sentence each.
         """
 
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
-        """Stop the flow's group sync, and with ``final`` its replication.
+        """Stop the flow's group offset sync and, if ``final``, its replication.
 
-        When it returns without failure, no more group offsets are written toward ``target``. With ``final`` and
-        ``awaited``, every part that can be stopped for one flow alone has no task left. Progress is final only if
-        :meth:`observe` says so. Not ``awaited``: only the end of the group sync is waited for.
+        If the result has no failure, this flow no longer writes group offsets on ``target``. With ``final`` and
+        ``awaited``, each part that the engine can stop for this flow alone also has no tasks. The stored offsets are
+        final only if :meth:`observe` reports the source part as ``final``. If not ``awaited``, the method waits only
+        for the end of the group offset sync. Errors are part of the result.
         """
 
     def offsets(self, source: str, target: str) -> StoredOffsets:
-        """The flow's stored offsets for writing; raises ``no_offsets`` where the engine cannot change them."""
+        """The flow's stored offsets, for writing. Raises ``no_offsets`` if the engine cannot change them."""
 
     def forget(self, gone: str, here: str, check: bool) -> list[Outcome]:
-        """Remove all stored offsets of both flows, which are stopped: a new cluster has taken the place of ``gone``."""
+        """Remove all stored offsets that the engine can read, of both flows, because a new cluster replaces ``gone``.
+
+        The flow from ``gone`` to ``here`` then replicates the new cluster from the start. The engine also removes other
+        state that refers to the lost cluster. Raises ``not_stopped`` unless the flows are stopped.
+        """
 
 
 def no_offsets(source: str, target: str, engine: str) -> DrError:
-    """The error of an engine whose stored offsets cannot be changed."""
+    """The error for a flow whose engine cannot change stored offsets. ``engine``: the engine's product name."""
     return DrError(
         "no_offsets",
-        f"The stored offsets of {flow_name(source, target)} cannot be changed: {engine} offers no way to.",
-        "This step needs an engine whose stored offsets can be changed, such as connect.",
+        f"The stored offsets of {flow_name(source, target)} cannot be changed: {engine} has no interface for it.",
+        'Use an engine that can change stored offsets, such as kafka_dr_engine "connect".',
     )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find engines by their folders, for the inventory. Pure.
+"""Find the engines by their folders, and load their inventory parts. Opens no connection.
 
 Private to this collection: may change in any release.
 """
@@ -16,22 +16,25 @@ from .inventory import EngineInventory
 
 __all__ = ["DEFAULT", "engine_inventory", "engines", "inventories"]
 
-#: The engine of an inventory that names none.
+#: The engine of an inventory that does not set ``kafka_dr_engine``.
 DEFAULT = "connect"
 
 
 def engines() -> tuple[str, ...]:
-    """Names of the engines: each folder with a file ``engine.py``. Empty inside of Ansible's archive."""
+    """Names of the engines: the folders with a file ``engine.py``.
+
+    Empty inside the zip archive that Ansible sends to a remote host, which has no folders to search.
+    """
     folders = sys.modules[__name__.rpartition(".")[0]].__path__
     return tuple(sorted(path.parent.name for folder in folders for path in Path(folder).glob("*/engine.py")))
 
 
 def engine_inventory(name: str) -> EngineInventory:
-    """The part of an inventory that the engine ``name`` contributes."""
-    found: EngineInventory = import_module(f".{name}.inventory", __package__).INVENTORY
-    return found
+    """Load the inventory part of the engine ``name``."""
+    inventory: EngineInventory = import_module(f".{name}.inventory", __package__).INVENTORY
+    return inventory
 
 
 def inventories() -> dict[str, EngineInventory]:
-    """Of all engines, by name."""
+    """The inventory parts of all engines, by engine name."""
     return {name: engine_inventory(name) for name in engines()}

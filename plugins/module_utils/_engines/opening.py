@@ -24,14 +24,22 @@ __all__ = ["open_engine", "packed"]
 def open_engine(
     clusters: Mapping[str, Mapping[str, Any]], naming: Naming, kafka: Mapping[str, Kafka], timeout: float
 ) -> Engine:
-    """Connect to what runs the flows. ``clusters``: by alias, each with ``engine`` and what that engine needs."""
+    """Open the engine that the clusters of a pair name.
+
+    ``clusters``: by alias, each with the key ``engine`` and the keys that this engine needs. ``timeout``: seconds for
+    each request.
+    """
     name = next((cluster["engine"] for cluster in clusters.values() if cluster.get("engine")), DEFAULT)
     opened: Engine = import_module(f".{name}.engine", __package__).open_engine(clusters, naming, kafka, timeout)
     return opened
 
 
 def packed() -> tuple[ModuleType, ...]:
-    """Every engine, imported by name: for a module that runs on another host Ansible packs only what it finds so."""
+    """Return the modules of all engines.
+
+    For a module that runs on another host, Ansible packs only the files that an import statement names. The import by
+    a computed name in :func:`open_engine` is invisible to it.
+    """
     from .connect import engine as connect
     from .srm import engine as srm
 

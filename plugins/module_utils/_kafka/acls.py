@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rights (ACLs) of one cluster: a whole list in a handful of requests.
+"""Read and change the ACLs of one cluster with few requests.
 
 Private to this collection: may change in any release.
 """
@@ -34,28 +34,29 @@ __all__ = ["apply", "denied", "describe", "wait_for_broker"]
 
 # The KRaft controller refuses a request that writes more than 10,000 metadata records; an ACL costs one.
 _BATCH = 5000
-# librdkafka calls the resource type CLUSTER by the name that it has in configurations.
+# librdkafka calls the resource type CLUSTER "BROKER", its name in configurations.
 _LIBRARY_TYPES = {"cluster": "BROKER"}
-# A broker that refuses one ACL for these reasons refuses all of them.
+# A broker that refuses one ACL with one of these error codes refuses all of them.
 _WHOLE = ("no_authorizer", "not_authorized")
 _TYPES = {name.lower(): kind for kind, name in _LIBRARY_TYPES.items()}
 
 
 def describe(kafka: Kafka, principals: Sequence[str] | None) -> set[Acl]:
-    """All rights of these principals (None: of everybody); those for kinds of resources that librdkafka does not know
-    are left out.
+    """Return all ACLs of ``principals`` (None: of every principal).
+
+    ACLs for resource types that librdkafka does not know are left out.
     """
     asked: Sequence[str | None] = [None] if principals is None else principals
     return _found(kafka, [_filter(ResourceType.ANY, principal, AclPermissionType.ANY) for principal in asked])
 
 
 def denied(kafka: Kafka) -> set[Acl]:
-    """Whatever is denied to anybody on topics: one request, and a short answer where many rights are given."""
+    """Return all DENY ACLs on topics, of every principal. One request, whose response omits the ALLOW ACLs."""
     return _found(kafka, [_filter(ResourceType.TOPIC, None, AclPermissionType.DENY)])
 
 
 def _filter(kind: Any, principal: Any, permission: Any) -> Any:
-    any_text: Any = None  # the library's types do not know that it may be left out
+    any_text: Any = None  # valid, but the library's type hints do not allow it
     place = (kind, any_text, ResourcePatternType.ANY)
     return AclBindingFilter(*place, principal, any_text, AclOperation.ANY, permission)
 
@@ -70,9 +71,10 @@ def _found(kafka: Kafka, filters: Sequence[Any]) -> set[Acl]:
 
 
 def _prove_that_it_was_sent(kafka: Kafka) -> None:
-    """confluent-kafka 2.16 shows a refused describe_acls as an empty list, which here would mean "has no rights".
+    """Raise if the broker refused to list ACLs.
 
-    Deletions do carry their error, so one that can match nothing tells whether there is an authorizer at all.
+    confluent-kafka 2.16 returns an empty list for a refused describe_acls, which would mean "no ACLs exist". It does
+    report errors of deletions, so a deletion that matches nothing shows whether the cluster has an authorizer.
     """
     kafka.note_request("delete_acls", acls=0)
     nothing = AclBindingFilter(
@@ -86,12 +88,12 @@ def _prove_that_it_was_sent(kafka: Kafka) -> None:
     )
     try:
         for future in kafka.admin.delete_acls([nothing], request_timeout=kafka.timeout).values():
-            _settle(kafka, future, "look whether there is an authorizer")
+            _settle(kafka, future, "check whether the cluster has an authorizer")
         return
     except DrError as error:
         if error.code != "not_authorized":
             raise
-    # It may not change ACLs. Whether it may look at them says the answer to another question.
+    # The principal may not change ACLs. The authorized operations show whether it may read them.
     kafka.note_request("describe_cluster", operations=True)
     asked = kafka.admin.describe_cluster(include_authorized_operations=True, request_timeout=kafka.timeout)
     allowed = kafka.settle(asked, "ask what this principal may do").authorized_operations or []
@@ -100,7 +102,7 @@ def _prove_that_it_was_sent(kafka: Kafka) -> None:
 
 
 def _is_known(binding: Any) -> bool:
-    """librdkafka says UNKNOWN for what is newer than itself, or of no use to it."""
+    """False for types and operations that librdkafka reports as UNKNOWN, because they are newer than itself."""
     return "UNKNOWN" not in (binding.restype.name, binding.operation.name)
 
 
@@ -118,7 +120,10 @@ def _acl(binding: Any) -> Acl:
 
 
 def apply(kafka: Kafka, changes: Sequence[Change], check: bool = False) -> list[Outcome]:
-    """Do the changes of a plan in its order, creations first; one failure does not stop the others."""
+    """Carry out the changes of a plan, creations first. A failed change does not prevent the others.
+
+    Raises ``no_authorizer`` or ``not_authorized`` if the cluster refuses every change.
+    """
     if check:
         return [Outcome(change, "planned") for change in changes]
     outcomes: list[Outcome] = []
@@ -149,7 +154,7 @@ def _create(kafka: Kafka, changes: Sequence[Change]) -> list[Future[Any]]:
 
 
 def _delete(kafka: Kafka, changes: Sequence[Change]) -> list[Future[Any]]:
-    """Every part of a filter is given, so it matches one ACL: a literal "*" is a name like any other here."""
+    """Each filter sets every field, so it matches exactly one ACL. A literal "*" is a plain name here."""
     filters = [AclBindingFilter(*_fields(change.before or {})) for change in changes]
     futures = kafka.admin.delete_acls(filters, request_timeout=kafka.timeout)
     return [futures[one] for one in filters]
@@ -169,7 +174,7 @@ def _fields(parts: Any) -> tuple[Any, ...]:
 
 
 def _unsettled(kafka: Kafka, changes: Iterable[Change]) -> list[Change]:
-    """The changes that the broker does not show yet: it learns from the controller a moment later."""
+    """Return the changes that are not visible yet: a broker learns of a change from the controller a moment later."""
     listed = list(changes)
     parts = [Acl(**(change.after or change.before or {})) for change in listed]
     found = describe(kafka, sorted({acl.principal for acl in parts}))
@@ -178,22 +183,22 @@ def _unsettled(kafka: Kafka, changes: Iterable[Change]) -> list[Change]:
 
 
 def wait_for_broker(kafka: Kafka, outcomes: Iterable[Outcome], bounds: Bounds) -> DrError | None:
-    """Watch until the broker shows all changes that were done; the error if it does not in time."""
+    """Wait until the broker reports all changes that were carried out. Return the error if it does not in time."""
     done = [outcome.change for outcome in outcomes if outcome.status == "done"]
     if not done:
         return None
     try:
         waited = wait_until(lambda: _unsettled(kafka, done), lambda left: not left, bounds, progress=len)
     except DrError as error:
-        # What was done is in the outcomes: an answer that does not come must not hide it.
+        # The outcomes list the changes that were carried out. A missing response must not hide them.
         return error
     if waited.done:
         return None
     return DrError(
         "acl_not_shown",
-        f"{len(waited.state)} changed ACLs are not yet shown by the broker after {waited.seconds:.1f} s: "
+        f"The broker does not report {len(waited.state)} changed ACLs after {waited.seconds:.1f} s: "
         f"{waited.state[0].name}.",
-        "The changes were accepted. Check that this broker keeps up with the controller, then run this again.",
+        "The controller accepted the changes. Check that this broker keeps up with it, then start the same task again.",
         kafka.bootstrap_servers,
     )
 
@@ -206,8 +211,8 @@ def _settle(kafka: Kafka, future: Future[Any], doing: str) -> Any:
         if code == KafkaError.SECURITY_DISABLED:
             raise DrError(
                 "no_authorizer",
-                f'Kafka at "{kafka.bootstrap_servers}" has no authorizer: everybody may do everything, '
-                "and there are no ACLs.",
+                f'Kafka at "{kafka.bootstrap_servers}" has no authorizer: every client may do everything, '
+                "and ACLs do not exist.",
                 "Set authorizer.class.name on brokers and controllers (with KRaft "
                 "org.apache.kafka.metadata.authorizer.StandardAuthorizer) and restart them, or leave this task out.",
                 kafka.bootstrap_servers,
@@ -223,6 +228,6 @@ def _refused(kafka: Kafka, doing: str) -> DrError:
     return DrError(
         "not_authorized",
         f'Kafka at "{kafka.bootstrap_servers}" refused: {doing}.',
-        "The principal of this run needs DESCRIBE on the cluster to look at ACLs, and ALTER to change them.",
+        "Grant the principal of admin_client DESCRIBE on the cluster to read ACLs, and ALTER to change them.",
         kafka.bootstrap_servers,
     )

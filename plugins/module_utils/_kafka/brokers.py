@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The brokers of a cluster, and what they tell of their version: the protocol has no question for it.
+"""Read the brokers of a cluster and their protocol version. The Kafka protocol cannot ask for the broker version.
 
 Private to this collection: may change in any release.
 """
@@ -18,12 +18,12 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
 
 __all__ = ["brokers"]
 
-# Before Kafka 4 the version that brokers speak with each other.
+# Before Kafka 4: the protocol version that brokers use with each other.
 _PROTOCOL = "inter.broker.protocol.version"
 
 
 def brokers(kafka: Kafka) -> dict[str, Any]:
-    """Id of the cluster, its controller and its brokers; ``protocol`` is None where no broker tells one."""
+    """Return the cluster id, the controller and the brokers. ``protocol`` is None if the broker reports none."""
     kafka.note_request("describe_cluster")
     found = kafka.settle(kafka.admin.describe_cluster(request_timeout=kafka.timeout), "describe the cluster")
     nodes = sorted(found.nodes, key=lambda node: node.id)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One connection to one Kafka cluster, with errors that say what was wrong.
+"""Connect to one Kafka cluster, and turn its errors into errors with a cause and a next step.
 
 Private to this collection: may change in any release.
 """
@@ -20,7 +20,7 @@ from .._files import require_file
 from .._guard import require_ownership
 from .tls import why_not_trusted
 
-# Methods of AdminClient that change something.
+# The methods of AdminClient that change the cluster.
 CHANGES = (
     "alter_configs",
     "alter_consumer_group_offsets",
@@ -41,7 +41,7 @@ try:
     from confluent_kafka.admin import AdminClient
 
     class _GuardedAdmin(AdminClient):
-        """Proves ownership before each request that changes something, so that none can go without."""
+        """An admin client that proves ownership of the pair before each request that changes the cluster."""
 
     def _guarded(name: str) -> Callable[..., Any]:
         change = getattr(AdminClient, name)
@@ -57,21 +57,21 @@ try:
         setattr(_GuardedAdmin, _name, _guarded(_name))
 
     IMPORT_ERROR: ImportError | None = None
-except ImportError as error:  # the import sanity test and `ansible-doc` run without the library
+except ImportError as error:  # the import sanity test and ansible-doc run without the library
     IMPORT_ERROR = error
 
 __all__ = ["Kafka", "connect", "kafka_error"]
 
 T = TypeVar("T")
 _FETCH_BYTES = 4_000_000
-_UNREACHABLE = "Check that the brokers run, the address, and the client's security settings."
-# What is missing where the broker says no, by what it says.
+_UNREACHABLE = "Check that the brokers run, that the address is right, and the client's security settings."
+# The ACLs that the principal needs, by the broker's error code.
 _RIGHTS = {
-    "TOPIC_AUTHORIZATION_FAILED": "on these topics DESCRIBE_CONFIGS and READ to look, CREATE, ALTER and ALTER_CONFIGS"
-    " to change them, WRITE where it writes",
+    "TOPIC_AUTHORIZATION_FAILED": "DESCRIBE_CONFIGS and READ on these topics to read them, CREATE, ALTER and"
+    " ALTER_CONFIGS to change them, and WRITE to write records",
     "GROUP_AUTHORIZATION_FAILED": "READ and DESCRIBE on these groups",
-    "CLUSTER_AUTHORIZATION_FAILED": "on the cluster DESCRIBE and DESCRIBE_CONFIGS to look, CREATE for topics, ALTER for"
-    " ACLs",
+    "CLUSTER_AUTHORIZATION_FAILED": "on the cluster, DESCRIBE and DESCRIBE_CONFIGS to read it, CREATE to create topics,"
+    " and ALTER to change ACLs",
 }
 # Properties of librdkafka that name a file or a folder of this host.
 _FILES = (
@@ -83,7 +83,7 @@ _FILES = (
     "https.ca.location",
     "sasl.oauthbearer.assertion.private.key.file",
 )
-# Brokers elect leaders and load coordinators: the same request succeeds a moment later.
+# Errors while brokers elect leaders or load coordinators: the same request succeeds a moment later.
 _PASSING = (
     "NOT_LEADER_FOR_PARTITION",
     "LEADER_NOT_AVAILABLE",
@@ -95,14 +95,19 @@ _PASSING = (
     "REBALANCE_IN_PROGRESS",
 )
 _LOUD_ERRORS = ("_AUTHENTICATION", "_SSL", "_RESOLVE")
-# Of layers that each say that they failed, the innermost says why.
-# A connection that breaks in the middle of a login is none of these: a broker that dies does that too.
+# Causes that mean that the broker or the client rejects the other one. A connection that breaks during a login is not
+# one of them, because a dying broker causes that too.
 _LOCKED_OUT = re.compile("certificate|invalid credentials|Authentication failed|Kerberos: ")
+# Each layer reports a failure; the text of the innermost layer names the cause.
 _GSSAPI = re.compile(r"GSSAPI Error: [^(]*\((.+?)\)(?: \(after .*)?$", re.DOTALL)
 
 
 class Kafka:
-    """Admin, consumer and producer clients of one cluster; counts and lists the admin requests it sent."""
+    """Admin, consumer and producer clients of one cluster. Records the admin requests that were sent.
+
+    ``client``: Kafka client properties. ``timeout``: seconds for each request. Raises ``library_missing`` without
+    confluent-kafka.
+    """
 
     def __init__(self, bootstrap_servers: str, client: Mapping[str, Any], timeout: float) -> None:
         if IMPORT_ERROR is not None:
@@ -129,7 +134,7 @@ class Kafka:
             raise kafka_error(error, "create a Kafka client", bootstrap_servers) from error
         self.cluster_id = ""
         self.brokers = 0
-        # What one look has seen already, see topics.remember(); None: everything is asked afresh.
+        # Cache of topics.remember(). seen_topics None: no cache, every call sends its requests.
         self.seen_topics: dict[str, TopicState | None] | None = None
         self.seen_settings: frozenset[str] = frozenset()
         self.seen_starts: dict[tuple[str, int], int] = {}
@@ -140,11 +145,14 @@ class Kafka:
             self._causes.append(error.str())
 
     def note_request(self, api: str, **facts: Any) -> None:
-        """Write down one admin request (never with secrets): modules return the list as ``requests``."""
+        """Record one admin request, without secrets. Modules return the list as ``requests``."""
         self.requests.append({"api": api, **facts})
 
     def settle(self, future: Future[T], doing: str) -> T:
-        """The result of an admin future; its failure as a :class:`DrError`."""
+        """Return the result of an admin future, and raise its failure as a :class:`DrError`.
+
+        ``doing``: the operation, for the message: an imperative such as "describe the cluster".
+        """
         try:
             return future.result(timeout=self.timeout + 5)
         except KafkaException as error:
@@ -158,7 +166,7 @@ class Kafka:
             ) from error
 
     def explain(self, error: KafkaException, doing: str) -> DrError:
-        """``error`` with the cause that librdkafka reports only to its error callback."""
+        """Turn ``error`` into a :class:`DrError`, with the cause that librdkafka reports only to its error callback."""
         self.admin.poll(0)
         cause = self._causes[-1] if self._causes else ""
         if "certificate" in cause:
@@ -166,7 +174,7 @@ class Kafka:
         return kafka_error(error, doing, self.bootstrap_servers, cause)
 
     def identify(self, expected: str | None) -> str:
-        """Ask for the cluster id and refuse another than ``expected``. One request."""
+        """Read and return the cluster id. Raises ``wrong_cluster`` if it is not ``expected``. One request."""
         self.note_request("describe_cluster")
         described = self.settle(self.admin.describe_cluster(request_timeout=self.timeout), "describe the cluster")
         self.cluster_id = described.cluster_id or ""
@@ -174,17 +182,17 @@ class Kafka:
         if expected and self.cluster_id != expected:
             raise DrError(
                 "wrong_cluster",
-                f'"{self.bootstrap_servers}" is cluster "{self.cluster_id}", wanted "{expected}".',
+                f'"{self.bootstrap_servers}" is the cluster with the id "{self.cluster_id}", wanted "{expected}".',
                 "Correct bootstrap_servers or the cluster id in the inventory.",
                 self.bootstrap_servers,
             )
         return self.cluster_id
 
     def consumer(self, isolation: str = "read_committed", group: str = "kafka-dr-reader", **more: Any) -> Consumer:
-        """A consumer for assigned reading: it never commits, never resets by itself, never creates a topic.
+        """Return a consumer for assigned partitions that never commits, resets an offset, or creates a topic.
 
-        Little is wanted, so a fetch is small. Not by ``queued.min.messages``: with batches of more records than that,
-        librdkafka stops fetching some partitions for good.
+        Callers read few records, so a fetch is small. Do not use ``queued.min.messages`` for this: if a batch has more
+        records than that, librdkafka never fetches some partitions again.
         """
         return Consumer(
             {
@@ -202,47 +210,51 @@ class Kafka:
         )
 
     def producer(self, **more: Any) -> Producer:
-        """An idempotent producer with acks=all."""
+        """Return an idempotent producer with acks=all."""
         return Producer({**self._config, "enable.idempotence": True, "acks": "all", **more})
 
 
 def _require_files(properties: Mapping[str, Any], bootstrap_servers: str) -> None:
-    """Every file that librdkafka would read: it reports a missing one as if a broker had refused."""
+    """Raise if a file is missing that librdkafka would read. librdkafka reports it as if a broker had refused."""
     owner = f'the client of Kafka at "{bootstrap_servers}"'
     for name in _FILES:
         path = str(properties.get(name) or "")
-        # Not a path, but the order to search the usual places.
+        # "probe" is not a path. It makes librdkafka search the usual places.
         if path and (name, path) != ("ssl.ca.location", "probe"):
             require_file(name, path, owner)
     keytab = str(properties.get("sasl.kerberos.keytab") or "")
-    # With a relogin time of 0 the ticket is there already, and librdkafka reads no keytab.
+    # With a relogin time of 0, librdkafka uses an existing ticket and reads no keytab.
     if keytab and str(properties.get("sasl.kerberos.min.time.before.relogin", "")) != "0":
         require_file("sasl.kerberos.keytab", keytab.removeprefix("FILE:"), owner)
 
 
 class _Silent:
-    """Swallows librdkafka's log lines: a module's standard output is its JSON; causes come by ``error_cb``."""
+    """Discard librdkafka's log lines: the standard output of a module is its JSON. Causes come from ``error_cb``."""
 
     def log(self, level: int, text: str, *values: Any) -> None:
-        """Drop one line."""
+        """Discard one line."""
 
 
 _SILENT = _Silent()
 _FEWER_REPLICAS = (
-    "Use at most as many replicas as this cluster has brokers: replication_factor of the topic in kafka_dr_topics; for"
-    " what the flows create, kafka_dr_flow.replication_factor (if not set, 2 for replicas, 3 for internal topics)."
+    "Use at most as many replicas as this cluster has brokers. For your topics, set replication_factor in"
+    " kafka_dr_topics. For topics that the flows create, set kafka_dr_flow.replication_factor (default: 2 for replica"
+    " topics, 3 for internal topics)."
 )
 
 
 def connect(params: Mapping[str, Any]) -> Kafka:
-    """Connect with a module's options and prove that it is the wanted cluster before anything else."""
+    """Connect with a module's options, and verify the cluster id first. Raises ``wrong_cluster``."""
     kafka = Kafka(params["bootstrap_servers"], params.get("client") or {}, float(params["request_timeout"]))
     kafka.identify(params.get("expected_cluster_id"))
     return kafka
 
 
 def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "") -> DrError:
-    """A KafkaException as the collection's error; unreachable clusters are told from refusals."""
+    """Turn a KafkaException into a :class:`DrError` that distinguishes an unreachable cluster from a refusal.
+
+    ``doing``: the failed operation. ``endpoint``: bootstrap servers. ``cause``: text of librdkafka's error callback.
+    """
     inner = error.args[0] if error.args else None
     name = inner.name() if isinstance(inner, KafkaError) else ""
     text = (inner.str() if isinstance(inner, KafkaError) else str(error)).rstrip(".")
@@ -250,35 +262,36 @@ def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "
         return DrError(
             "kerberos_missing",
             "This build of confluent-kafka has no Kerberos (GSSAPI) support.",
-            "Build confluent-kafka against a librdkafka with SASL/GSSAPI: docs/kerberos.md says how.",
+            "Build confluent-kafka against a librdkafka with SASL/GSSAPI, see docs/kerberos.md.",
             endpoint,
         )
     if name in ("_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE", "REQUEST_TIMED_OUT"):
         hint = _UNREACHABLE
         if gssapi := _GSSAPI.search(cause):
             cause = f"Kerberos: {gssapi[1]}"
-            hint = "Check keytab, principal, service name, and the ticket (klist): docs/kerberos.md."
+            hint = "Check the keytab, the principal, the service name, and the ticket (klist): see docs/kerberos.md."
         elif "expired" in cause:
-            hint = "Renew the certificate of the brokers: no setting of a client cures it."
+            hint = "Renew the certificate of the brokers. No client setting can work around this."
         because = f" ({cause})" if cause else ""
-        said = f'Kafka at "{endpoint}" did not answer: {doing}: {text}{because}.'
+        message = f'Kafka at "{endpoint}" did not answer: {doing}: {text}{because}.'
         kind = LockedOut if _LOCKED_OUT.search(cause) else Busy if name == "REQUEST_TIMED_OUT" else Unreachable
-        return kind("kafka_unreachable", said, hint, endpoint)
+        return kind("kafka_unreachable", message, hint, endpoint)
     if name in _PASSING:
         text = f'Kafka at "{endpoint}" is not ready: {doing}: {text}.'
-        return Transient("kafka_error", text, "It passes by itself once every partition has a leader.", endpoint)
+        hint = "Wait until every partition has a leader, then start the same playbook again."
+        return Transient("kafka_error", text, hint, endpoint)
     if name in _RIGHTS:
-        hint = f"The principal of admin_client needs {_RIGHTS[name]}: docs/security.md, rights of this collection."
+        hint = f"Grant the principal of admin_client {_RIGHTS[name]}. See docs/security.md, rights of this collection."
         return DrError("not_authorized", f'Kafka at "{endpoint}" refused: {doing}: {text}.', hint, endpoint)
     if name == "INVALID_REPLICATION_FACTOR":
         text = f'Kafka at "{endpoint}" refused: {doing}: {text}.'
         return DrError("replication_factor_too_high", text, _FEWER_REPLICAS, endpoint)
-    # librdkafka wants a keytab unless it is told not to log in by itself.
+    # librdkafka needs a keytab unless it is configured not to log in itself.
     hint = (
-        'With a ticket that is there already: "sasl.kerberos.min.time.before.relogin: 0", see docs/kerberos.md.'
+        'To use an existing ticket, set "sasl.kerberos.min.time.before.relogin: 0", see docs/kerberos.md.'
         if "sasl.kerberos.kinit.cmd" in text
         else ""
     )
-    # librdkafka's own errors begin with "_": no broker has refused anything.
+    # Error names that begin with "_" come from librdkafka, not from a broker.
     who = f'The client of Kafka at "{endpoint}" failed' if name.startswith("_") else f'Kafka at "{endpoint}" refused'
     return DrError("kafka_error", f"{who}: {doing}: {text}.", hint, endpoint)

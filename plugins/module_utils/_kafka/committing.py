@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Positions of groups: planned from what is there, written all or none, and read back.
+"""Commit offsets of groups: plan from the current state, write all or none, and read them back.
 
 Private to this collection: may change in any release.
 """
@@ -23,7 +23,7 @@ __all__ = ["commit_offsets"]
 Partition = tuple[str, int]
 
 
-# How often positions are set again that somebody else moves meanwhile.
+# How often offsets are committed again after another program changed them.
 _TRIES = 3
 
 
@@ -34,9 +34,11 @@ def commit_offsets(
     check: bool = False,
     settle: float = 0.0,
 ) -> Result:
-    """Commit ``wanted`` where it differs. ``lower``: what to do about higher positions (:func:`plan_group`).
+    """Commit the offsets in ``wanted`` that differ from the committed ones. If one group is refused, write nothing.
 
-    ``settle``: seconds that the positions must then stay as they were written; what is moved meanwhile is set again.
+    ``lower``: what to do if a committed offset is higher than the wanted one (:func:`plan_group`). ``settle``: seconds
+    during which the committed offsets must not change. Offsets that change in this time are committed again, and
+    ``offsets_moved`` is raised if that happens too often.
     """
     moved = 0
     plans = [plan_group(group, wanted[group], seen, lower) for group, seen in _observe(kafka, wanted).items()]
@@ -61,7 +63,7 @@ def commit_offsets(
 
 
 def _observe(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, Seen]:
-    """Groups, positions, topics and log ranges: one batch of each."""
+    """Read the groups, committed offsets, topics and log ranges, each in one batch."""
     topics = describe(
         kafka, sorted({topic for committed_offsets in wanted.values() for topic, number in committed_offsets})
     )
@@ -74,13 +76,13 @@ def _observe(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dic
     }
     ranges = known_ranges(kafka, existing)
     before = kafka_groups.committed_offsets(kafka, list(wanted))
-    # Last, so that nothing slow lies between seeing that a group has no members and writing.
+    # Last, so that little time passes between the check that a group has no members and the commit.
     states = kafka_groups.describe(kafka, list(wanted))
     return {group: Seen(states[group], before[group], ranges, counts) for group in wanted}
 
 
 def _write(kafka: Kafka, plans: list[GroupPlan]) -> None:
-    """Commit what is planned, then look at positions and groups again."""
+    """Commit the planned offsets, then read the committed offsets and groups again."""
     writing = {plan.group: plan.to_write for plan in plans if plan.to_write}
     if not writing:
         return
@@ -89,7 +91,7 @@ def _write(kafka: Kafka, plans: list[GroupPlan]) -> None:
         after = kafka_groups.committed_offsets(kafka, list(writing))
         states = kafka_groups.describe(kafka, list(writing))
     except DrError as error:
-        # Written is written: an answer that does not come must not make it look as if nothing had happened.
+        # The offsets may be committed. A missing response must not look as if nothing had changed.
         for plan in plans:
             plan.unproven(error)
         return
@@ -99,7 +101,7 @@ def _write(kafka: Kafka, plans: list[GroupPlan]) -> None:
 
 
 def _hold(kafka: Kafka, plans: list[GroupPlan], seconds: float) -> int:
-    """Watch the positions, set again what somebody moves, and say how many that were."""
+    """Watch the committed offsets for ``seconds``. Commit changed ones again, and return how many were changed."""
     held = {plan.group: {row.partition: row.wanted for row in plan.rows if row.status != "kept"} for plan in plans}
     count = 0
     for _try in range(_TRIES):
@@ -110,8 +112,10 @@ def _hold(kafka: Kafka, plans: list[GroupPlan], seconds: float) -> int:
         kafka_groups.commit(kafka, waited.state)
     raise DrError(
         "offsets_moved",
-        f"Somebody else moves positions of the groups {', '.join(sorted(waited.state))}: set {_TRIES} times.",
-        "See who commits for these groups (a connector, a job, a consumer), end it, and start again.",
+        f"Another program changes committed offsets of the groups {', '.join(sorted(waited.state))}: they were"
+        f" committed {_TRIES} times and changed again each time.",
+        "Find the program that commits for these groups (a connector, a job, a consumer), stop it, and start the same"
+        " playbook again.",
         kafka.bootstrap_servers,
     )
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a MirrorMaker 2 has copied, read from the offsets topic of its workers, where no REST interface tells.
+"""Read and remove stored source offsets in the offsets topic of MirrorMaker 2, for workers without a REST interface.
 
 Source: org.apache.kafka.connect.storage.OffsetStorageWriter (key ``[connector, partition]``, value ``{"offset": N}``),
 MirrorUtils.wrapPartition, MirrorMakerConfig (the connector of a dedicated MirrorMaker 2 is MirrorSourceConnector).
@@ -26,9 +26,10 @@ Partition = tuple[str, int]
 
 
 class ConnectOffsets:
-    """The last copied source offset by partition, of one connector and one source alias.
+    """The stored source offsets of one connector for one source alias.
 
-    Reads on from where the last look ended. A lower bound as old as the worker's last flush (offset.flush.interval.ms).
+    Each read continues where the last one ended. The offsets are lower bounds, as old as the worker's last flush
+    (offset.flush.interval.ms).
     """
 
     def __init__(self, kafka: Kafka, topic: str, connector: str, source_alias: str) -> None:
@@ -36,11 +37,15 @@ class ConnectOffsets:
         self._connector, self._alias = connector, source_alias
         self._reached: dict[Partition, int] = {}
         self._found: dict[Partition, int] = {}
-        # The record that last told it: its key as the worker wrote it, and its partition.
+        # The record that holds the offset: its key as the worker wrote it, and its partition of the offsets topic.
         self._reported: dict[Partition, tuple[bytes, int]] = {}
 
     def last_replicated_offset(self) -> dict[Partition, int]:
-        """By (source topic, partition); what is not there is unknown, also where the topic does not exist."""
+        """Return the offset of the last replicated record by source partition.
+
+        A partition that is missing from the result is unknown, not 0. Empty if the offsets topic does not exist. Raises
+        ``offsets_unreadable``.
+        """
         state = describe(self._kafka, [self._topic])[self._topic]
         if state is None:
             return {}
@@ -52,8 +57,10 @@ class ConnectOffsets:
             if read.ended not in (EXHAUSTED, BLOCKED):
                 raise DrError(
                     "offsets_unreadable",
-                    f"{key[0]}-{key[1]} could not be read from {read.start} to {read.end}: {read.ended}.",
-                    "Without it nothing is known about what was copied.",
+                    f"The stored offsets in {key[0]}-{key[1]} could not be read from offset {read.start} to {read.end}:"
+                    f" {read.ended}.",
+                    "Check that the partition has a leader and that this principal may READ it. Without it, the"
+                    " replicated offsets are unknown.",
                     self._kafka.bootstrap_servers,
                 )
             self._reached[key] = max(read.reached, new[key][0])
@@ -62,9 +69,9 @@ class ConnectOffsets:
         return dict(self._found)
 
     def forget(self) -> None:
-        """Tell the workers that this connector has copied nothing, as its reset over REST does: one tombstone a key.
+        """Remove all stored offsets of this connector: write one tombstone for each key, as a reset over REST does.
 
-        They must not run it meanwhile.
+        The workers must not run the connector. Raises ``offsets_not_set`` if an offset is still there afterwards.
         """
         self.last_replicated_offset()
         reported = [self._reported[place] for place in self._found]
@@ -74,8 +81,10 @@ class ConnectOffsets:
             topic, index = min(left)
             raise DrError(
                 "offsets_not_set",
-                f'"{self._topic}" still has an offset for {topic}-{index}: {left[topic, index]}.',
-                "Somebody writes there: is the service really stopped? Start the same playbook again.",
+                f'The topic "{self._topic}" has a stored offset for {topic}-{index} after its removal:'
+                f" {left[topic, index]}.",
+                "Another program writes to the topic. Check that the service is stopped, then start the same playbook"
+                " again.",
                 self._kafka.bootstrap_servers,
             )
 
@@ -91,7 +100,7 @@ class ConnectOffsets:
 
 
 def _place(key: bytes | None, connector: str, alias: str) -> Partition | None:
-    """The source partition that a record is about; None: it is about another connector or alias."""
+    """The source partition in a record's key. None: the record belongs to another connector or alias."""
     decoded = _json(key)
     if not isinstance(decoded, list) or len(decoded) != 2 or decoded[0] != connector:
         return None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Consumer groups of one cluster: state, members, positions, and writing positions.
+"""Read consumer groups of one cluster, their members and committed offsets, and commit offsets for them.
 
 Private to this collection: may change in any release.
 """
@@ -36,7 +36,7 @@ def names(kafka: Kafka) -> list[str]:
 
 
 def describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
-    """State and members of each group; one that does not exist is ``DEAD``."""
+    """Return the state and members of each group. A group that does not exist is ``DEAD``."""
     if not groups:
         return {}
     kafka.note_request("describe_consumer_groups", groups=len(groups))
@@ -45,10 +45,10 @@ def describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
 
 
 def may_have_members(kafka: Kafka, group: str) -> bool:
-    """Whether a group of any protocol may have members.
+    """Whether a group of any type may have members.
 
-    The Admin API describes consumer groups only. One of Kafka Connect's that the broker knows counts as active: the
-    broker removes it some minutes after its last member has left.
+    The Admin API describes only consumer groups. A known group of another type, such as Kafka Connect's, counts as
+    active: the broker removes it some minutes after its last member has left.
     """
     try:
         return describe(kafka, [group])[group].active
@@ -62,7 +62,7 @@ def _state(kafka: Kafka, group: str, future: Future[Any]) -> GroupState:
     try:
         found = future.result(timeout=kafka.timeout + 5)
     except KafkaException as error:
-        # Later protocol versions say so where earlier ones answer with a dead group.
+        # Later protocol versions return this error. Earlier ones return a dead group.
         if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
             return GroupState(group, ABSENT)
         raise kafka.explain(error, f'describe group "{group}"') from error
@@ -78,9 +78,10 @@ def _member(member: Any) -> Member:
 
 
 def committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[Partition, int]]:
-    """The committed positions of each group; a partition without a commit is left out.
+    """Return the committed offsets of each group. A partition without one is left out.
 
-    Positions that a pending transaction is about to replace are not taken: that it ends is watched for, bounded.
+    If a pending transaction may replace an offset, wait up to the request time-out for its end. Raises
+    ``offsets_unknown`` if it does not end.
     """
     waited = wait_until(
         lambda: known_committed_offsets(kafka, groups), lambda found: not _unknown(found), Bounds(kafka.timeout, 0.2)
@@ -89,8 +90,9 @@ def committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[P
     if unknown:
         raise DrError(
             "offsets_unknown",
-            f"The positions on {len(unknown)} partitions could not be read: {', '.join(unknown[:5])}.",
-            "A transaction of the group may be open: end it, or wait for its time-out.",
+            f"The committed offsets on {len(unknown)} partitions could not be read: {', '.join(unknown[:5])}.",
+            "A transaction of the group may be open. End it, or wait for its time-out, then start the same playbook"
+            " again.",
             kafka.bootstrap_servers,
         )
     return {
@@ -109,8 +111,8 @@ def _unknown(found: Mapping[str, Mapping[Partition, int | None]]) -> list[str]:
 
 
 def known_committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[Partition, int | None]]:
-    """As :func:`positions`, in one look, with None where a position could not be read."""
-    # One group a call, but all calls are under way before the first answer is awaited.
+    """Like :func:`committed_offsets`, but without retries: map a partition to None if its offset is unavailable."""
+    # One group for each request, but all requests are sent before the first response is awaited.
     for group in groups:
         kafka.note_request("list_consumer_group_offsets", group=group)
     futures = {
@@ -121,7 +123,7 @@ def known_committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, 
     }
     found: dict[str, dict[Partition, int | None]] = {}
     for group, future in futures.items():
-        answer = kafka.settle(future, f'read the positions of group "{group}"')
+        answer = kafka.settle(future, f'read the committed offsets of group "{group}"')
         found[group] = {}
         for one in answer.topic_partitions or ():
             if one.error is not None:
@@ -132,7 +134,7 @@ def known_committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, 
 
 
 def delete(kafka: Kafka, groups: Collection[str]) -> None:
-    """Forget groups with their positions; none of them may have members. One that does not exist is as wanted."""
+    """Delete groups with their committed offsets. A group that does not exist is no error. None may have members."""
     if not groups:
         return
     kafka.note_request("delete_consumer_groups", groups=len(groups))
@@ -146,9 +148,9 @@ def delete(kafka: Kafka, groups: Collection[str]) -> None:
 
 
 def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, str | None]]:
-    """Write positions; per partition None, or why the broker did not take it.
+    """Commit offsets, and return None or the broker's error text for each partition.
 
-    No leader epoch goes with a position: that of another cluster would make the log look truncated to the consumer.
+    The commit has no leader epoch: the epoch of another cluster would make the log look truncated to the consumer.
     """
     kafka.note_request(
         "alter_consumer_group_offsets", groups=len(wanted), partitions=sum(len(one) for one in wanted.values())
@@ -167,10 +169,10 @@ def _committed(
     try:
         answer = future.result(timeout=kafka.timeout + 5)
     except KafkaException as error:
-        text = kafka.explain(error, f'write the positions of group "{group}"').sentence()
+        text = kafka.explain(error, f'commit the offsets of group "{group}"').sentence()
         return dict.fromkeys(wanted, text)
     except TimeoutError:
-        return dict.fromkeys(wanted, f"No answer within {kafka.timeout:g} s.")
+        return dict.fromkeys(wanted, f"The broker did not answer within {kafka.timeout:g} s.")
     return {
         (one.topic, one.partition): None if one.error is None else one.error.str() for one in answer.topic_partitions
     }

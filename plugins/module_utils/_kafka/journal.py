@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The journal topic on one cluster: read all events, append some in one transaction.
+"""Read the events of the journal topic on one cluster, and append events in transactions.
 
 Private to this collection: may change in any release.
 """
@@ -23,27 +23,28 @@ __all__ = ["Appender", "Undecided", "read"]
 
 
 class Undecided(DrError):  # noqa: N818 - reads as what happened
-    """Whether it was written is not known: another writer has claimed the journal since, or the answer did not come.
+    """It is unknown whether the events were written: another writer claimed the journal, or the response is missing.
 
-    Claimed again, the journal shows it: what was open then has ended.
+    Claim the journal again to end open transactions, then read it to see whether the events were written.
     """
 
 
 def read(kafka: Kafka, topic: str, pair: str, span: tuple[int, int]) -> list[Event]:
-    """All events of ``pair`` within ``span`` of the topic."""
+    """Return all events of ``pair`` in the offset range ``span`` of the topic, in order."""
     start, end = span
     decoded = [decode(record.value) for record in data_records(kafka, (topic, 0), start, end) if record.value]
     return [event for owner, event in decoded if owner == pair]
 
 
 class Appender:
-    """Appends events of ``pair`` in transactions.
+    """Append events of ``pair`` in transactions.
 
-    The transactional id is fixed per pair: whoever claims the journal fences all writers before it (KIP-98), so that
-    what is decided from a look behind the claim is written only if nobody else has written since.
+    The transactional id is fixed for each pair, so a writer that claims the journal fences all earlier writers
+    (KIP-98). Claim first, then read the journal and decide: an append succeeds only if no other writer has claimed the
+    journal since.
 
-    To be made before the journal is read: a client that has not been connected for a moment finds no coordinator, and
-    asks again after half a second.
+    Create this object before reading the journal. A client that has just connected finds no coordinator, and retries
+    only after half a second.
     """
 
     def __init__(self, kafka: Kafka, topic: str, pair: str) -> None:
@@ -55,7 +56,8 @@ class Appender:
             **{
                 "transactional.id": f"kafka-dr-{self._pair}",
                 "transaction.timeout.ms": 15000,
-                # The positions of many groups in one event: far below the topic's limit once they are compressed.
+                # One event can hold the committed offsets of many groups. Compression keeps it far below the topic's
+                # limit.
                 "compression.type": "gzip",
                 "message.max.bytes": 100_000_000,
             }
@@ -65,16 +67,16 @@ class Appender:
         return producer
 
     def claim(self) -> None:
-        """Fence every writer before this one, and end what one that died has left open."""
+        """Fence every earlier writer, and end the transaction that a dead one may have left open."""
         self._try(lambda: self._producer.init_transactions(self._kafka.timeout), "claim", DrError)
 
     def claim_again(self) -> None:
-        """After :class:`Undecided`: a producer that was fenced is of no use any more."""
+        """Claim with a new producer, after :class:`Undecided`: a fenced producer cannot be used again."""
         self._producer = self._connected()
         self.claim()
 
     def append(self, events: Sequence[Event]) -> None:
-        """Append ``events`` in one transaction. Raises :class:`Undecided`."""
+        """Append ``events`` in one transaction. Raises :class:`Undecided` if the outcome is unknown."""
         self._try(lambda: self._send(events), "append to", Undecided)
 
     def _send(self, events: Sequence[Event]) -> None:
@@ -93,6 +95,7 @@ class Appender:
             raise kind(
                 "journal_not_written",
                 f"The journal could not be written: {cause.message}",
-                "Nothing goes on without it. Check the topic (playbook enable creates it), its ACLs, or a second run.",
+                "Check that the topic exists (the playbook enable creates it), its ACLs, and that no other run is"
+                " active. No step runs without the journal.",
                 servers,
             ) from error

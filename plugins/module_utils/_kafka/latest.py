@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A compacted topic of JSON values: the latest one of each key counts.
+"""Read and write a compacted topic of JSON values, in which the latest value of each key counts.
 
 Private to this collection: may change in any release.
 """
@@ -26,29 +26,29 @@ __all__ = ["read_latest", "write_latest", "write_records"]
 
 
 def read_latest(kafka: Kafka, topic: str) -> dict[str, dict[str, Any]] | None:
-    """The latest value by key; None: the topic does not exist."""
+    """Return the latest value of each key. None: the topic does not exist. Raises ``state_unreadable``."""
     if describe(kafka, [topic])[topic] is None:
         return None
     start, end = log_ranges(kafka, {(topic, 0)})[topic, 0]
-    found: dict[str, dict[str, Any]] = {}
+    latest: dict[str, dict[str, Any]] = {}
     for record in data_records(kafka, (topic, 0), start, end):
         if record.value is None:
-            found.pop((record.key or b"").decode(), None)
+            latest.pop((record.key or b"").decode(), None)
             continue
         try:
-            found[(record.key or b"").decode()] = json.loads(record.value or b"")
+            latest[(record.key or b"").decode()] = json.loads(record.value or b"")
         except ValueError as error:
             raise DrError(
                 "state_unreadable",
-                f'The topic "{topic}" holds at offset {record.offset} a record that is not ours: {record.value!r:.80}.',
-                "Somebody else writes there.",
+                f'The record at offset {record.offset} of the topic "{topic}" is not JSON: {record.value!r:.80}.',
+                "Another program writes to this topic. Stop it: only this collection may write there.",
                 kafka.bootstrap_servers,
             ) from error
-    return found
+    return latest
 
 
 def write_latest(kafka: Kafka, topic: str, values: Mapping[str, Mapping[str, Any] | None]) -> None:
-    """Write values by key, None to forget one, and wait until every in-sync replica has them."""
+    """Write values by key, and wait until all in-sync replicas have them. A value of None removes a key."""
     encoded = (
         (key.encode(), None if value is None else json.dumps(value, sort_keys=True).encode(), 0)
         for key, value in values.items()
@@ -57,7 +57,10 @@ def write_latest(kafka: Kafka, topic: str, values: Mapping[str, Mapping[str, Any
 
 
 def write_records(kafka: Kafka, topic: str, records: Iterable[tuple[bytes, bytes | None, int]]) -> None:
-    """Write (key, value, partition), and wait until every in-sync replica has them."""
+    """Write records of (key, value, partition), and wait until all in-sync replicas have them.
+
+    Raises ``state_not_written`` if the topic does not accept them in time.
+    """
     failed: list[Any] = []
     require_ownership()
     producer = kafka.producer()
@@ -78,7 +81,8 @@ def write_records(kafka: Kafka, topic: str, records: Iterable[tuple[bytes, bytes
     if left:
         raise DrError(
             "state_not_written",
-            f'"{topic}" on "{kafka.bootstrap_servers}" took nothing for {kafka.timeout:g} s.',
-            "See that it has a leader and enough replicas, and that this account may write it; then start again.",
+            f'{left} records could not be written to the topic "{topic}" within {kafka.timeout:g} s.',
+            "Check that the topic has a leader and enough in-sync replicas, and that this principal may WRITE it. Then"
+            " start the same playbook again.",
             kafka.bootstrap_servers,
         )

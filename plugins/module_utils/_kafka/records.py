@@ -1,11 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bounded reading of record ranges: what lies in [start, end) of a partition, also where it ends in markers.
+"""Read the records in an offset range [start, end) of a partition, with a time limit.
 
-Offsets are not records: transaction markers, aborted records and compaction leave offsets that no reader ever
-receives. A range is therefore exhausted when the reader has passed its end (a later record, or the end of the
-partition), never when a count is reached.
+Not every offset has a record: consumers never receive transaction markers, aborted records, and compacted records. A
+range is therefore exhausted when the reader has passed its end, because it received a later record or reached the end
+of the partition. The number of records never decides.
 
 Private to this collection: may change in any release.
 """
@@ -46,67 +46,76 @@ __all__ = [
 Partition = tuple[str, int]
 Range = tuple[int, int]
 
-# How the reading of one range ended.
-EXHAUSTED = "exhausted"  # every offset of the range was passed
-LIMIT = "limit"  # as many records as wanted were found
-BLOCKED = "blocked"  # the log (or its last stable offset: an open transaction) ends before the range does
-OUT_OF_RANGE = "out_of_range"  # the range begins below the log start or above the log end
+# How the read of one range ended.
+EXHAUSTED = "exhausted"  # the reader passed every offset of the range
+LIMIT = "limit"  # the wanted number of records was found
+BLOCKED = "blocked"  # the log or its last stable offset (an open transaction) ends before the end of the range
+OUT_OF_RANGE = "out_of_range"  # the range begins below the log start offset or above the log end offset
 TIMEOUT = "timeout"
 
 _WINDOWS = (16, 256, 4096, 65536)
 _BATCH = 2000
 _TIMESTAMP_TYPES = {1: "CreateTime", 2: "LogAppendTime"}
-# Reported by a consumer while it goes on trying by itself; the time bound decides.
+# Errors that a consumer reports while it keeps trying. The read ends at its time-out.
 _PASSING = ("_TRANSPORT", "_ALL_BROKERS_DOWN", "_RESOLVE", "_TIMED_OUT", "NOT_LEADER_FOR_PARTITION")
-# The reader never joins or commits as a group, so a missing right on its group name does not matter.
+# The reader never joins its group and never commits, so missing rights on the group do not matter.
 _IRRELEVANT = ("GROUP_AUTHORIZATION_FAILED", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR")
 
 
 @dataclass(frozen=True)
 class Record:
-    """One data record. ``timestamp`` is None where the record has none.
-
-    ``headers`` is None where a name is not UTF-8: confluent-kafka returns no header of such a record.
-    """
+    """One data record."""
 
     offset: int
+    #: Milliseconds since the epoch. None: the record has no timestamp.
     timestamp: int | None
+    #: ``CreateTime`` or ``LogAppendTime``. None: the record has no timestamp.
     timestamp_type: str | None
     key: bytes | None
     value: bytes | None
+    #: None: a header name is not UTF-8. confluent-kafka returns none of the headers of such a record.
     headers: tuple[tuple[str, bytes | None], ...] | None
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read: isolation, records wanted per range (0: all), only the last one, seconds for everything."""
+    """How to read ranges."""
 
     isolation: str = "read_committed"
+    #: Number of records to read of each range. 0: all.
     limit: int = 0
+    #: Keep only the last record of each range.
     last_only: bool = False
+    #: Seconds for the read of all ranges together.
     timeout: float = 30.0
 
 
 @dataclass
 class RangeRead:
-    """What was found in one range: all data records below ``reached`` (or as many as wanted)."""
+    """The result of the read of one range [start, end)."""
 
     start: int
     end: int
+    #: Offset up to which (exclusive) the range was read.
     reached: int
+    #: EXHAUSTED, LIMIT, BLOCKED, OUT_OF_RANGE or TIMEOUT.
     ended: str = TIMEOUT
+    #: The data records below ``reached``, subject to ``limit`` and ``last_only``.
     records: list[Record] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
-        """True when the question was answered: the range is exhausted, or enough records were found."""
+        """True if the range is exhausted, or the wanted number of records was found."""
         return self.ended in (EXHAUSTED, LIMIT)
 
 
 def read_ranges(
     kafka: Kafka, ranges: Mapping[Partition, Range], reading: Reading | None = None
 ) -> dict[Partition, RangeRead]:
-    """Read many ranges with one consumer. Never raises for a range that could not be read to its end: see ``ended``."""
+    """Read many ranges with one consumer.
+
+    A range that cannot be read to its end raises no error; check ``ended`` or ``complete`` of its result.
+    """
     reading = reading or Reading()
     reads = {key: RangeRead(start, end, start) for key, (start, end) in ranges.items()}
     waiting = {key for key, read in reads.items() if read.start < read.end}
@@ -132,7 +141,7 @@ def _read_all(
     until = time.monotonic() + reading.timeout
     while waiting and (left := until - time.monotonic()) > 0:
         ended = []
-        # consume() alone waits its time-out out unless the batch is full.
+        # consume() alone waits for its whole time-out unless the batch is full.
         first = consumer.poll(min(left, 0.2))
         for message in [] if first is None else [first, *consumer.consume(_BATCH, timeout=0.0)]:
             key = (message.topic(), message.partition())
@@ -146,7 +155,7 @@ def _read_all(
 
 
 def _take(kafka: Kafka, read: RangeRead, message: Any, reading: Reading) -> bool:
-    """Note one message or event of a range; True when the range has ended."""
+    """Add one message or event to the result of a range. Return True if the read of the range has ended."""
     error = message.error()
     if error is not None:
         return _take_event(kafka, read, message, error)
@@ -169,7 +178,7 @@ def _take(kafka: Kafka, read: RangeRead, message: Any, reading: Reading) -> bool
 def _take_event(kafka: Kafka, read: RangeRead, message: Any, error: Any) -> bool:
     name = error.name()
     if name == "_PARTITION_EOF":
-        # Reached with everything below it seen: markers and aborted records included.
+        # The reader has passed all offsets below this one, including markers and aborted records.
         read.reached = min(read.end, max(read.reached, message.offset()))
         read.ended = EXHAUSTED if message.offset() >= read.end else BLOCKED
         return True
@@ -181,7 +190,7 @@ def _take_event(kafka: Kafka, read: RangeRead, message: Any, error: Any) -> bool
 
 
 def _check(kafka: Kafka, error: Any, doing: str) -> None:
-    """Raise what will not pass by waiting."""
+    """Raise an error that does not disappear by waiting."""
     if error.name() not in _PASSING and error.name() not in _IRRELEVANT:
         raise kafka.explain(KafkaException(error), doing)
 
@@ -204,7 +213,10 @@ def _headers(message: Any) -> tuple[tuple[str, bytes | None], ...] | None:
 def data_records(
     kafka: Kafka, partition: Partition, start: int, end: int, reading: Reading | None = None
 ) -> list[Record]:
-    """The data records in [start, end) of one partition, in order; raises when the range could not be read."""
+    """Return the data records in [start, end) of one partition, in order.
+
+    Raises ``read_timeout`` or ``read_incomplete`` if the range could not be read.
+    """
     read = read_ranges(kafka, {partition: (start, end)}, reading)[partition]
     _require(kafka, partition, read)
     return read.records
@@ -213,7 +225,7 @@ def data_records(
 def first_data_record(
     kafka: Kafka, partition: Partition, start: int, end: int, isolation: str = "read_committed"
 ) -> Record | None:
-    """The first data record in [start, end), or None when there is none."""
+    """Return the first data record in [start, end). None: the range has no data record."""
     records = data_records(kafka, partition, start, end, Reading(isolation, limit=1))
     return records[0] if records else None
 
@@ -221,14 +233,17 @@ def first_data_record(
 def last_data_record(
     kafka: Kafka, partition: Partition, start: int, end: int, isolation: str = "read_committed"
 ) -> Record | None:
-    """The last data record in [start, end), or None when there is none."""
+    """Return the last data record in [start, end). None: the range has no data record."""
     return last_data_records(kafka, {partition: (start, end)}, isolation)[partition]
 
 
 def first_data_records(
     kafka: Kafka, ranges: Mapping[Partition, Range], isolation: str = "read_committed"
 ) -> dict[Partition, Record | None]:
-    """The first data record of each range, None where there is none; raises when a range could not be read."""
+    """Return the first data record of each range. None: the range has no data record.
+
+    Raises ``read_timeout`` or ``read_incomplete`` if a range could not be read.
+    """
     reads = read_ranges(kafka, ranges, Reading(isolation, limit=1))
     for partition, read in reads.items():
         _require(kafka, partition, read)
@@ -238,7 +253,11 @@ def first_data_records(
 def last_data_records(
     kafka: Kafka, ranges: Mapping[Partition, Range], isolation: str = "read_committed"
 ) -> dict[Partition, Record | None]:
-    """The last data record of each range: looks back from the end in growing windows, all partitions at once."""
+    """Return the last data record of each range. None: the range has no data record.
+
+    Reads growing windows backward from the end, for all partitions at once. Raises ``read_timeout`` or
+    ``read_incomplete`` if a range could not be read.
+    """
     found: dict[Partition, Record | None] = dict.fromkeys(ranges)
     open_ends = {partition: end for partition, (start, end) in ranges.items() if start < end}
     for window in _back(ranges.values()):
@@ -248,7 +267,7 @@ def last_data_records(
         for partition, read in read_ranges(kafka, windows, Reading(isolation, last_only=True)).items():
             _require(kafka, partition, read)
             found[partition] = read.records[-1] if read.records else None
-        # A next window ends where this one began, unless that was the start of the range.
+        # The next window ends where this one began, unless that was the start of the range.
         open_ends = {p: w[0] for p, w in windows.items() if found[p] is None and w[0] > ranges[p][0]}
     return found
 
@@ -262,7 +281,7 @@ def _back(ranges: Iterable[Range]) -> Iterable[int]:
 def has_data(
     kafka: Kafka, ranges: Mapping[Partition, Range], isolation: str = "read_committed", timeout: float = 30.0
 ) -> dict[Partition, bool | None]:
-    """Whether any data record lies in each range: None where it could not be told."""
+    """Return whether each range has a data record. None: unknown, because the range could not be read to its end."""
     reads = read_ranges(kafka, ranges, Reading(isolation, limit=1, timeout=timeout))
     return {p: True if read.records else False if read.ended == EXHAUSTED else None for p, read in reads.items()}
 
@@ -273,10 +292,11 @@ def data_after(
     ranges: Mapping[Partition, Range | None],
     isolation: str = "read_committed",
 ) -> dict[tuple[Partition, int], bool | None]:
-    """For each place (a position on a partition): does any data record lie from it to the log end? None: not known.
+    """Return for each (partition, offset) whether a data record lies at or after it. None: unknown.
 
-    Several groups may stand on one partition: its highest place is asked first, and what lies behind that one also
-    lies behind the lower ones.
+    ``places``: the (partition, offset) pairs. ``ranges``: (log start offset, end offset) by partition, None if unknown.
+    A partition may have several offsets. Its highest offset is checked first: a record at or after that one also lies
+    after the lower ones.
     """
     answers: dict[tuple[Partition, int], bool | None] = {}
     open_places: dict[Partition, list[int]] = {}
@@ -292,7 +312,7 @@ def data_after(
         found = has_data(kafka, {p: (start, ends[p]) for p, start in starts.items()}, isolation)
         for partition, answer in found.items():
             offsets = open_places[partition]
-            # Nothing up to the end: go on below. Something, or not known: that holds for all lower places too.
+            # No record up to the end: check the next lower offset. A record, or unknown: so for all lower offsets too.
             for offset in [offsets.pop()] if answer is False else offsets:
                 answers[partition, offset] = answer
             ends[partition] = starts[partition]
@@ -305,16 +325,20 @@ def _require(kafka: Kafka, partition: Partition, read: RangeRead) -> None:
     if read.complete:
         return
     where = f'"{partition[0]}" partition {partition[1]} at "{kafka.bootstrap_servers}"'
-    wanted = f"offsets {read.start} to {read.end - 1} were wanted, those below {read.reached} were seen"
+    wanted = f"wanted offsets {read.start} to {read.end - 1}, read up to {read.reached} (exclusive)"
     if read.ended == TIMEOUT:
         raise Unreachable(
             "read_timeout",
-            f"Reading {where} took too long: {wanted}.",
-            "Check that the partition has a leader.",
+            f"The read of {where} timed out: {wanted}.",
+            "Check that the partition has a leader, then start the same playbook again.",
             kafka.bootstrap_servers,
         )
     hints = {
-        BLOCKED: "The log ends before that, or an open transaction holds back its last stable offset.",
-        OUT_OF_RANGE: "They lie outside the log: the topic was truncated, re-created, or its records expired.",
+        BLOCKED: "The log ends before the last wanted offset, or an open transaction holds back its last stable offset."
+        " End the transaction, then start the same playbook again.",
+        OUT_OF_RANGE: "The offsets lie outside the log. Check whether the topic was truncated or re-created, or whether"
+        " its records expired.",
     }
-    raise DrError("read_incomplete", f"{where} was not read: {wanted}.", hints[read.ended], kafka.bootstrap_servers)
+    raise DrError(
+        "read_incomplete", f"{where} could not be read: {wanted}.", hints[read.ended], kafka.bootstrap_servers
+    )

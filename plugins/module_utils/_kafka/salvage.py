@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes records of another cluster together with how far that has come, in one transaction: exactly once.
+"""Write records of another cluster together with the progress, in one transaction, so each is written exactly once.
 
 Private to this collection: may change in any release.
 """
@@ -25,13 +25,17 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
 
 __all__ = ["Replayer"]
 
-# What the target's topic takes decides; the library's own limit is a megabyte.
+# The limit of the target topic applies. The default limit of the library is 1 MB.
 _LARGEST = 100_000_000
 _UNDECIDED = Bounds(40.0, 0.1)
 
 
 class Replayer:
-    """One writer for each pair: its transactional id fences the one of a killed run (KIP-98)."""
+    """The writer of a pair's lost records. Its transactional id fences the writer of a killed run (KIP-98).
+
+    ``state_topic``: the topic that stores the progress. Raises ``state_busy`` while a transaction of another writer is
+    open there.
+    """
 
     def __init__(self, kafka: Kafka, pair: str, state_topic: str) -> None:
         self._kafka, self._topic = kafka, state_topic
@@ -47,21 +51,26 @@ class Replayer:
         if not decided.done:
             raise DrError(
                 "state_busy",
-                f'"{state_topic}" ends at {high}, but a transaction is open from {decided.state} on.',
-                "Another run is writing, or one died: the broker ends its transaction after a while. Start again then.",
+                f'The topic "{state_topic}" has an open transaction: its high watermark is {high}, its last stable'
+                f" offset {decided.state}.",
+                "Another run writes there, or a run was killed and the broker ends its transaction within a minute."
+                " Wait for it, then start the same playbook again.",
                 kafka.bootstrap_servers,
             )
 
     def note(self, progress: Sequence[Progress]) -> None:
-        """How far each partition has come."""
+        """Store the progress of partitions, without records."""
         self._transact([], "", "", progress)
 
     def send(self, topic: str, cluster: str, records: Sequence[Record], progress: Progress) -> None:
-        """Records of one partition, and that they are done."""
+        """Write records of one partition to ``topic``, and store the progress in the same transaction.
+
+        ``cluster``: the alias of the cluster that the records come from, for their provenance headers.
+        """
         self._transact(records, topic, cluster, [progress])
 
     def close(self) -> None:
-        """Nothing is open behind the last commit."""
+        """Flush the producer. No transaction is open after the last commit."""
         self._producer.flush(self._kafka.timeout)
 
     def _transact(self, records: Sequence[Record], topic: str, cluster: str, progress: Sequence[Progress]) -> None:
@@ -81,7 +90,7 @@ class Replayer:
     def _produce(self, topic: str, record: Record, cluster: str, place: Progress) -> None:
         headers: list[tuple[str, str | bytes | None]] = [*(record.headers or ())]
         headers += provenance(cluster, place.topic, place.partition, record.offset)
-        # 0 lets the library take the present time; a record without one had none that counts.
+        # 0 makes the library use the current time, for a record without a timestamp.
         timestamp = record.timestamp or 0
         while True:
             try:
@@ -94,15 +103,15 @@ class Replayer:
                     timestamp=timestamp,
                 )
             except BufferError:
-                self._producer.poll(0.1)  # its queue is full
+                self._producer.poll(0.1)  # the producer's queue is full
             else:
                 return
 
     def _failed(self, error: KafkaException) -> DrError:
-        cause = kafka_error(error, "bring records over", self._kafka.bootstrap_servers)
+        cause = kafka_error(error, "replay records", self._kafka.bootstrap_servers)
         return DrError(
             "not_replayed",
             cause.message,
-            "What was committed is not brought over again: start the same playbook again.",
+            "Start the same playbook again. It does not write committed records a second time.",
             self._kafka.bootstrap_servers,
         )

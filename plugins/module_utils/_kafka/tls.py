@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why a broker's certificate is not trusted: librdkafka says only that it is not.
+"""Find out why a broker's certificate is not trusted. librdkafka reports only that the verification failed.
 
 Private to this collection: may change in any release.
 """
@@ -19,9 +19,10 @@ SECONDS = 3.0
 
 
 def why_not_trusted(config: Mapping[str, str]) -> str:
-    """``HOST:PORT: certificate has expired`` of the first bootstrap server whose certificate fails; else "".
+    """Return ``HOST:PORT: certificate has expired`` for the first bootstrap server whose certificate fails, else "".
 
-    ``config``: properties of librdkafka. The same trust is tried with OpenSSL in Python, which keeps the reason.
+    ``config``: properties of librdkafka. The same certificates are verified with Python's OpenSSL, which reports the
+    reason.
     """
     trust = _trust(config)
     if trust is None:
@@ -38,12 +39,12 @@ def why_not_trusted(config: Mapping[str, str]) -> str:
 
 
 def _trust(config: Mapping[str, str]) -> ssl.SSLContext | None:
-    """None where the files that would be trusted cannot be read: librdkafka says so itself."""
+    """The TLS context. None: the CA files cannot be read, which librdkafka reports itself."""
     try:
-        found = ssl.create_default_context(
+        context = ssl.create_default_context(
             cafile=config.get("ssl.ca.location") or None, cadata=config.get("ssl.ca.pem") or None
         )
     except OSError:
         return None
-    found.check_hostname = config.get("ssl.endpoint.identification.algorithm", "https") == "https"
-    return found
+    context.check_hostname = config.get("ssl.endpoint.identification.algorithm", "https") == "https"
+    return context

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Topics of one cluster, looked at and changed in batches: a request per kind of question, not per topic.
+"""Read and change the topics of one cluster in batches: one request for many topics.
 
 Private to this collection: may change in any release.
 """
@@ -54,24 +54,25 @@ __all__ = [
 Partition = tuple[str, int]
 T = TypeVar("T")
 
-# Topics in one describe: some 3 kB of answer each, where librdkafka and brokers allow 100 MB.
+# Topics in one describe request. Each takes about 3 kB of the response, and librdkafka and brokers allow 100 MB.
 _DESCRIBE_BATCH = 2000
-# A broker opens the logs of thousands of new partitions one by one; one that moved has its leader a moment later.
+# A broker opens the logs of thousands of new partitions one by one. A partition that moved has its leader sooner.
 _OPENING = Bounds(120.0, 0.2, 10.0)
-# librdkafka takes time by the square of the partitions asked for: its admin client 100 times as much as its consumer,
-# which needs a second for so many.
+# librdkafka's time grows with the square of the number of partitions in a request. Its admin client takes 100 times as
+# long as its consumer, which needs one second for _CONSUMER_OFFSETS partitions.
 _ADMIN_OFFSETS = 1000
 _CONSUMER_OFFSETS = 13_000
-# As a "time", in the protocol and for a consumer.
+# Special values of the timestamp in a ListOffsets request.
 _PLACES = {"earliest": -2, "latest": -1}
 # The KRaft controller refuses a request that writes more than 10,000 metadata records
-# (QuorumController.MAX_RECORDS_PER_USER_OP). A topic costs one, each partition and each setting one more.
+# (QuorumController.MAX_RECORDS_PER_USER_OP). A topic costs one record, and each partition and setting one more.
 _RECORD_BUDGET = 9000
-_UNSET_PARTITIONS = 100  # records to count for a topic whose number of partitions the broker decides
+# Records to count for a topic whose number of partitions the broker decides.
+_UNSET_PARTITIONS = 100
 
 
 def names(kafka: Kafka) -> list[str]:
-    """Names of all topics, internal ones included. Asks for no topic by name, so nothing can be created."""
+    """Names of all topics, internal ones included. The request names no topic, so it cannot create one."""
     kafka.note_request("list_topics")
     try:
         return sorted(kafka.admin.list_topics(timeout=kafka.timeout).topics)
@@ -80,10 +81,10 @@ def names(kafka: Kafka) -> list[str]:
 
 
 def remember(kafka: Kafka, topics: Collection[str], settings: Collection[str]) -> None:
-    """Describe ``topics`` with ``settings`` now, and answer from that until the end: for one look that only reads.
+    """Describe ``topics`` with ``settings`` now, and let later calls with this client use the cached answers.
 
-    Log starts are kept as well, ends only as ``seen_ends`` says. Where a few seconds of age do no harm, so never in a
-    cutover.
+    Log start offsets are cached too. End offsets are cached only if the caller fills ``kafka.seen_ends``. Use this only
+    in a read-only module for which answers that are a few seconds old are recent enough, and never in a cutover.
     """
     found = _describe(kafka, topics, dict.fromkeys(topics, settings))
     kafka.seen_topics, kafka.seen_settings = found, frozenset(settings)
@@ -95,9 +96,9 @@ def remember(kafka: Kafka, topics: Collection[str], settings: Collection[str]) -
 def describe(
     kafka: Kafka, topics: Collection[str], settings: Mapping[str, Collection[str]] | None = None
 ) -> dict[str, TopicState | None]:
-    """What exists of ``topics``, None for a missing one (and it is not created by asking).
+    """Return the state of each topic, None if it does not exist. The request never creates a topic.
 
-    ``settings``: topics whose settings are wanted too, as for :func:`with_config`; both questions are asked at once.
+    ``settings``: the settings to read too, by topic, as for :func:`with_config`. Both requests are sent at once.
     """
     seen = kafka.seen_topics
     if seen is None or not all(kafka.seen_settings.issuperset(wanted) for wanted in (settings or {}).values()):
@@ -141,7 +142,10 @@ def _state(kafka: Kafka, name: str, future: Future[Any]) -> TopicState | None:
 def with_config(
     kafka: Kafka, states: Iterable[TopicState], wanted: Mapping[str, Collection[str]] | None = None
 ) -> dict[str, TopicState]:
-    """The states with their settings: overrides, and of the others those ``wanted`` by topic (None: all)."""
+    """Add the settings to the states of topics.
+
+    All overrides are included. ``wanted``: the other settings to include, by topic. None: all settings.
+    """
     by_name: dict[str, TopicState] = {state.name: state for state in states}
     for batch in _batches(list(by_name), lambda name: 1, _DESCRIBE_BATCH):
         with without_collector():
@@ -185,9 +189,10 @@ def _config(entries: Mapping[str, Any], keep: Collection[str] | None) -> dict[st
 def log_ranges(
     kafka: Kafka, partitions: Iterable[Partition], isolation: str = "read_committed"
 ) -> dict[Partition, tuple[int, int]]:
-    """Log start and end of each partition; raises when one could not be told. Two requests.
+    """Return (log start offset, end offset) of each partition. Two requests.
 
-    The end at ``read_committed`` is the last stable offset. Ask only for partitions that exist.
+    The end offset is the last stable offset for ``read_committed``, and the high watermark for ``read_uncommitted``.
+    All partitions must exist. Raises ``offsets_unknown`` if the offsets of a partition stay unavailable after retries.
     """
     return require_ranges(kafka, try_log_ranges(kafka, partitions, isolation))
 
@@ -195,14 +200,17 @@ def log_ranges(
 def try_log_ranges(
     kafka: Kafka, partitions: Iterable[Partition], isolation: str = "read_committed"
 ) -> dict[Partition, tuple[int, int] | str]:
-    """As :func:`log_ranges`, with the broker's reason where it could not be told, and has not come to be meanwhile."""
+    """Like :func:`log_ranges`, but map a partition whose offsets stay unavailable to the broker's error text."""
     return _reported(lambda unreported: _ranges(kafka, unreported, isolation), partitions)
 
 
 def _reported(
     ask: Callable[[list[Partition]], Mapping[Partition, T | str]], asked: Iterable[Partition]
 ) -> dict[Partition, T | str]:
-    """What ``ask`` finds, or the broker's reason where it has not come to be told meanwhile; in order."""
+    """Call ``ask`` until it returns a value for each partition, and map the others to the broker's error text.
+
+    ``ask``: returns a value or an error text for each given partition. The result is sorted by partition.
+    """
     reported: dict[Partition, T | str] = dict.fromkeys(sorted(asked), "")
 
     def observe() -> list[Partition]:
@@ -210,7 +218,7 @@ def _reported(
         reported.update(ask(unreported))
         return [key for key in unreported if isinstance(reported[key], str)]
 
-    # That a leader which does not serve this one yet is getting on with others cannot be seen.
+    # A leader that is still loading logs reports no progress, so treat these errors as progress.
     codes = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.UNKNOWN_LEADER_EPOCH, KafkaError.FENCED_LEADER_EPOCH)
     opening = {KafkaError(code).str() for code in codes}
     wait_until(
@@ -225,9 +233,9 @@ def _reported(
 def require_ranges(
     kafka: Kafka, reported: Mapping[Partition, tuple[int, int] | str]
 ) -> dict[Partition, tuple[int, int]]:
-    """The ranges, if every one is known; raises where a broker gave a reason instead."""
+    """Return the ranges of :func:`try_log_ranges` if all are known. Raises ``offsets_unknown`` otherwise."""
     unreported = {key: span for key, span in reported.items() if isinstance(span, str)}
-    _require_answers(kafka, unreported, "Log start and end")
+    _require_answers(kafka, unreported, "Start and end offsets")
     return {partition: span for partition, span in reported.items() if not isinstance(span, str)}
 
 
@@ -236,8 +244,8 @@ def _require_answers(kafka: Kafka, unreported: Mapping[Partition, str], what: st
         first = ", ".join(f"{topic}-{number}" for topic, number in list(unreported)[:5])
         raise Transient(
             "offsets_unknown",
-            f"{what} of {len(unreported)} partitions could not be read: {first};"
-            f" the first one: {next(iter(unreported.values())).rstrip('.')}.",
+            f"{what} of {len(unreported)} partitions could not be read: {first}."
+            f" The broker's error for the first one: {next(iter(unreported.values())).rstrip('.')}.",
             "Check that these partitions exist and have a leader.",
             kafka.bootstrap_servers,
         )
@@ -246,7 +254,7 @@ def _require_answers(kafka: Kafka, unreported: Mapping[Partition, str], what: st
 def known_ranges(
     kafka: Kafka, partitions: Iterable[Partition], isolation: str = "read_committed"
 ) -> dict[Partition, tuple[int, int] | None]:
-    """As :func:`log_ranges`, with None where it could not be told."""
+    """Like :func:`log_ranges`, but without retries: map a partition to None if its offsets are unavailable."""
     ranges = _ranges(kafka, partitions, isolation)
     return {partition: None if isinstance(span, str) else span for partition, span in ranges.items()}
 
@@ -276,7 +284,10 @@ def _starts(kafka: Kafka, asked: list[Partition]) -> dict[Partition, int | str]:
 
 
 def _offsets(kafka: Kafka, places: Mapping[Partition, int], isolation: str, which: str) -> dict[Partition, int | str]:
-    """Offsets by place (``_PLACES``, or epoch ms), or the broker's reason. -1: no record is of that time or later."""
+    """Return the offset of each partition at a value of ``_PLACES`` or at a time (epoch ms), or the broker's error.
+
+    -1: no record has that timestamp or a later one. ``which``: how the request is named in ``requests``.
+    """
     found: dict[Partition, int | str] = {}
     if len(places) > _ADMIN_OFFSETS:
         found.update(_ask_consumer(kafka, places, isolation, which))
@@ -284,8 +295,8 @@ def _offsets(kafka: Kafka, places: Mapping[Partition, int], isolation: str, whic
         found.update(_ask_admin(kafka, places, isolation, which))
     again = [partition for partition in places if not isinstance(found.get(partition), int)]
     if again:
-        # librdkafka's admin client (2.16) asks by itself who leads where a leader has moved, but not where the same one
-        # leads in a later epoch (FENCED_LEADER_EPOCH, after a restart of a broker): it would be refused for minutes.
+        # librdkafka's admin client (2.16) refreshes its metadata when a leader has moved, but not when the same broker
+        # leads in a later epoch (FENCED_LEADER_EPOCH, after a broker restart). Brokers would refuse it for minutes.
         names(kafka)
     for batch in _batches(again, lambda partition: 1, _ADMIN_OFFSETS):
         found.update(_ask_admin(kafka, {partition: places[partition] for partition in batch}, isolation, which))
@@ -293,7 +304,10 @@ def _offsets(kafka: Kafka, places: Mapping[Partition, int], isolation: str, whic
 
 
 def offsets_at(kafka: Kafka, moments: Mapping[Partition, int]) -> dict[Partition, int | None]:
-    """The first offset whose record is of that time (epoch ms) or later; None: there is none."""
+    """Return the first offset of each partition whose record has the given timestamp (epoch ms) or a later one.
+
+    None: the partition has no such record. Raises ``offsets_unknown`` if an offset stays unavailable after retries.
+    """
     reported = _reported(
         lambda unreported: _offsets(kafka, {key: moments[key] for key in unreported}, "read_uncommitted", "time"),
         moments,
@@ -304,7 +318,10 @@ def offsets_at(kafka: Kafka, moments: Mapping[Partition, int]) -> dict[Partition
 
 
 def _ask_consumer(kafka: Kafka, moments: Mapping[Partition, int], isolation: str, which: str) -> dict[Partition, int]:
-    """Many at once; a batch of which one partition cannot be told is left out, for that is all that a consumer says."""
+    """Read the offsets of many partitions with a consumer.
+
+    If one partition of a batch fails, the whole batch is left out: the consumer does not report which one failed.
+    """
     found: dict[Partition, int] = {}
     consumer = kafka.consumer(isolation)
     try:
@@ -340,9 +357,9 @@ def _ask_admin(kafka: Kafka, places: Mapping[Partition, int], isolation: str, wh
 
 
 def apply(kafka: Kafka, changes: Iterable[Change], check: bool = False) -> list[Outcome]:
-    """Do the changes of a plan, each action in as few requests as possible; one failure does not stop the others.
+    """Carry out the changes of a plan with few requests. A failed change does not prevent the others.
 
-    With ``check`` the broker only validates them (deletions cannot be validated).
+    ``check``: the broker only validates the changes. It cannot validate deletions.
     """
     by_action: dict[str, list[Change]] = {}
     for change in changes:
@@ -425,20 +442,25 @@ _APIS = {
 
 
 def delete(kafka: Kafka, topics: Collection[str], check: bool, seconds: float = 60.0) -> list[Outcome]:
-    """Delete those of ``topics`` that exist, and wait until no broker shows them. Raises where one stays."""
+    """Delete the existing ones of ``topics``, and wait up to ``seconds`` until the cluster no longer lists them.
+
+    Raises ``topic_not_deleted`` if a topic is still listed then.
+    """
     outcomes = apply(kafka, plan_absent(map(WantedTopic, topics), describe(kafka, topics)).changes, check)
     failed = [f'"{one.change.name}" could not be deleted: {one.error}' for one in outcomes if one.status == "failed"]
     if not check and not failed:
         changes = [outcome.change for outcome in outcomes]
         waited = wait_until(lambda: unsettled(kafka, changes), lambda left: not left, Bounds(seconds, 0.2))
-        failed = [f'The brokers still show "{change.name}" after {waited.seconds:.0f} s' for change in waited.state]
+        failed = [
+            f'"{change.name}" is still listed {waited.seconds:.0f} s after its deletion' for change in waited.state
+        ]
     if failed:
         raise DrError("topic_not_deleted", f"{failed[0]}.", "Start the same playbook again.", kafka.bootstrap_servers)
     return outcomes
 
 
 def unsettled(kafka: Kafka, changes: Collection[Change]) -> list[Change]:
-    """The changes that the brokers do not show yet: they learn from the controller a moment later."""
+    """Return the changes that are not visible yet: brokers learn of a change from the controller a moment later."""
     states = describe(kafka, {change.name for change in changes})
     settings = {change.name: change.after or {} for change in changes if change.action == "alter_config"}
     present = [state for name in settings if (state := states[name]) is not None]
@@ -450,7 +472,7 @@ def _settled(change: Change, state: TopicState | None) -> bool:
     if change.action == "delete":
         return state is None
     after = change.after or {}
-    # A topic is listed before its partitions have leaders, and only then can it be written.
+    # A topic is listed before its partitions have leaders, but it can be written only when they have.
     if state is None or state.leaderless or state.partitions < (after.get("partitions") or 1):
         return False
     if change.action != "alter_config":
@@ -483,7 +505,7 @@ def _batches(items: list[Any], cost: Callable[[Any], int], budget: int) -> Itera
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """No garbage collection while an answer becomes a hundred thousand small objects, none of them garbage."""
+    """Pause garbage collection while a response is parsed into up to 100,000 objects, none of which is garbage."""
     was_on = gc.isenabled()
     gc.disable()
     try:

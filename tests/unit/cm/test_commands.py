@@ -63,7 +63,7 @@ def test_a_command_that_nothing_in_sight_keeps_out_is_explained(script: Scripted
     script.answers = [service(), NONE, NONE, NONE, NOT_NOW, NONE, NONE, service(), service()]
     result = run(script)
     assert (result["error"]["code"], posts(script)) == ("cm_command_unavailable", ["restart"])
-    assert "The service is STARTED; other active commands: none." in result["msg"]
+    assert "The service is STARTED. Other active commands: none." in result["msg"]
 
 
 def test_an_answer_without_a_command_is_looked_for(script: ScriptedServer) -> None:
@@ -110,7 +110,7 @@ def test_a_stop_that_was_joined_is_no_less_waited_for(script: ScriptedServer, mo
 
 
 @pytest.mark.parametrize(
-    ("roles", "said"), [([{"name": "d", "roleState": "STARTED"}], "d STARTED"), ([], "none is told")]
+    ("roles", "said"), [([{"name": "d", "roleState": "STARTED"}], "d STARTED"), ([], "Cloudera Manager lists no role")]
 )
 def test_a_service_that_somebody_stopped_has_no_process_or_it_is_no_stop(
     script: ScriptedServer, roles: list[dict[str, str]], said: str

@@ -137,7 +137,7 @@ def test_a_dictionary_belongs_into_lines() -> None:
 def test_an_unknown_property_is_told_with_near_names_or_the_version_it_needs() -> None:
     listed = [item("refresh.topics.interval.seconds", displayName="Refresh Topics Interval")]
     near = unknown("refresh.topic.interval.seconds", ["service"], listed, "7.3.2", "cm")
-    assert "Near names: refresh.topics.interval.seconds" in near.hint
+    assert "Similar names: refresh.topics.interval.seconds" in near.hint
     old = unknown("Reverse Checkpointing Enabled", ["service"], listed, "7.1.9", "cm")
     assert "needs Runtime 7.3.2; the cluster runs 7.1.9" in old.message
     assert "does not tell" in unknown("reverse.checkpointing", [], listed, "", "cm").message

@@ -58,6 +58,6 @@ def test_settings_of_clients_are_left_alone(key: str) -> None:
 
 def test_without_the_aliases_of_the_pair_only_its_own_flows_count() -> None:
     assert misconfigurations({"p->B.enabled": "true"}) == []
-    assert "matches nothing" in misconfigurations({"P->B.enabled": "true", "topics": "P__T"})[0]
+    assert "matches no topic" in misconfigurations({"P->B.enabled": "true", "topics": "P__T"})[0]
     assert misconfigurations({"topics": "P__T"}) == []
     assert misconfigurations({"topics": "P__T", "replication.policy.separator": "__"}, PAIR) == []

@@ -129,7 +129,7 @@ def test_no_setting_overrides_what_the_proof_rests_on(key: str) -> None:
 
 
 def test_a_group_name_that_srm_control_cannot_take_is_refused_before_anything_is_written() -> None:
-    with pytest.raises(DrError, match='The group "a b" has a comma or a blank'):
+    with pytest.raises(DrError, match='The name of the group "a b" contains a comma or a blank'):
         pair(groups=["a b"])
 
 
@@ -208,7 +208,7 @@ def test_reverse_checkpointing_that_is_off_in_the_inventory_is_left_alone() -> N
             "replicas need the prefixes",
         ),
         ({"lines": {"lines": {"P->B.replication.policy.class": "own.Policy"}}}, "replicas need the prefixes"),
-        ({"lines": {"lines": {"replication.policy.separator": "__"}}}, 'is "__", kafka_dr_separator is "."'),
+        ({"lines": {"lines": {"replication.policy.separator": "__"}}}, 'is "__", but kafka_dr_separator is "."'),
         # Unknown is not fine.
         ({"lines": {"lines": None}}, "cannot be read"),
         ({"lines": {"lines": None, "exists": False}}, "cannot be read"),

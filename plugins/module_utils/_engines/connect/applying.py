@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Goals of flows as states of MirrorMaker 2 connectors.
+"""Apply the goals of flows by setting the states of MirrorMaker 2 connectors.
 
 Private to this collection: may change in any release.
 """
@@ -22,12 +22,12 @@ from ..base import attempt, joined
 
 __all__ = ["apply_goals", "steps"]
 
-# A connector that is created so is STOPPED; one that exists keeps its state.
+# A new connector is created STOPPED. An existing connector keeps its state.
 PRESENT = "present"
 
 
 def steps(goals: Sequence[FlowGoal]) -> list[tuple[str, list[str], str]]:
-    """Flow, parts and their state, in the order of the calls: everything that stops comes before what starts."""
+    """Return (flow, parts, wanted state) in the order of the calls. Parts stop before any part starts."""
 
     def wanted(state: str) -> list[tuple[str, list[str], str]]:
         return [(goal.flow, [part for part, one in goal.parts.items() if one == state], state) for goal in goals]
@@ -39,7 +39,7 @@ def steps(goals: Sequence[FlowGoal]) -> list[tuple[str, list[str], str]]:
 def apply_goals(
     rest: Callable[[str, str], ConnectClient], pair: PairSpec, goals: Sequence[FlowGoal], bounds: Bounds, check: bool
 ) -> Result:
-    """Carry out :func:`steps` in their order; one that fails keeps none of the others from its state."""
+    """Carry out :func:`steps` in order. A failed step does not prevent the others."""
 
     def carry_out(flow: str, parts: list[str], state: str) -> Result:
         workers, adopted = rest(*pair.flows[flow]), pair.adopted.get(flow, ())

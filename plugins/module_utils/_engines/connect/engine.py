@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The flows as MirrorMaker 2 connectors on Kafka Connect.
+"""The engine ``connect``: flows run as MirrorMaker 2 connectors on Kafka Connect.
 
 Private to this collection: may change in any release.
 """
@@ -37,7 +37,7 @@ _FILTERS = {"source": ("topics",), "checkpoint": ("topics", "groups"), "heartbea
 
 
 class ConnectEngine:
-    """MirrorMaker 2 connectors on Kafka Connect: the workers of a flow stand beside its target."""
+    """MirrorMaker 2 connectors on Kafka Connect. The workers attached to the target cluster run a flow."""
 
     capabilities = CAPABILITIES
 
@@ -52,24 +52,26 @@ class ConnectEngine:
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """Every request sent so far, without secrets."""
+        """All requests sent so far, without secrets."""
         return [request for rest in self._rest.values() for request in rest.requests]
 
     def rest(self, source: str, target: str) -> ConnectClient:
-        """The workers of a flow."""
-        found = self._rest.get(target)
-        if found is None:
+        """The REST client of the workers that run the flow. Raises ``no_connect_url``."""
+        client = self._rest.get(target)
+        if client is None:
             raise DrError(
-                "no_connect_url", f'The cluster "{target}" needs connect_url: the flow {source}->{target} runs there.'
+                "no_connect_url",
+                f'The cluster "{target}" has no connect_url, but its workers run the flow {source}->{target}.',
+                f"Set kafka_dr_clusters.{target}.connect_url to the REST address of these workers.",
             )
-        return found
+        return client
 
     def name(self, source: str, target: str, part: str = "source") -> str:
-        """Name of a connector of a flow."""
+        """Name of the flow's connector for ``part``."""
         return connector_name(source, target, part, self.application)
 
     def observe(self, source: str, target: str) -> FlowState:
-        """The three connectors as the worker lists them, and the source connector's stored offsets."""
+        """Read the state of the three connectors, and the source connector's stored offsets. Two requests."""
         rest = self.rest(source, target)
         observations = {}
         listed = rest.connectors()
@@ -79,31 +81,32 @@ class ConnectEngine:
             state = None if status is None else status.state
             tasks = () if status is None else tuple(task.state for task in status.tasks)
             config = {} if status is None else status.config
-            copies = part == "source" and status is not None
-            wrong = (*unsafe_settings(config, _brokers(config)), *left_open(config)) if copies else ()
+            is_source = part == "source" and status is not None
+            unsafe = (*unsafe_settings(config, _brokers(config)), *left_open(config)) if is_source else ()
             filters = () if status is None else filters_of(config, _FILTERS[part])
             failures = () if status is None else status.failures
             largest = _largest_record(config)
             observations[part] = PartState(
-                part, name, state, tasks, wrong, filters, failures=failures, largest_record=largest
+                part, name, state, tasks, unsafe, filters, failures=failures, largest_record=largest
             )
         return FlowState(observations, replicated_offsets(rest, observations["source"].name, source))
 
     def observe_offsets(self, source: str, target: str) -> None:
-        """One request reads both."""
+        """None: state and offsets are equally quick to read."""
 
     def about(self, source: str, target: str) -> tuple[str | None, str | None]:
-        """As the workers report them at their root path."""
+        """Return the cluster id and the version that the workers report at their root path."""
         return self.rest(source, target).about()
 
     def offsets(self, source: str, target: str) -> ConnectStoredOffsets:
-        """Those of the source connector."""
+        """The stored offsets of the source connector."""
         return ConnectStoredOffsets(self.rest(source, target), self.name(source, target), source)
 
     def reverse_flows(self, source: str, target: str, topics: Iterable[str]) -> list[str]:
-        """Connectors of whatever name, on either side's workers, that copy back and run.
+        """Names of source connectors, on the workers of either cluster, that replicate back and are not stopped.
 
-        Of one application only those that may take its ``topics``: others live on the other side.
+        For the flows of one application, only connectors that may replicate its ``topics`` are listed: other
+        applications may live on the other cluster.
         """
         ends = {"source.cluster.alias": target, "target.cluster.alias": source}
         return sorted(
@@ -117,9 +120,9 @@ class ConnectEngine:
         )
 
     def competing_flows(self, source: str, target: str, topics: Iterable[str], running: bool = False) -> list[str]:
-        """Source connectors of other names that replicate one of ``topics`` into the replicas of this flow.
+        """Names of other source connectors that replicate one of ``topics`` into the replicas of this flow.
 
-        ``running``: only those that are not stopped.
+        ``running``: leave out stopped connectors.
         """
         ends = {"source.cluster.alias": source, "target.cluster.alias": target}
         return sorted(
@@ -135,15 +138,16 @@ class ConnectEngine:
     def apply(
         self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool
     ) -> Result:
-        """One call for each flow and state."""
+        """Reconcile the connectors, one call for each flow and state."""
         return apply_goals(self.rest, pair, goals, bounds, check)
 
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
-        """Stop the checkpoint connector; ``final``: the source connector too. Waits until they have no tasks.
+        """Stop the checkpoint connector and, if ``final``, the source connector. Wait until they have no tasks.
 
-        Not ``awaited``: until the checkpoint connector has none. The other one's stop takes seconds on a dead source.
+        If not ``awaited``, wait only for the checkpoint connector. Stopping the source connector takes seconds if the
+        source cluster does not answer.
         """
-        # Stopping needs the names of the connectors, not their settings.
+        # A stop needs the names of the connectors, but not their settings.
         ends = ClusterSpec(source), ClusterSpec(target)
         spec = FlowSpec(*ends, naming=self._naming, application=self.application)
         parts = ("source", "checkpoint") if final else ("checkpoint",)
@@ -151,13 +155,16 @@ class ConnectEngine:
         return reconcile_flow(self.rest(source, target), spec, parts, "stopped", bounds, check, awaits)
 
     def forget(self, gone: str, here: str, check: bool) -> list[Outcome]:
-        """Reset the offsets of both source connectors, which must be STOPPED, and see that none is left."""
+        """Reset the offsets of both source connectors, and verify that none is left.
+
+        Raises ``not_stopped`` unless both source connectors are STOPPED.
+        """
         outcomes = []
         for source, target in ((gone, here), (here, gone)):
             rest, name = self.rest(source, target), self.name(source, target)
             if not check:
                 self.offsets(source, target).require_stopped(
-                    "Its offsets can be reset only then. Start the same playbook again."
+                    "Kafka Connect resets offsets only in that state. Start the same playbook again."
                 )
             have = replicated_offsets(rest, name)
             if have:
@@ -169,19 +176,19 @@ class ConnectEngine:
 
 
 def _largest_record(config: Mapping[str, str]) -> int:
-    """What the worker itself sets (producer.max.request.size) Kafka Connect does not show."""
+    """The connector's max.request.size, else the default. Kafka Connect does not report the worker's own setting."""
     value = config.get("producer.override.max.request.size", "")
     return int(value) if value.isdigit() else DEFAULT_LARGEST_RECORD
 
 
 def _brokers(config: Mapping[str, str]) -> set[str]:
-    """Where a connector says that its target is."""
+    """Bootstrap servers of the target cluster in a connector's settings."""
     return {address.strip().lower() for address in config.get("target.cluster.bootstrap.servers", "").split(",")}
 
 
 def open_engine(
     clusters: Mapping[str, Mapping[str, Any]], naming: Naming, kafka: Mapping[str, Kafka], timeout: float
 ) -> ConnectEngine:
-    """``clusters``: alias -> {connect_url, connect_client}. Kafka itself is not asked."""
+    """Open the engine. ``clusters``: alias -> {connect_url, connect_client}. ``kafka`` is not used."""
     del kafka
     return ConnectEngine(clusters, naming, timeout)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part of the inventory of the engine ``connect``. Pure.
+"""The inventory part of the engine ``connect``. Opens no connection.
 
 Private to this collection: may change in any release.
 """
@@ -34,7 +34,7 @@ _CLIENT_KEYS = {
 
 
 class ConnectInventory(EngineInventory):
-    """Workers beside each cluster, which run the flow toward it."""
+    """Each cluster has its own Kafka Connect workers, which run the flow to this cluster."""
 
     capabilities = CAPABILITIES
     refusals = Refusals(adoption="", applications="", copy_again="", identity="", rehearsal="")
@@ -42,11 +42,11 @@ class ConnectInventory(EngineInventory):
     usual_factors = _FACTORS
 
     def value_checks(self) -> Sequence[Check]:
-        """Addresses and logins of workers."""
+        """Check the addresses and logins of workers."""
         return (("", _check_addresses),)
 
     def pair_checks(self) -> Sequence[Check]:
-        """Each flow has the workers of its target."""
+        """Check that each cluster has its own workers."""
         return (("", _check_missing), ("", _check_workers))
 
 
@@ -70,14 +70,15 @@ def _check_missing(pair: Mapping[str, Any]) -> list[str]:
 
 
 def _check_workers(pair: Mapping[str, Any]) -> list[str]:
-    """Source connectors write to their workers' own cluster, so each flow needs the workers of its target."""
+    """Source connectors write to the cluster of their workers, so each flow needs the workers of its target."""
     urls = [_workers(cluster["connect_url"]) for cluster in pair["clusters"].values() if cluster["connect_url"]]
     shared = set.intersection(*({url.lower() for url in one} for one in urls)) if len(urls) > 1 else set()
     if not shared:
         return []
     return [
-        f'Both clusters have the same connect_url "{one_line(min(shared))}", but a worker writes only to its own'
-        " cluster: wanted the workers beside each cluster, which run the flow toward it."
+        f'Both clusters have the same connect_url "{one_line(min(shared))}". A source connector writes only to the'
+        " cluster of its workers, so each cluster needs its own workers: set the connect_url of the workers of each"
+        " cluster."
     ]
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Goals of flows as lines of Replication Configs and states of the services that run them.
+"""Apply the goals of flows: write lines of Replication Configs, and set the states of the services that run them.
 
 Private to this collection: may change in any release.
 """
@@ -27,9 +27,10 @@ __all__ = ["apply_goals", "service_state"]
 
 
 def service_state(goals: Sequence[FlowGoal]) -> str:
-    """The state of the service beside the target of ``goals``.
+    """The wanted state of the service at the target of ``goals``.
 
-    Stored offsets can be removed only while it is stopped. A site without flows runs on with what else it does.
+    Stored offsets can be removed only while the service is stopped. A service whose flows are all absent keeps its
+    state, because it may run other flows.
     """
     if any(goal.offsets == WRITABLE for goal in goals):
         return "stopped"
@@ -44,10 +45,10 @@ def apply_goals(
     bounds: Bounds,
     check: bool,
 ) -> Result:
-    """Write the lines of every site first, then deploy and restart what is stale (srm-control reads what is deployed).
+    """Write the lines of all sites, then deploy and restart the services whose configuration is stale.
 
-    A flow ends at the site of its target. Stored offsets are readable in any state, so a goal that asks for nothing
-    else needs no call.
+    srm-control reads the deployed configuration. The site of a flow's target runs the flow. Stored offsets can be read
+    in any state of the service, so a goal that only asks for readable offsets needs no call.
     """
     goals = [goal for goal in goals if goal.parts]
     lines = flow_lines(pair, [goal for goal in goals if goal.offsets != WRITABLE])
@@ -64,7 +65,7 @@ def apply_goals(
         written[alias] = _named(alias, attempt(work))
     results = list(written.values())
     for alias in targets:
-        # A site whose lines were not taken would run on with the old ones.
+        # If the lines could not be written, a restart would run the old ones.
         if written[alias].failure is None:
             mine = [goal for goal in goals if pair.flows[goal.flow][1] == alias]
             desired = DesiredService(service_state(mine), changed=written[alias].changed)
@@ -77,7 +78,7 @@ def apply_goals(
 
 
 def _named(alias: str, result: Result) -> Result:
-    """Both sites have the same property: changes say where they are made."""
+    """Add the alias of the site to each change: the sites have properties of the same names."""
     result.outcomes = [
         replace(one, change=replace(one.change, name=f"{one.change.name} on {alias}")) for one in result.outcomes
     ]

@@ -1,11 +1,14 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The flows as Streams Replication Manager runs them: one service beside each target, told by properties.
+"""The engine ``srm``: Streams Replication Manager runs the flows, one service at each target, configured by properties.
 
-There are no connectors to look at. Of a flow ``A->B``, the service of B tells whether anything runs, the line
-``A->B.enabled`` whether it is to copy, ``A->B.sync.group.offsets.enabled`` whether it writes positions, and the offsets
-topic on B what was copied.
+Connectors cannot be observed. The state of a flow ``A->B`` is put together from these sources:
+
+- the state of the service at B: whether anything runs,
+- the line ``A->B.enabled``: whether the flow is configured to replicate,
+- the line ``A->B.sync.group.offsets.enabled``: whether the flow writes group offsets,
+- the offsets topic on B: which source offsets were replicated.
 
 Private to this collection: may change in any release.
 """
@@ -49,7 +52,11 @@ _Seen = tuple[float, Service]
 
 
 class SrmEngine:
-    """``clusters``: alias -> {srm: {url, client, api_version, cluster, service}}; ``kafka``: the same aliases."""
+    """Two sites of Streams Replication Manager, controlled through Cloudera Manager.
+
+    ``clusters``: alias -> {srm: {url, client, api_version, cluster, service}}. ``kafka``: a Kafka client by the same
+    aliases.
+    """
 
     capabilities = CAPABILITIES
     application: str | None = None
@@ -73,66 +80,67 @@ class SrmEngine:
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """Every request sent so far, without secrets."""
+        """All requests sent so far, without secrets."""
         return [request for site in self._sites.values() for request in site.client.requests]
 
     def observe(self, source: str, target: str) -> FlowState:
-        """The service of the target's site, the lines of the flow, and what the offsets topic says."""
+        """Read the service at the target, the lines of the flow, and the offsets topic."""
         flow, service = flow_name(source, target), self._service_of(target)
         lines = self._lines_of(target)
         enabled = is_on(lines, flow, "enabled")
         syncs = enabled and is_on(lines, flow, "sync.group.offsets.enabled")
         runs = service.state == "STARTED"
-        wrong = _unsafe_settings(of_flow(lines, source, target)) if enabled else []
+        unsafe = _unsafe_settings(of_flow(lines, source, target)) if enabled else []
         if runs and not service.fresh:
-            found = service.staleness or "unknown"
-            wrong.append(f"its site on {target} was changed and not restarted since (configuration {found})")
+            staleness = service.staleness or "unknown"
+            unsafe.append(f"its site on {target} was changed and not restarted since (configuration {staleness})")
         states: dict[str, str | None] = {
             "source": service.state if enabled or not runs else None,
             "checkpoint": service.state if syncs or not runs else "STOPPED",
             "heartbeat": service.state,
         }
         observations = {
-            part: _observe(part, connector_name(source, target, part), states[part], tuple(wrong))
+            part: _observe(part, connector_name(source, target, part), states[part], tuple(unsafe))
             for part in CONNECTORS
         }
         observations["checkpoint"] = replace(observations["checkpoint"], drift=self._drift(target))
         return FlowState(observations, self._replicated(source, target))
 
     def observe_offsets(self, source: str, target: str) -> FlowState:
-        """From the offsets topic alone: Cloudera Manager is not asked."""
+        """Read only the offsets topic, without a request to Cloudera Manager."""
         names = {part: connector_name(source, target, part) for part in CONNECTORS}
         observations = {part: _observe(part, name, "STOPPED", ()) for part, name in names.items()}
         return FlowState(observations, self._replicated(source, target))
 
     def about(self, source: str, target: str) -> tuple[None, None]:
-        """Cloudera Manager reports neither; what is asked is whether it answers."""
+        """Check that Cloudera Manager answers. It reports neither value, so both are None."""
         self.observe(source, target)
         return None, None
 
     def offsets(self, source: str, target: str) -> StoredOffsets:
-        """Its Driver has no interface to change them."""
+        """Raise ``no_offsets``: the SRM Driver has no interface to change stored offsets."""
         raise no_offsets(source, target, "Streams Replication Manager")
 
     def competing_flows(self, source: str, target: str, topics: Iterable[str], running: bool = False) -> list[str]:
-        """None: one service runs one flow between two clusters."""
+        """Empty: one service runs at most one flow between two clusters."""
         return []
 
     def reverse_flows(self, source: str, target: str, topics: Iterable[str]) -> list[str]:
-        """The opposite flow, if it is enabled and its site runs."""
+        """The opposite flow, if it is enabled and its service runs."""
         back = self.observe(source=target, target=source).connectors["source"]
         return [back.name] if back.state not in (None, "STOPPED") else []
 
     def apply(
         self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool
     ) -> Result:
-        """Lines of each site, then its service."""
+        """Write the lines of each site, then start or stop its service."""
         return apply_goals(self._site, pair, goals, settings, bounds, check)
 
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
-        """No group positions toward ``target`` any more; ``final``: its service stops, else it restarts without them.
+        """Switch off the group offset sync to ``target``. ``final``: stop the service, else restart it.
 
-        There is no stop for one flow (R10 and R20): progress read after the stop is a lower bound.
+        Streams Replication Manager cannot stop one flow alone (R10 and R20), so offsets that are read after the stop
+        are lower bounds.
         """
         site, lines = self._site(target), {sync_key(flow_name(source, target)): "false"}
         wanted = Declared(lines={REPLICATION_CONFIGS: lines}, aliases=sorted(self._sites))
@@ -152,19 +160,20 @@ class SrmEngine:
         return result
 
     def forget(self, gone: str, here: str, check: bool) -> list[Outcome]:
-        """The service beside ``here``, which must be STOPPED, keeps what it copied, and offset-syncs about ``gone``.
+        """Remove the stored offsets of the flow from ``gone``, and delete the offset-syncs topics of both flows.
 
-        The one would make it leave out the first records of the new cluster; the others name offsets of the lost one.
-        Topics of offset-syncs are deleted: the services make them anew. Also the one on the new cluster: a task that
-        had not ended yet writes its last ones there as soon as the address answers again.
+        The old stored offsets would make the service at ``here`` skip the first records of the new cluster. The old
+        offset-syncs refer to offsets of the lost cluster. The services create the topics again. The offset-syncs topic
+        on the new cluster is deleted too, because a task that was still running may write its last offset-syncs there
+        when the address answers again. Raises ``not_stopped`` unless the service at ``here`` is STOPPED.
         """
         site = self._site(here)
         state = site.read_service().state
         if not check and state != "STOPPED":
             raise DrError(
                 "not_stopped",
-                f'The service "{site.name}" beside {here} is {state}, wanted STOPPED.',
-                "Its progress can be forgotten only then. Start the same playbook again.",
+                f'The service "{site.name}" at {here} is {state}, wanted STOPPED.',
+                "Its stored offsets can be removed only in that state. Start the same playbook again.",
                 site.client.url,
             )
         have = self._replicated(gone, here)
@@ -179,15 +188,20 @@ class SrmEngine:
     # ---- reading
 
     def _site(self, alias: str) -> CmService:
-        found = self._sites.get(alias)
-        if found is None:
-            raise DrError("no_srm_site", f'"{alias}" needs its Streams Replication Manager: a flow runs there.')
-        return found
+        site = self._sites.get(alias)
+        if site is None:
+            raise DrError(
+                "no_srm_site",
+                f'The cluster "{alias}" has no Streams Replication Manager, but a flow to it runs there.',
+                f"Add the site kafka_dr_srm.{alias} to the inventory.",
+            )
+        return site
 
     def _service_of(self, alias: str) -> Service:
-        """None fails for a hiccup, and a wait that looks several times a second asks only now and then.
+        """Read the service, at most once in ``_OBSERVATION_SECONDS``, and tolerate single failed requests.
 
-        What moves is seen in Kafka; the service's state says no more than that it was not stopped.
+        A wait polls several times per second. A state of that age is recent enough: progress is observed in Kafka, and
+        the state only shows that the service was not stopped.
         """
         if alias not in self._seen:
             site = self._site(alias)
@@ -197,22 +211,28 @@ class SrmEngine:
         return (self._seen[alias]() if time.monotonic() - seen[0] >= _OBSERVATION_SECONDS else seen)[1]
 
     def _lines_of(self, alias: str) -> dict[str, str]:
-        """Replication Configs of a site, read once: only a stop of ours changes them meanwhile."""
+        """Replication Configs of a site, read once: during a run only :meth:`stop` changes them."""
         if alias not in self._lines:
             properties = self._site(alias).read_config()
             self._reverse[alias] = next((one.effective or "" for one in properties if one.name == REVERSE), None)
-            found = [one for one in properties if one.name == REPLICATION_CONFIGS]
-            if not found:
-                text = f'The site of "{alias}" has no property "{REPLICATION_CONFIGS}".'
-                raise DrError("no_replication_configs", text, "Is it a Streams Replication Manager?")
-            if found[0].hidden:
-                text = f'Cloudera Manager hides "{REPLICATION_CONFIGS}" of the site of "{alias}" from this account.'
-                raise DrError("no_replication_configs", text, "Use an account that may see it.")
-            self._lines[alias] = parse(found[0].effective or "")
+            configs = [one for one in properties if one.name == REPLICATION_CONFIGS]
+            if not configs:
+                raise DrError(
+                    "no_replication_configs",
+                    f'The service at "{alias}" has no property "{REPLICATION_CONFIGS}".',
+                    f"Check that kafka_dr_srm.{alias} names a Streams Replication Manager service.",
+                )
+            if configs[0].hidden:
+                raise DrError(
+                    "no_replication_configs",
+                    f'Cloudera Manager hides "{REPLICATION_CONFIGS}" of the service at "{alias}" from this account.',
+                    f"Use an account that may read it: kafka_dr_srm.{alias}.client.",
+                )
+            self._lines[alias] = parse(configs[0].effective or "")
         return self._lines[alias]
 
     def _drift(self, alias: str) -> tuple[str, ...]:
-        """Reverse checkpointing is off where it is there and wanted."""
+        """One sentence if the site supports reverse checkpointing and the inventory wants it, but it is off."""
         self._lines_of(alias)
         found = self._reverse[alias]
         if alias in self._unwanted or found is None or found.strip().lower() == "true":
@@ -241,14 +261,14 @@ def _unsafe_settings(config: Mapping[str, str]) -> list[str]:
     return [*unsafe_settings(config, ()), *reads_uncommitted(config), *foreign_policy(config)]
 
 
-def _observe(part: str, name: str, state: str | None, wrong: tuple[str, ...]) -> PartState:
-    """In the words of Kafka Connect, which gates and reports use; STARTED is RUNNING with one task."""
+def _observe(part: str, name: str, state: str | None, unsafe: tuple[str, ...]) -> PartState:
+    """Translate a service state to the terms of Kafka Connect: STARTED is RUNNING with one running task."""
     shown = "RUNNING" if state == "STARTED" else state or None
-    return PartState(part, name, shown, ("RUNNING",) if shown == "RUNNING" else (), wrong if part == "source" else ())
+    return PartState(part, name, shown, ("RUNNING",) if shown == "RUNNING" else (), unsafe if part == "source" else ())
 
 
 def open_engine(
     clusters: Mapping[str, Mapping[str, Any]], naming: Naming, kafka: Mapping[str, Kafka], timeout: float
 ) -> SrmEngine:
-    """See :class:`SrmEngine`. Cloudera Manager answers slowly while it restarts services."""
+    """Open the engine, see :class:`SrmEngine`. Cloudera Manager answers slowly while it restarts services."""
     return SrmEngine(clusters, naming, kafka, max(timeout, _CM_SECONDS))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part of the inventory of the engine ``srm``, with the lists of srm-control. Pure.
+"""The inventory part of the engine ``srm``, with the lists of srm-control. Opens no connection.
 
 Private to this collection: may change in any release.
 """
@@ -29,9 +29,9 @@ CAPABILITIES = Capabilities(
     parts_have_states=False,
     versions_retained_by="Cloudera Manager distributes it with its parcel",
 )
-#: Keys of a site that modules need, to look at its service or to stop it.
+#: Keys of a site that modules need to observe or to stop its service.
 _MANAGER = ("url", "client", "api_version", "cluster", "service", "reverse_checkpointing")
-# The options of connect_mirror say nothing of this engine, whose other defaults stay as they are.
+# The options of the module connect_mirror do not apply to this engine. Its other defaults stay unchanged.
 _FREE_SETTINGS = frozenset({*OPTIONS, "heartbeats.replication.enabled"})
 _SITE_KEYS = {
     "url": Key(required=True),
@@ -54,26 +54,26 @@ _STEPS = {
 
 
 class SrmInventory(EngineInventory):
-    """A site of Streams Replication Manager beside each cluster, which runs the flow toward it."""
+    """Each cluster has its own Streams Replication Manager, which runs the flow to this cluster."""
 
     capabilities = CAPABILITIES
     refusals = Refusals(
-        adoption="its offsets cannot be set",
-        applications="group sync is switched for the whole flow",
-        copy_again="the engine srm keeps its offsets to itself, so it never begins a topic anew. Take another topic"
-        " name.",
-        identity="its offsets cannot be set, so a failback would copy everything again",
-        rehearsal="its service copies for all topics, and would be restarted beneath the applications",
+        adoption="its stored offsets cannot be set",
+        applications="its group offset sync can be switched only for the whole flow",
+        copy_again="the stored offsets of the engine srm cannot be changed, so it cannot replicate a topic again from"
+        " the start. Use another topic name.",
+        identity="its stored offsets cannot be set, so a failback would replicate everything again",
+        rehearsal="one service replicates all topics, and a rehearsal would restart it while applications depend on it",
     )
     site_keys = _SITE_KEYS
     steps = _STEPS
 
     def value_checks(self) -> Sequence[Check]:
-        """Addresses and commands of sites."""
+        """Check the addresses and commands of sites."""
         return (("", _check_values),)
 
     def pair_checks(self) -> Sequence[Check]:
-        """Sites, settings and names that srm-control and Replication Configs can take."""
+        """Check the sites, and that srm-control and Replication Configs accept the settings and names."""
         return (
             ("clusters srm", _check_sites),
             ("policy", _check_settings),
@@ -82,20 +82,20 @@ class SrmInventory(EngineInventory):
         )
 
     def setting_problems(self, where: str, config: Mapping[str, str | None]) -> list[str]:
-        """Replication Configs only add settings."""
+        """Also refuse null, which removes a setting: Replication Configs can only add settings."""
         judged = {key: value for key, value in config.items() if key not in _FREE_SETTINGS}
         return super().setting_problems(where, judged) + [
-            f'{where} has null for "{key}", which kafka_dr_engine "srm" cannot remove. Leave the setting out.'
+            f'{where} sets "{key}" to null, but kafka_dr_engine "srm" cannot remove a setting. Leave it out.'
             for key, value in config.items()
             if value is None
         ]
 
     def site(self, site: Mapping[str, Any]) -> dict[str, Any]:
-        """Where Cloudera Manager is, and what is wanted of it."""
+        """Return the keys that identify the service in Cloudera Manager, and ``reverse_checkpointing``."""
         return {key: site[key] for key in _MANAGER}
 
     def lists(self, pair: Mapping[str, Any]) -> dict[str, Any]:
-        """The lists of srm-control."""
+        """Return the lists of srm-control."""
         return _list_rows(pair)
 
 
@@ -119,56 +119,57 @@ def _check_sites(pair: Mapping[str, Any]) -> list[str]:
 
 def _check_settings(pair: Mapping[str, Any]) -> list[str]:
     return [
-        f'kafka_dr_flow sets "{key}", which follows from where the applications live.'
+        f'kafka_dr_flow sets "{key}", which this collection sets itself. Remove it.'
         for key in _own_settings(pair["flow"])
     ]
 
 
 def _check_groups(pair: Mapping[str, Any]) -> list[str]:
     return [
-        f'The group "{group["name"]}" has a comma or a blank in its name, which srm-control cannot take.'
+        f'The name of the group "{group["name"]}" contains a comma or a blank, which srm-control does not accept.'
         for group in pair["groups"]
         if set(", \t") & set(group["name"])
     ]
 
 
 def _check_excluded(pair: Mapping[str, Any]) -> list[str]:
-    """Declared names that the default filters leave out. srm-control adds names, and takes no default away."""
+    """Find declared names that the default filters exclude. srm-control can add names but not remove a default."""
     named = [(kind, entry["name"]) for kind in ("topics", "groups") for entry in pair[kind]]
     return [
-        f'kafka_dr_{kind} names "{name}", which MirrorMaker 2 leaves out by default ({kind}.exclude is "{pattern}").'
-        ' With kafka_dr_engine "srm" this default cannot be changed from here. Use another name, or engine "connect".'
+        f'kafka_dr_{kind} names "{name}", which MirrorMaker 2 excludes by default ({kind}.exclude is "{pattern}").'
+        ' This collection cannot change that default with kafka_dr_engine "srm". Use another name, or engine "connect".'
         for kind, name in named
         if (pattern := excluded_by_default(kind, name))
     ]
 
 
 def _own_settings(flow: Mapping[str, Any]) -> list[str]:
-    """Settings in ``kafka_dr_flow`` that follow from the state of the pair, so that nobody may set them."""
+    """Settings in ``kafka_dr_flow`` that the collection derives from the state of the pair, so users must not."""
     given = {key for part in FLOW_SETTINGS for key in flow.get(part) or {}}
     return sorted(given & {"enabled", "sync.group.offsets.enabled", "replication.policy.class", *ISOLATION})
 
 
 def _list_rows(pair: Mapping[str, Any]) -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """The lists of srm-control by the alias beside which it runs, each as ``srm_allowlist`` takes it.
+    """The lists of srm-control by the alias of the site, in the format of the module ``srm_allowlist``.
 
-    The four topics: ``always`` holds ``T`` and the groups, both ways; ``reverse`` each flow's replicas on the way back,
-    which Runtime 7.3.2 and later know as reverse-checkpointed topics.
+    ``always`` holds the topics and groups of the flow. ``reverse`` holds the replicas of these topics on the source
+    cluster, which Runtime 7.3.2 and later support as reverse-checkpointed topics.
     """
     naming = Naming(pair["policy"], pair["separator"])
     topics = [topic["name"] for topic in pair["topics"]]
-    found = {}
+    lists = {}
     for flow in pair["flows"].values():
         place = {"source": flow["source"], "target": flow["target"]}
         always = [{**place, "kind": "topics", "entries": topics}]
         if pair["groups"]:
             groups = {**place, "kind": "groups", "entries": list(pair["groups"])}
-            # A group that works on both sides must get no positions from the other one, whatever else is on the list.
+            # A group that works on both clusters must not get committed offsets from the other one. Denying it wins
+            # over any other entry of the list.
             always.append({**groups, "denied": pair["local_groups"]} if pair["local_groups"] else groups)
         replicas = [naming.replica(flow["target"], topic) for topic in topics]
         reverse = [{**place, "kind": "reverse_checkpointed_topics", "entries": replicas}]
-        found[flow["target"]] = {"always": always, "reverse": reverse}
-    return found
+        lists[flow["target"]] = {"always": always, "reverse": reverse}
+    return lists
 
 
 INVENTORY = SrmInventory()
