@@ -97,7 +97,9 @@ def test_one_that_does_not_exist_hides_no_other(kafka: Kafka, topic: str, monkey
     known = topics.known_ranges(kafka, asked)
     assert {key for key, span in known.items() if span is None} == {(topic, PARTITIONS), (f"{topic}-nix", 0)}
     assert known[topic, 1] == (0, 7)
-    with pytest.raises(DrError, match=rf"of 2 partitions.*{topic}-{PARTITIONS}.*error for the first one: .*No leaders found"):
+    with pytest.raises(
+        DrError, match=rf"of 2 partitions.*{topic}-{PARTITIONS}.*error for the first one: .*No leaders found"
+    ):
         topics.log_ranges(kafka, asked)
 
 

@@ -15,11 +15,11 @@ PAIR = ("P", "B")
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("P->B", "true", '"P->B.enabled" switches a flow on'),
-        ("p->B.enabled", "true", 'did you mean "P"'),
-        ("P->b.topics", "T", 'did you mean "B"'),
-        ("X->B.enabled", "true", "aliases: P, B"),
-        ("p.bootstrap.servers", "x:9092", 'did you mean "P"'),
+        ("P->B", "true", '"P->B.enabled" enables a flow'),
+        ("p->B.enabled", "true", 'Did you mean "P"'),
+        ("P->b.topics", "T", 'Did you mean "B"'),
+        ("X->B.enabled", "true", "The aliases are P, B"),
+        ("p.bootstrap.servers", "x:9092", 'Did you mean "P"'),
         ("synch.group.offsets.enabled", "true", '"sync.group.offsets.enabled"'),
         ("P->B.sync.group.offset.interval.seconds", "5", '"sync.group.offsets.interval.seconds"'),
         ("workers.offset.flush.intervall.ms", "5", '"offset.flush.interval.ms"'),
