@@ -107,7 +107,7 @@ def faults(policy: str, draw: random.Random) -> list[Fault]:
         for kind in [*kinds, "disaster"]
         for phase in phases[kind]
     ]
-    moments = (("the point of no return", ": From here the way back is a failback]"),)
+    moments = (("the point of no return", ": Record that the point of no return is passed]"),)
     found += [
         Fault(f"{kind}: frozen behind {what}", kind, fingerprint, frozen=True)
         for kind in kinds
@@ -117,7 +117,7 @@ def faults(policy: str, draw: random.Random) -> list[Fault]:
         delay = draw.uniform(0.02, 0.6)
         return [
             *found,
-            Fault("cutoff: kill in the PATCH of the offsets", "cutoff", ": Set the flow back to the cut]", delay),
+            Fault("cutoff: kill in the PATCH of the offsets", "cutoff", ": Write the start offsets of the flow back]", delay),
         ]
     hurt = [
         (alias, part, pause)

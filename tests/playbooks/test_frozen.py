@@ -8,8 +8,8 @@ from __future__ import annotations
 from frozen import Frozen, another_controller, undecided_run, wake
 from scenario import Scenario, totals
 
-PASSED = ": From here the way back is a failback]"
-UNDOING = ": Let either copy of the journal be the proof]"
+PASSED = ": Record that the point of no return is passed]"
+UNDOING = ": Accept either copy of the journal]"
 MORE = [
     {"name": "Payments", "partitions": 12, "replication_factor": 1},
     {"name": "Orders", "partitions": 2, "replication_factor": 1},

@@ -198,7 +198,7 @@ def test_a_killed_run_goes_on_where_it_was(enabled: Scenario, phase: str) -> Non
         kill_in_phase(enabled, phase, to)
     else:
         # Just behind the event that says so.
-        kill_at(enabled, ": From here the way back is a failback]", "failback", {"kafka_dr_confirm": to})
+        kill_at(enabled, ": Record that the point of no return is passed]", "failback", {"kafka_dr_confirm": to})
         done = enabled.playbook("abandon", {"kafka_dr_confirm": "B"}, expect=2)
         assert "has passed the point of no return" in done["output"]
         assert "switchback.kafka_dr.failover_cutoff -i INVENTORY -e kafka_dr_to=P" in " ".join(done["output"].split())
@@ -308,7 +308,7 @@ def test_a_hook_that_fails_before_the_point_of_no_return_takes_the_run_back(enab
     report = json.loads((enabled.reports / "cutoff-B.json").read_text())
     assert report["outcome"] == "undone"
     assert "The hook dead before start failed" in report["failure"]["message"]
-    assert "a host could not be reached" in report["failure"]["message"]
+    assert "a host is unreachable" in report["failure"]["message"]
     assert not (tmp_path / "switched").exists()
     assert "back on P" in done["output"]
     ran = [(hook["name"], hook["failure"] is None) for hook in report["hooks"]]

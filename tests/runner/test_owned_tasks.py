@@ -69,7 +69,7 @@ def played(folder: Path, tasks: list[dict[str, Any]], **facts: Any) -> tuple[int
     return done.returncode, done.stdout
 
 
-LATE = "a host could not be reached"
+LATE = "a host is unreachable"
 
 
 def test_a_dead_host_stops_the_file_and_the_run_which_is_undone(tmp_path: Path) -> None:
