@@ -117,7 +117,12 @@ def faults(policy: str, draw: random.Random) -> list[Fault]:
         delay = draw.uniform(0.02, 0.6)
         return [
             *found,
-            Fault("cutoff: kill in the PATCH of the offsets", "cutoff", ": Write the start offsets of the flow back]", delay),
+            Fault(
+                "cutoff: kill in the PATCH of the offsets",
+                "cutoff",
+                ": Write the start offsets of the flow back]",
+                delay,
+            ),
         ]
     hurt = [
         (alias, part, pause)

@@ -36,10 +36,10 @@ CONFIRM = {"kafka_dr_confirm": "P"}
 ADOPT = {**CONFIRM, "kafka_dr_adopt": {"P->B": {**LEGACY, "leave_topics": ["Extra"]}}}
 # What a run says when it is about to stop the old connectors, has set the offsets, starts the flows, waits for them.
 MARKS = (
-    "Stop the old connectors, and take over their stored offsets",
-    "Journal what was adopted",
-    "Refuse offsets that do not fit, or forget",
-    "Wait until the flows move",
+    "Stop the old connectors and take over their stored offsets",
+    "Journal the adopted flows",
+    "Require matching offsets and delete those of",
+    "Wait until the flows replicate",
 )
 
 

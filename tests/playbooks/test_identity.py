@@ -176,7 +176,7 @@ def test_a_topic_joins_a_running_pair_where_its_copy_ends(pair: Scenario) -> Non
     assert connectors(pair)["P->B.MirrorSourceConnector"] == "RUNNING"
 
     wider = {"kafka_dr_topics": [*declared, {**declared[0], "name": "Refunds", "partitions": 1}]}
-    kill_at(pair, "Wait until the flows move", "enable", {**confirm, **wider})
+    kill_at(pair, "Wait until the flows replicate", "enable", {**confirm, **wider})
     outwait(pair)
     assert connectors(pair)["P->B.MirrorSourceConnector"] == "RUNNING"
     assert "Refunds" not in journal(pair)["topic_ids"]["P"]

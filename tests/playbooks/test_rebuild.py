@@ -54,13 +54,13 @@ def test_an_empty_cluster_takes_the_place_of_a_lost_one(pair: Scenario) -> None:
     assert new != old
     refused(pair, f'"{new}"')
     rename(pair, old, new)
-    refused(pair, "wanted the alias of the side that is lost for good", kafka_dr_confirm="Q")
+    refused(pair, "wanted the alias of the permanently lost cluster", kafka_dr_confirm="Q")
     refused(pair, "If P is the new cluster, confirm that alias", kafka_dr_confirm="B")
 
     groups = ["settlement", "fraud"]
     before = snapshot(pair.folder, groups)
     shown = pair.playbook("rebuild", CONFIRM, options=("--check",))
-    assert "lost for good: at least" in shown["output"]
+    assert "permanently lost: at least" in shown["output"]
     plan = pair.plan("rebuild-P")
     assert {(row["on"], row["name"], row["action"]) for row in plan["topic"]} >= {("P", "Payments", "create")}
     assert [row["action"] for row in plan["journal"]] == ["replaced"]

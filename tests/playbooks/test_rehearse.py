@@ -150,7 +150,7 @@ def test_what_an_interrupted_rehearsal_leaves_is_taken_away(enabled: Scenario, a
     enabled.playbook("rehearse_cleanup", CONFIRM)
     assert everything(enabled) == before
     assert not (enabled.reports / "kafka-dr-rehearsal-B-P").exists()
-    assert "Nothing of a rehearsal was there" in enabled.playbook("rehearse_cleanup", CONFIRM)["output"]
+    assert "There was nothing to delete" in enabled.playbook("rehearse_cleanup", CONFIRM)["output"]
     assert not [name for name in command_lines() if str(enabled.folder) in name and "kafka-dr-rehearsal" in name]
 
 
@@ -163,7 +163,7 @@ def test_a_stray_is_named_and_not_touched(enabled: Scenario) -> None:
     try:
         done = enabled.playbook("rehearse", QUICK, expect=2)
         text = " ".join(done["output"].split())
-        assert f"topic {stray} on rehearsal-B bears the name of a rehearsal and is none of its own" in text
+        assert f"topic {stray} on rehearsal-B has the name of a rehearsal, but this pair has not created it" in text
         assert "rehearse_cleanup" not in text
         enabled.playbook("rehearse_cleanup", CONFIRM)
         assert stray in admin.list_topics(timeout=15).topics
@@ -196,8 +196,8 @@ def test_a_rehearsal_on_another_host_with_a_folder_of_its_own(enabled: Scenario,
 @pytest.mark.parametrize(
     ("variables", "text"),
     [
-        ({"kafka_dr_fence": "acl"}, "kafka_dr_rehearsal_principal names nobody"),
-        ({"kafka_dr_applications_on": "P"}, "kafka_dr_applications_on is for enable"),
+        ({"kafka_dr_fence": "acl"}, "kafka_dr_rehearsal_principal is empty"),
+        ({"kafka_dr_applications_on": "P"}, "only the playbook enable uses it"),
         ({"kafka_dr_rehearsal_principal": "User:rehearsal"}, "only one is given"),
     ],
 )
@@ -212,7 +212,7 @@ def test_what_is_left_goes_also_when_the_pair_was_disabled_since(enabled: Scenar
     outwait(enabled)
     enabled.playbook("disable", {"kafka_dr_confirm": "P"})
     enabled.playbook("rehearse_cleanup", CONFIRM)
-    assert "Nothing of a rehearsal was there" in enabled.playbook("rehearse_cleanup", CONFIRM)["output"]
+    assert "There was nothing to delete" in enabled.playbook("rehearse_cleanup", CONFIRM)["output"]
     enabled.playbook("enable", {"kafka_dr_confirm": "P"})
 
 
@@ -226,7 +226,7 @@ def test_retention_is_held_survives_a_kill_and_a_rehearsal_and_is_given_back(ena
     assert before["P"]["Payments"] == {"retention.ms": "3600000"}
 
     # What the topics had is written down before the first of them is changed: else -1 would pass for it afterwards.
-    kill_at(enabled, "Set what they keep", "enable", hold)
+    kill_at(enabled, "Set the retention of the topics", "enable", hold)
     outwait(enabled)
     enabled.playbook("enable", hold)
     # Nothing bounds their bytes in any case: that is Kafka's own default.

@@ -43,13 +43,16 @@ READS = {
 }
 # Tasks with modules of Ansible that change something, and need no proof: (file, task): reason.
 NO_PROOF = {
-    ("roles/verify/tasks/compare.yml", "Bring the program to the host that reaches both clusters"): "our own program",
-    ("roles/rehearsal/tasks/step_count.yml", "Compare what was acknowledged with what was processed"): "reads",
-    ("roles/rehearsal/tasks/step_load.yml", "Let the clients work for a while"): "reads",
-    ("roles/rehearsal/tasks/step_prepare.yml", "Describe the clients"): "the folder of this rehearsal, proven before",
+    ("roles/verify/tasks/compare.yml", "Copy the audit program to the host"): "our own program",
+    ("roles/rehearsal/tasks/step_count.yml", "Compare acknowledged records with processed records"): "reads",
+    ("roles/rehearsal/tasks/step_load.yml", "Wait until the clients have written and read enough records"): "reads",
     (
         "roles/rehearsal/tasks/step_prepare.yml",
-        "Bring the clients to the host that reaches both clusters",
+        "Write the definition of the clients",
+    ): "the folder of this rehearsal, proven before",
+    (
+        "roles/rehearsal/tasks/step_prepare.yml",
+        "Copy the client program to the host",
     ): "the folder of this rehearsal, proven before",
 }
 # What a task passes instead where the host of the effect cannot ask Kafka: a proof of its own stands before it.
