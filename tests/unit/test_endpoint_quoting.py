@@ -102,5 +102,6 @@ def test_a_line_break_in_the_addresses_is_refused_with_the_name_of_the_client_an
     )
     output = " ".join((done.stdout + done.stderr).split())
     assert done.returncode == 2, output
-    assert 'The bootstrap_servers of cluster P for application "payments-api" contain a line break' in output.replace('\\"', '"')
+    text = 'The bootstrap_servers of cluster P for application "payments-api" contain a line break'
+    assert text in output.replace('\\"', '"')
     assert "EVIL" not in output
