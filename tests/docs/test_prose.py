@@ -1,0 +1,84 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""README and the guides keep to short sentences and to a size that a person can read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import prose
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path
+    for place in ("README.md", "docs/*.md", "docs/procedures/*.md")
+    for path in sorted(ROOT.glob(place))
+}
+#: Pages whose sentences are still too long. Take a page out of this list once it keeps to the limits.
+PENDING = {
+    "docs/audit.md",
+    "docs/benchmarks.md",
+    "docs/correctness.md",
+    "docs/flows.md",
+    "docs/hooks.md",
+    "docs/kerberos.md",
+    "docs/procedures/abandon.md",
+    "docs/procedures/enable.md",
+    "docs/procedures/failover_continuous.md",
+    "docs/procedures/failover_cutoff.md",
+    "docs/procedures/failover_disaster.md",
+    "docs/procedures/readiness.md",
+    "docs/procedures/rebuild.md",
+    "docs/procedures/rehearse.md",
+    "docs/procedures/report.md",
+    "docs/procedures/reverse_checkpoint.md",
+    "docs/procedures/rights.md",
+    "docs/procedures/salvage.md",
+}
+#: Words of README and all pages below docs together, tables included, code fences left out.
+WORDS = 28_000
+README_LINES = 150
+
+
+@pytest.mark.parametrize("name", sorted(set(PAGES) - PENDING))
+def test_sentences_of_a_page_are_short(name: str) -> None:
+    page = prose.read(PAGES[name])
+    assert page.average <= prose.AVERAGE
+    assert page.long == []
+
+
+def test_every_pending_page_exists_and_still_has_long_sentences() -> None:
+    assert PENDING <= set(PAGES)
+    done = [
+        name
+        for name in sorted(PENDING)
+        if (page := prose.read(PAGES[name])).average <= prose.AVERAGE and page.long == []
+    ]
+    assert done == []
+
+
+def test_readme_is_short() -> None:
+    assert len(PAGES["README.md"].read_text(encoding="utf-8").splitlines()) <= README_LINES
+
+
+@pytest.mark.skipif(bool(PENDING), reason="pages are still being rewritten")
+def test_all_pages_together_are_short() -> None:
+    counts = {name: prose.words(path.read_text(encoding="utf-8")) for name, path in PAGES.items()}
+    assert sum(counts.values()) <= WORDS, counts
+
+
+@pytest.mark.parametrize(
+    ("text", "lengths"),
+    [
+        ("One two. Three four five.\n", [2, 3]),
+        ("Version 4.3.1 of `kafka topics --list` runs\non P, e.g. here.\n", [9]),
+        ("Before it:\n- one two;\n- three.\n", [2, 2, 1]),
+        ("# A heading\n\n| a | table |\n|---|---|\n\n```sh\nmake demo\n```\nText [of a link](page.md#anchor).\n", [4]),
+        ("<!-- diagram: pair\nnormal -->\n![A picture](a.svg)\n", []),
+    ],
+)
+def test_sentences_are_counted_without_code_tables_and_headings(text: str, lengths: list[int]) -> None:
+    assert [prose.length(sentence) for sentence in prose.sentences(text)] == lengths
