@@ -49,8 +49,9 @@ PROGRAM = re.compile(
 )
 PLAYBOOK = re.compile(r"switchback\.kafka_dr\.([a-z_]+)")
 
-# README's "look around yourself", by its first line: run word for word on a lab of its own, and before its last line:
-LOOK_AROUND = "make lab-up"
+# The block "look around" of the quick start, by its page and first line. It is run word for word on a lab of its own,
+# and the commands of RUN before its last line.
+LOOK_AROUND_PAGE, LOOK_AROUND = "docs/quickstart.md", "make lab-up"
 RUN = [
     "make help",
     "ansible-doc -l switchback.kafka_dr",
@@ -74,7 +75,7 @@ RUN = [
 ]
 # What stands for something of the reader's own.
 OWN = {"INVENTORY": "build/lab/inventory", "NAME": "kafka_topic", "PID": "$$"}
-IN_THE_BLOCK = "a playbook of README's block, run there with its own options"
+IN_THE_BLOCK = "a playbook of the block, run there with its own options"
 ELSEWHERE = "tests/playbooks runs it"
 ITSELF = "a target of its own, minutes to hours"
 STRANGER = f"{ITSELF}; somebody runs it on a new clone before each release, as CONTRIBUTING says"
@@ -84,18 +85,13 @@ KERBEROS = "make kerberos does the same, to build a client with Kerberos"
 # Checked only, and why it is not run. Of ansible-playbook without its options, which are looked at apart.
 CHECKED = {
     "ansible-playbook switchback.kafka_dr.enable": IN_THE_BLOCK,
-    "ansible-playbook switchback.kafka_dr.status": IN_THE_BLOCK,
     "ansible-playbook switchback.kafka_dr.failover_cutoff": IN_THE_BLOCK,
     "ansible-playbook switchback.kafka_dr.failback": IN_THE_BLOCK,
     "ansible-playbook switchback.kafka_dr.verify": IN_THE_BLOCK,
     "ansible-playbook switchback.kafka_dr.lab_up": "make lab-up of the block calls it",
     "ansible-playbook switchback.kafka_dr.lab_down": "make lab-down of the block calls it",
     "ansible-playbook switchback.kafka_dr.readiness": "run without those options",
-    "ansible-playbook switchback.kafka_dr.reverse_checkpoint": "run with -i",
-    "ansible-playbook switchback.kafka_dr.abandon": "run with -i",
     "ansible-playbook switchback.kafka_dr.support_bundle": "run with -i",
-    "ansible-playbook switchback.kafka_dr.disable": "run with -i",
-    "ansible-playbook switchback.kafka_dr.rehearse_cleanup": "run with -i",
     "ansible-playbook switchback.kafka_dr.failover_continuous": ELSEWHERE,
     "ansible-playbook switchback.kafka_dr.failover_disaster": f"{ELSEWHERE}, with a cluster that is killed",
     "ansible-playbook switchback.kafka_dr.salvage": f"{ELSEWHERE}, after a disaster",
@@ -180,7 +176,7 @@ COMMANDS = [command for path in PAGES for command in commands_of(path)]
 
 
 def look_around() -> list[str]:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / LOOK_AROUND_PAGE).read_text(encoding="utf-8")
     (block,) = (body for language, body in FENCE.findall(text) if language == "sh" and body.startswith(LOOK_AROUND))
     return block.splitlines()
 
@@ -309,7 +305,7 @@ def test_the_archive_that_readme_installs_is_the_one_that_is_built() -> None:
 
 @dataclass
 class Checkout:
-    """A copy, so that README's folders are its own, with the virtual environment of this test run."""
+    """A copy of the checkout with folders of its own and the virtual environment of this test run."""
 
     path: Path
 
@@ -351,7 +347,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 @pytest.fixture(scope="module")
 def lab(checkout: Checkout) -> Iterator[Checkout]:
-    """README's block, as one script, but for its last line, which comes when everything else was run."""
+    """Run the block as one script, and its last line after everything else."""
     *lines, last = look_around()
     try:
         checkout.run("\n".join(lines), seconds=840)
@@ -361,7 +357,7 @@ def lab(checkout: Checkout) -> Iterator[Checkout]:
 
 
 @pytest.mark.timeout(900)
-def test_the_block_of_readme_moves_the_applications_and_brings_them_home(lab: Checkout) -> None:
+def test_the_block_of_the_quick_start_moves_the_applications_and_brings_them_home(lab: Checkout) -> None:
     reports = lab.path / "build" / "lab" / "reports"
     outcomes = {
         name: json.loads((reports / f"{name}.json").read_text())["outcome"] for name in ("cutoff-B", "cutoff-P")
@@ -373,7 +369,7 @@ def test_the_block_of_readme_moves_the_applications_and_brings_them_home(lab: Ch
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("text", RUN)
 def test_a_command_of_the_guides_runs(lab: Checkout, text: str) -> None:
-    """In the shell that README's block has set up; a collection is installed into a path that is empty before."""
+    """It runs in the shell that the block has set up. A collection is installed into a path that was empty."""
     prelude = [line for line in look_around() if line.startswith(("source ", "export "))]
     if text.startswith("ansible-galaxy collection install"):
         prelude.append("export ANSIBLE_COLLECTIONS_PATH=$PWD/build/installed")

@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Draws the diagrams of the documentation, docs/images/*.svg: ``make diagrams`` runs this file.
 
-There are three kinds. ``phases NAME`` shows time from top to bottom: a row for each phase, a lane for each kind of
+There are four kinds. ``phases NAME`` shows time from top to bottom: a row for each phase, a lane for each kind of
 client and each topic. Its facts are in ``docs/phases.yml``. ``pair NAME`` shows both clusters, their topics, the flows
-and the clients in one state. ``cutover NAME`` is in ``docs_machinery``. Colour never stands alone: lanes have letters,
-stripes or outlines as well.
+and the clients in one state. ``cutover NAME`` is in ``docs_machinery``, ``readme NAME`` in ``docs_overview``. Colour
+never stands alone: lanes have letters, stripes or outlines as well.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 
 from docs_drawing import WIDTH, Drawing
 from docs_machinery import data, sequence
+from docs_overview import overview, report
 from yamls import load_yaml
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -239,6 +240,7 @@ def requests() -> list[str]:
         *(f"phases {name}" for name in (*load(), "failback")),
         *(f"pair {name}" for name in PAIRS),
         *("cutover data", "cutover sequence"),
+        *("readme overview", "readme report"),
     ]
 
 
@@ -250,6 +252,8 @@ def file_name(request: str) -> str:
 def draw(request: str) -> str:
     """Draw what a request names, such as ``phases cutoff`` or ``pair normal``."""
     kind, name = request.split()
+    if kind == "readme":
+        return {"overview": overview, "report": report}[name]()
     if kind == "cutover":
         return {"data": data, "sequence": sequence}[name]()
     return {"phases": phases, "pair": pair}[kind](name)

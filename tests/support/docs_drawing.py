@@ -8,6 +8,7 @@ A file draws its own background, so its text stays readable even if the page aro
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 __all__ = ["OTHER", "WIDTH", "Drawing"]
@@ -24,6 +25,11 @@ svg { --back: #ffffff; --text: #1f2933; --p: #2b6cb0; --b: #b04f14; --in: #2f855
 text { fill: var(--text); font: 11px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
 text.head { font-weight: 600; }
 text.lane, text.phase { font: 10.5px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+text.terminal { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+tspan { font-weight: 600; }
+.proven { fill: var(--in); }
+.unknown { fill: var(--b); }
+.refuted { fill: var(--bad); }
 text.inside { fill: var(--back); font-weight: 600; }
 .band { fill: var(--text); opacity: .05; }
 .on-p { fill: var(--p); }
@@ -55,14 +61,22 @@ OTHER = {"P": "B", "B": "P"}
 class Drawing:
     """Collects elements. ``turned`` exchanges the names of the two clusters, for a failback."""
 
-    def __init__(self, name: str, turned: bool = False) -> None:
-        self.name, self.turned, self.parts = name, turned, list[str]()
+    def __init__(self, name: str, turned: bool = False, width: float = WIDTH) -> None:
+        self.name, self.turned, self.width, self.parts = name, turned, width, list[str]()
 
     def side(self, text: str) -> str:
         return "".join(OTHER.get(letter, letter) for letter in text) if self.turned else text
 
     def text(self, x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> None:
         self.parts.append(f'<text x="{x:g}" y="{y:g}" class="{kind}" text-anchor="{anchor}">{escape(words)}</text>')
+
+    def terminal(self, x: float, y: float, line: str, marked: tuple[str, ...]) -> None:
+        """Write a line with its blanks, in a font of one width. ``marked`` words get a colour by their class."""
+        words = "".join(
+            f'<tspan class="{word.lower()}">{word}</tspan>' if word in marked else escape(word)
+            for word in re.split(r"(\w+)", line)
+        )
+        self.parts.append(f'<text x="{x:g}" y="{y:g}" class="terminal" xml:space="preserve">{words}</text>')
 
     def box(self, x: float, y: float, width: float, height: float, kind: str, round_by: float = 0) -> None:
         self.parts.append(
@@ -99,15 +113,16 @@ class Drawing:
             f'<marker id="{self.name}-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
             'orient="auto"><path d="M0 0l8 4l-8 4z" class="tip"/></marker>'
         )
+        shown = max(SHOWN, self.width)
         return "\n".join(
             [
-                f'<svg xmlns="http://www.w3.org/2000/svg" width="{SHOWN}" height="{height * SHOWN / WIDTH:.0f}" '
-                f'viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{escape(title)}">',
+                f'<svg xmlns="http://www.w3.org/2000/svg" width="{shown:g}" height="{height * shown / self.width:.0f}" '
+                f'viewBox="0 0 {self.width:g} {height:g}" role="img" aria-label="{escape(title)}">',
                 LICENSE,
                 f"<title>{escape(title)}</title>",
                 f"<style>\n{STYLE}\n</style>",
                 f"<defs>{patterns}</defs>",
-                f'<rect x="0" y="0" width="{WIDTH}" height="{height:g}" rx="6" class="back"/>',
+                f'<rect x="0" y="0" width="{self.width:g}" height="{height:g}" rx="6" class="back"/>',
                 *self.parts,
                 "</svg>\n",
             ]

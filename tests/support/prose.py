@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the sentences of Markdown pages. ``python tests/support/prose.py PAGE ...`` lists averages and long sentences.
+"""Measure the sentences of Markdown pages. ``python tests/support/prose.py PAGE ...`` lists those that are too long.
 
 Code fences, tables, comments and headings do not count. A list item and a paragraph are blocks of their own. A code
 span counts as one word, and so does the text of a link for each of its words.

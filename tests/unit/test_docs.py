@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from error_catalogue import PAGE, entries, page
 from yamls import load_yaml, parse_yaml
 
@@ -97,6 +98,15 @@ def test_the_inventory_reference_and_the_argument_specs_give_the_same_default(va
         assert (reported, default) == WORDS[variable]
     else:
         assert (parse_yaml(reported.strip("`")) if reported else None) == (default if default != "" else None)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/inventory.md"])
+def test_the_inventory_of_a_page_is_valid(page: str) -> None:
+    """The first block of YAML is a whole inventory."""
+    (block, *_more) = re.findall(r"^```yaml\n(.*?)^```$", read(page), re.MULTILINE | re.DOTALL)
+    given = {key.removeprefix("kafka_dr_"): value for key, value in parse_yaml(block).items()}
+    pair = derive_pair(given, hosts={"all": ["a", "b"], "api": ["a"], "batch": ["b"]})
+    assert set(pair["clusters"]) == {"P", "B"}
 
 
 # ---- error codes --------------------------------------------------------------------------------------------------

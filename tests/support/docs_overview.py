@@ -1,0 +1,96 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The two pictures of the README: a pair of clusters before and after a failover, and the report of a cutover.
+
+They are drawn by ``docs_diagrams``, which writes them to docs/images.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+from docs_drawing import Drawing
+
+WIDE, PANEL, GAP = 760.0, 330.0, 84.0
+TOP, LOW, TALL = 34.0, 172.0, 66.0
+LINE, COLUMNS = 16.0, 96
+
+#: The report of a cutover at 5,000 records/s that ``make bench`` ran on 2026-11-26: 12 partitions, 3 groups, no ACLs.
+#: Phase names and check names are the product's; the test of the documentation compares the phases with the code.
+REPORT = """\
+cutoff P -> B: completed, UNKNOWN (27.6 s)
+  stop_producers       1.4 s
+  drain                0.8 s
+  stop_consumers       1.4 s
+  barrier              3.8 s
+  commit_offsets       0.5 s
+  start                4.1 s
+  arrival              1.0 s
+  flows                2.7 s
+  settled              1.5 s
+  PROVEN   drained: all 12 partitions are replicated to their ends
+  PROVEN   committed_offsets: every group resumes exactly after what it has read
+  PROVEN   first_write: first records of 1 topics read back
+  PROVEN   groups: 3 groups have members, no committed offset fell back
+  UNKNOWN  fence: UNFENCED: the old cluster was not asked to refuse writes; its log ends did not move after the barrier
+  UNKNOWN  records: the clusters were not compared record by record (kafka_dr_audit)
+  offsets that B had already: 72 equal, 0 lower by 0 offsets, 0 higher, 0 missing
+  not checked: record by record comparison of both clusters
+"""
+VERDICTS = ("PROVEN", "REFUTED", "UNKNOWN")
+
+
+def overview() -> str:
+    """Draw the pair twice, side by side: the applications on P, then on B."""
+    drawing = Drawing("kd-overview", width=WIDE)
+    panel(drawing, 8, "P", "Normal operation")
+    panel(drawing, 8 + PANEL + GAP, "B", "After a failover")
+    left, right, middle = 8 + PANEL + 2, 8 + PANEL + GAP - 6, 8 + PANEL + GAP / 2
+    for y, start, end, words in ((128, left, right, "failover"), (160, right, left, "failback")):
+        drawing.line([(start, y), (end, y)], "flow", arrow=True)
+        drawing.text(middle - 2, y - 8, words, "head", "middle")
+    y = LOW + TALL + 12
+    for x, kind, words in ((8.0, "written", "producers write here"), (160.0, "replicated", "a flow replicates here")):
+        drawing.fill(kind, x, y, 14, 14)
+        drawing.text(x + 20, y + 11, words, "note")
+    drawing.text(326, y + 11, "Consumers read both topics of their cluster. The journal records every run.", "note")
+    return drawing.svg(y + 22, "Two clusters before and after a failover: topics, flows and applications")
+
+
+def panel(drawing: Drawing, x: float, side: str, title: str) -> None:
+    """Draw P above B with the applications beside the cluster ``side``."""
+    drawing.text(x, 20, title, "head")
+    for cluster, y, topics in (("P", TOP, ("Payments", "B.Payments")), ("B", LOW, ("P.Payments", "Payments"))):
+        home = cluster == "P"
+        head, row = (y + 18, y + 28) if home else (y + 56, y + 8)
+        drawing.box(x, y, 226, TALL, f"cluster of-{cluster.lower()}", 6)
+        drawing.text(x + 10, head, f"cluster {cluster} ({'home' if home else 'standby'})", "head")
+        drawing.text(x + 216, head, "journal", "lane", "end")
+        for place, topic in enumerate(topics):
+            left = x + 8 + place * 108
+            drawing.box(left, row, 102, 30, "topic", 4)
+            written = topic == "Payments" and cluster == side
+            flowing = topic == f"{side}.Payments"
+            drawing.fill("written" if written else "replicated" if flowing else "", left + 4, row + 5, 14, 20)
+            drawing.text(left + 60, row + 19, topic, "lane", "middle")
+    for source, left, start, end in (("P", 58.0, TOP + 60, LOW + 6), ("B", 166.0, LOW + 6, TOP + 60)):
+        drawing.line([(x + left, start), (x + left, end)], "flow", arrow=True)
+        drawing.text(x + left + 6, 140, f"flow {source}->{'B' if source == 'P' else 'P'}", "note")
+    y = TOP if side == "P" else LOW
+    for place, words in ((4, "producers"), (36, "consumers")):
+        drawing.box(x + 252, y + place, 78, 26, f"on-{side.lower()}", 4)
+        drawing.text(x + 291, y + place + 17, words, "inside", "middle")
+    drawing.line([(x + 250, y + 17), (x + 229, y + 17)], "flow", arrow=True)
+    drawing.line([(x + 227, y + 49), (x + 249, y + 49)], "flow", arrow=True)
+
+
+def report() -> str:
+    """Draw the lines of a report as a terminal shows them."""
+    drawing = Drawing("kd-report", width=WIDE)
+    y = 24.0
+    for line in REPORT.splitlines():
+        for part in textwrap.wrap(line, COLUMNS, drop_whitespace=False, subsequent_indent=" " * 11):
+            drawing.terminal(14, y, part, VERDICTS)
+            y += LINE
+    return drawing.svg(y, "The report of a cutover: seconds of each phase, and a verdict for each check")
