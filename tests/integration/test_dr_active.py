@@ -147,7 +147,7 @@ def test_with_the_journal_lost_on_both_clusters_evidence_decides_or_the_side_is_
 
     asked = pair.active()
     assert (asked["rc"], asked["error"]["code"]) == (1, "active_side_unknown"), asked
-    assert f'B: "{pair.topic}" was written there' in asked["msg"]
+    assert f'B: "{pair.topic}" holds records there' in asked["msg"]
     assert "kafka_dr_applications_on" in asked["msg"]
     assert [pair.active(asked=alias)["active"] for alias in ("P", "B")] == ["P", "B"]
 
@@ -176,7 +176,7 @@ def test_presynced_offsets_in_the_state_topic_show_that_a_pair_is_not_new(pair: 
     row = {"group": pair.group, "topic": pair.topic, "partition": 0, "offset": 1, "left": 1}
     write_presynced(kafkas, pair.state, (pair.name, "P"), (time.time(), None), [row], {pair.topic: "id"})
     asked = pair.active()
-    assert (asked["error"]["code"], "reverse_checkpoint last prepared P" in asked["msg"]) == (
+    assert (asked["error"]["code"], "reverse_checkpoint last committed offsets for P" in asked["msg"]) == (
         "active_side_unknown",
         True,
     )
@@ -203,7 +203,7 @@ def test_what_grows_is_observed_on_both_clusters_where_that_is_asked(pair: Pair)
     assert pair.active()["grown"] == {}
     with pair.producer("P"):
         grown = pair.active(observe=True)["grown"]
-    assert grown == {"P": [f'a producer of "{pair.topic}-0" (its end on P moved)'], "B": []}
+    assert grown == {"P": [f'a producer of "{pair.topic}-0" (its log end on P increased)'], "B": []}
     assert pair.active(observe=True)["grown"] == {"P": [], "B": []}
 
 

@@ -88,14 +88,14 @@ def test_whatever_else_keeps_somebody_from_writing_is_named_and_stays(
         assert (opened["failed"], opened["changed"]) == (False, True)
         assert f"deny {gone} from *: write topic literal Fenced" in text
         assert f"deny {who} from *: write topic prefixed Fen" in text
-        assert "3 other bans" in text
+        assert "3 other DENY ACLs" in text
         assert "Elsewhere" not in text
         assert set(listed(secure_lab, who)) == {"deny write Fen", "deny write Elsewhere"}
         assert len(listed(secure_lab, gone)) == 2
     finally:
         fence("open", principals=[gone])
         run_module(kafka_acl, {**rights, "acls": [prefixed], "state": "absent"})
-    assert "other bans" not in warned(fence("open"), capsys)
+    assert "other DENY ACLs" not in warned(fence("open"), capsys)
 
 
 def test_who_may_not_look_opens_nothing_and_is_warned(fence: Run, capsys: pytest.CaptureFixture[str]) -> None:

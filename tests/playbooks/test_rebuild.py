@@ -78,7 +78,7 @@ def test_an_empty_cluster_takes_the_place_of_a_lost_one(pair: Scenario) -> None:
     pair.playbook("rebuild", CONFIRM)
     again = pair.playbook("enable", CONFIRM)
     assert again["changed"] == 0
-    refused(pair, "this is the cluster of before")
+    refused(pair, "this is the lost cluster itself")
     # The slow group is not at the end yet.
     known = counted(pair, 10)
 

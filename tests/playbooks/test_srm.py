@@ -216,7 +216,7 @@ def test_readiness_reads_the_lists_and_sees_what_is_off_or_stale(pair: Scenario)
 
     declared["B"]["command"] = ["/nowhere/srm-control"]
     answer, text = readiness(pair, kafka_dr_srm=declared)["flow_carries"]
-    assert (answer, "did not show the list topics of P->B: " in text, "/nowhere" in text) == ("UNKNOWN", True, True)
+    assert (answer, "did not return the list topics of P->B: " in text, "/nowhere" in text) == ("UNKNOWN", True, True)
 
     # What enable has switched on, somebody switches off, and restarts nothing.
     Site(pair, "B").put("cloudera.reverse.checkpointing.enabled", "false")

@@ -43,4 +43,4 @@ def test_a_replay_without_a_way_to_set_offsets_writes_nothing(tail: Tail, check:
     with pytest.raises(DrError) as refused:
         replay.replay(check)
     assert refused.value.code == "no_offsets"
-    assert refused.value.hint.startswith("No record was brought over.")
+    assert refused.value.hint.startswith("No record was replayed.")

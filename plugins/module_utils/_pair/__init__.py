@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What reads or changes both clusters of a pair, one folder for each concept.
+"""Code that reads or changes both clusters of a pair, with one folder for each concept.
 
 Private to this collection: may change in any release.
 """

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the Spark program that compares both sides record by record, and reads what it found.
+"""Run the Spark program that compares both clusters record by record, and read its result.
 
 Private to this collection: may change in any release.
 """
@@ -35,23 +35,23 @@ _CODES = {"PROVEN": 0, "REFUTED": 1, "UNKNOWN": 2}
 
 @dataclass(frozen=True)
 class SparkSettings:
-    """How the Spark program is run."""
+    """How to run the Spark program."""
 
     #: Folder that holds ``kafka_dr_audit``.
     package: Path
-    #: Python that has PySpark; empty: the one that runs this module.
+    #: Python with PySpark; empty: the Python that runs this module.
     python: str
     master: str
     conf: Mapping[str, Any]
     #: Memory of the driver.
     memory: str
-    #: Folder with the Kafka connector of Spark; empty: it is downloaded.
+    #: Folder with Spark's Kafka connector; empty: download it.
     jars: str
     #: Seconds that the last records of a snapshot may take to arrive while producers write.
     settle: float
-    #: Differences of each kind that are listed one by one.
+    #: How many differences of each kind to list.
     sample: int
-    #: Seconds after which the program is ended.
+    #: Seconds after which the program is killed.
     timeout: float
 
 
@@ -64,12 +64,12 @@ class AuditRequest:
     spark: SparkSettings
     #: Folder of the results.
     output: Path
-    #: Bound of each request to Kafka, in seconds.
+    #: Timeout of each request to Kafka, in seconds.
     timeout: float
 
     @classmethod
     def of(cls, pair: PairSpec, params: Mapping[str, Any]) -> AuditRequest:
-        """From the options of ``dr_audit``."""
+        """Parse the options of ``dr_audit``."""
         return cls(
             pair,
             AuditRules(params["guarantee"], params["accept"], params["fresh"]),
@@ -90,10 +90,10 @@ class AuditRequest:
 
 
 def audit(request: AuditRequest) -> Result:
-    """Write the plan, run the program, return its document under ``audit``.
+    """Write the plan, run the program, and return its document under ``audit``.
 
-    Without a verdict of the program, it is UNKNOWN in a document of the same shape: an old document must not stay the
-    last one.
+    If the program returns no verdict, the document has the verdict UNKNOWN, so that no old document is taken for the
+    result.
     """
     output = request.output
     plan, environment = _plan(request)
@@ -103,7 +103,8 @@ def audit(request: AuditRequest) -> Result:
             (output / name).unlink(missing_ok=True)
         write_whole(output / "plan.json", json.dumps(plan, indent=1) + "\n", 0o640)
     except OSError as error:
-        raise DrError("no_audit", f"The plan could not be written: {error}.", "See kafka_dr_audit_dir.") from error
+        hint = "Correct kafka_dr_audit_dir."
+        raise DrError("no_audit", f"The audit's plan could not be written: {error}.", hint) from error
     try:
         document = _audited(request, environment)
     except DrError as error:
@@ -116,14 +117,14 @@ def audit(request: AuditRequest) -> Result:
             "error": {"code": error.code, "message": error.sentence()},
             "text": [f"{UNKNOWN}: {error.sentence()}"],
             "topics": [],
-            "not_checked": ["record by record comparison of both sides"],
+            "not_checked": ["record by record comparison of both clusters"],
         }
     reason = document.get("error", {}).get("message", "")
     return Result(extra={"verdict": document["verdict"], "reason": reason, "audit": document, "folder": str(output)})
 
 
 def _audited(request: AuditRequest, environment: Mapping[str, str]) -> dict[str, Any]:
-    """The program's document, if its exit code says the same."""
+    """Return the program's document; raise unless its verdict matches the exit code."""
     output = request.output
     code, last = _run(_command(request.spark, output), environment, request.spark.timeout)
     try:
@@ -133,8 +134,8 @@ def _audited(request: AuditRequest, environment: Mapping[str, str]) -> dict[str,
     if document.get("partial") or _CODES.get(document.get("verdict", "")) != code:
         raise DrError(
             "no_audit",
-            document.get("error", {}).get("message") or f"The audit ended with {code} and no verdict: {last}",
-            f"What Spark said is in {output / 'spark.log'} on the host where it ran.",
+            document.get("error", {}).get("message") or f"The audit exited with {code} and no verdict: {last}",
+            f"See Spark's log {output / 'spark.log'} on the host where it ran.",
         )
     return document
 
@@ -153,7 +154,7 @@ def _plan(request: AuditRequest) -> tuple[dict[str, Any], dict[str, str]]:
         raise DrError(
             "topic_missing",
             f'"{absent[0]}" does not exist on {pair.home}, so there is nothing to compare.',
-            "Run the playbook switchback.kafka_dr.enable first.",
+            "Run the playbook enable first.",
         )
     return audit_plan(pair, request.rules, read_state(kafka, pair), parts, found), environment
 
@@ -170,7 +171,7 @@ def _command(spark: SparkSettings, output: Path) -> list[str]:
 
 
 def _run(command: list[str], environment: Mapping[str, str], timeout: float) -> tuple[int, str]:
-    """Exit code and last line. Its progress goes on to standard error, where the action plugin picks it up."""
+    """Run the program; return its exit code and last line. The action plugin reads its progress from stderr."""
     try:
         process = subprocess.Popen(
             command,
@@ -181,12 +182,12 @@ def _run(command: list[str], environment: Mapping[str, str], timeout: float) -> 
             start_new_session=True,
         )
     except OSError as error:
-        hint = "See that kafka_dr_spark_python is a Python with PySpark, and that Java is there."
+        hint = "Check that kafka_dr_spark_python is a Python with PySpark, and that Java is installed."
         raise DrError("no_audit", f"{command[0]} could not be started: {error.strerror}.", hint) from error
     too_long = []
 
     def end(*_: Any) -> None:
-        # Spark's JVM is a child of its own: this ends the whole session, and nothing else.
+        # Spark's JVM is a separate child process. This kills the whole session, and no other process.
         too_long.append(True)
         os.killpg(process.pid, signal.SIGKILL)
 
@@ -207,7 +208,7 @@ def _run(command: list[str], environment: Mapping[str, str], timeout: float) -> 
     if too_long:
         raise DrError(
             "audit_too_long",
-            f"The audit did not end within {timeout:g} s; last it said: {last}",
-            "Raise kafka_dr_audit_timeout, or give it more cores with kafka_dr_spark_master.",
+            f"The audit did not end within {timeout:g} s. Its last line was: {last}",
+            "Raise kafka_dr_audit_timeout, or use more cores with kafka_dr_spark_master.",
         )
     return code, last

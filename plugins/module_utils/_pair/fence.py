@@ -1,11 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fence: bans that keep an application's principals from writing where it no longer lives (R23).
+"""The fence: DENY ACLs that keep an application's principals from writing where it no longer lives (R23).
 
-A ban outranks every right of its principal, however that was given, but for super users, and brokers tell nobody who
-those are. So bans that are up are no proof: the broker is asked, as that principal, what it may do. The bans are told
-by their form alone, so that a killed run leaves nothing that another one would not find.
+A DENY ACL outranks every ALLOW ACL of its principal, except for super users, and brokers do not report who these are.
+So existing ACLs are no proof: this code logs in as the principal and requests its authorized operations. The fence's
+ACLs are identified by their form alone, so that another run finds those of a killed run.
 
 Private to this collection: may change in any release.
 """
@@ -34,45 +34,45 @@ __all__ = ["FenceRequest", "fence"]
 
 @dataclass(frozen=True)
 class FenceRequest:
-    """The options of ``dr_fence``, beside the connection."""
+    """The options of ``dr_fence``, without the connection."""
 
     topics: Sequence[str]
     principals: Sequence[str]
-    #: Login of each principal that is asked as itself, in librdkafka's names.
+    #: Login properties by principal, in librdkafka's names, for principals whose permissions are verified.
     logins: Mapping[str, Mapping[str, Any]]
-    #: A cluster that cannot be closed is an error.
+    #: Raise an error if the cluster cannot be fenced.
     required: bool
-    #: Properties of the collection's own client, which a login replaces in part.
+    #: Properties of the collection's own client. A login replaces some of them.
     client: Mapping[str, Any]
     bounds: Bounds
 
 
 def fence(kafka: Kafka, request: FenceRequest, state: str, check: bool) -> Result:
-    """Create the DENY ACLs (``state`` fenced) or delete them (open), and ask the broker what holds then.
+    """Create the DENY ACLs (``state`` fenced) or delete them (open), and verify the effect on the broker.
 
-    Raises ``no_authorizer``, ``not_authorized``, ``not_kept_out``; with ``required`` false the first and the last are a
-    result: the side is open then.
+    Raises ``no_authorizer``, ``not_authorized``, ``not_kept_out``. With ``required`` false, the first and the last are
+    a result instead, and the cluster stays open.
     """
     return (_close if state == "fenced" else _open)(kafka, request, check)
 
 
 def _open(kafka: Kafka, request: FenceRequest, check: bool) -> Result:
-    """Without permission to list ACLs, and unless required, do nothing and warn.
+    """Delete the fence's ACLs, and warn about other DENY ACLs.
 
-    Also warn about DENY ACLs that are not the fence's.
+    If ACLs cannot be listed and the fence is not required, only warn.
     """
     try:
         found = acls.denied(kafka)
     except DrError as error:
         if request.required or error.code not in ("no_authorizer", "not_authorized"):
             raise
-        blind = [f"{error.message} Whether writing is denied there is not known."]
+        blind = [f"{error.message} It is unknown whether writing is denied there."]
         warnings = [] if error.code == "no_authorizer" else blind
         return Result(extra=_reported(error.message), requests=kafka.requests, warnings=warnings)
     listed = bans(request.topics, request.principals)
     outcomes, failure = _apply(kafka, plan(listed, found, "absent"), request, check)
     left = _left(found - set(listed), request.topics)
-    return Result(outcomes, _reported(f"no ban on {_count(request)}"), kafka.requests, left, failure)
+    return Result(outcomes, _reported(f"no DENY ACL for {_count(request)}"), kafka.requests, left, failure)
 
 
 def _close(kafka: Kafka, request: FenceRequest, check: bool) -> Result:
@@ -86,22 +86,22 @@ def _close(kafka: Kafka, request: FenceRequest, check: bool) -> Result:
     listed = bans(topics, principals)
     outcomes, failure = _apply(kafka, plan(listed, found, "present"), request, check)
     if check or failure is not None:
-        return Result(outcomes, _reported(f"no ban on {_count(request)}"), kafka.requests, failure=failure)
+        return Result(outcomes, _reported(f"no DENY ACL for {_count(request)}"), kafka.requests, failure=failure)
     answers = {
         name: _asked_as(kafka, name, request, login) for name, login in request.logins.items() if name in principals
     }
     still = [name for name, may in answers.items() if may]
     if still:
-        text = f'{", ".join(still)} may write on "{kafka.bootstrap_servers}" in spite of a ban: a super user.'
-        hint = "Give the application a principal of its own, or set kafka_dr_fence: none."
+        text = f'{", ".join(still)} may write on "{kafka.bootstrap_servers}" despite a DENY ACL, as a super user.'
+        hint = "Use a separate principal for the application, or set kafka_dr_fence: none."
         if request.required:
             failure = DrError("not_kept_out", text, hint)
         return Result(outcomes, _reported(text), kafka.requests, failure=failure)
     asked = [name for name, may in answers.items() if may is False]
     silent = [name for name in principals if name not in asked]
-    rest = f"; not asked as themselves: {', '.join(silent)}" if silent else ""
-    reason = f"writing is denied to {_count(request)}, which {len(asked)} of them were told by the broker{rest}"
-    # Nobody kept out of nothing is no fence.
+    rest = f"; not verified: {', '.join(silent)}" if silent else ""
+    reason = f"writing is denied to {_count(request)}, verified by the broker for {len(asked)} of them{rest}"
+    # Without any ACL there is no fence.
     extra = {"fenced": bool(listed), "proven": bool(listed) and not silent, "reason": reason, "bans": len(listed)}
     return Result(outcomes, extra, kafka.requests)
 
@@ -119,12 +119,12 @@ def _count(request: FenceRequest) -> str:
 
 
 def _left(found: Iterable[Acl], topics: Sequence[str]) -> list[str]:
-    """Bans that are not the fence's: of a principal that the inventory no longer names, or by somebody else."""
+    """Describe DENY ACLs that are not the fence's: of principals outside the inventory, or created by another tool."""
     rest = write_bans(found, topics)
     if not rest:
         return []
     named = "; ".join(ban.sentence() for ban in rest[:5])
-    return [f"{len(rest)} other bans on writing stay as they are: {named}. Whoever they name cannot write there."]
+    return [f"{len(rest)} other DENY ACLs on writing were left: {named}. These principals cannot write there."]
 
 
 def _reported(reason: str) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _asked_as(kafka: Kafka, name: str, request: FenceRequest, login: Mapping[str
 
 
 def _may_write(own: Kafka, request: FenceRequest, login: Mapping[str, Any]) -> bool | None:
-    """Whether the broker says that this login may write any of the topics; None: it does not say (KIP-430)."""
+    """Does the broker allow this login to write to any of the topics? None: it does not report that (KIP-430)."""
     kafka = Kafka(own.bootstrap_servers, {**request.client, **login}, own.timeout)
     kafka.note_request("describe_topics", topics=len(request.topics), operations=True)
     futures = kafka.admin.describe_topics(
@@ -152,8 +152,8 @@ def _may_write(own: Kafka, request: FenceRequest, login: Mapping[str, Any]) -> b
             found = future.result(timeout=kafka.timeout + 5)
         except KafkaException as error:
             if error.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
-                continue  # it may not even look
-            raise kafka.explain(error, "ask what the application may do") from error
+                continue  # it may not even describe the topic
+            raise kafka.explain(error, "request the application's authorized operations") from error
         if found.authorized_operations is None:
             reported = False
         elif AclOperation.WRITE in found.authorized_operations:

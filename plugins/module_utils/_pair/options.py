@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options that several modules of a pair share; documented in the fragments ``pair``, ``journal`` and ``translation``.
+"""Options shared by several modules of a pair, documented in the fragments ``pair``, ``journal`` and ``translation``.
 
 Private to this collection: may change in any release.
 """
@@ -30,19 +30,19 @@ __all__ = [
 
 
 def pair_option() -> ArgumentSpec:
-    """The pair as one option; documented in the fragment ``pair.spec``."""
+    """Return the option that describes the pair, documented in the fragment ``pair.spec``."""
     return ArgumentSpec(
         {"pair": {"type": "dict", "required": True}, "request_timeout": {"type": "float", "default": 15.0}}
     )
 
 
 def pair_spec(params: Mapping[str, Any]) -> PairSpec:
-    """The pair that ``pair_option`` takes; raises ``bad_option``."""
+    """Parse the option of ``pair_option``; raise ``bad_option``."""
     return PairSpec.of(params["pair"])
 
 
 def rehearsal_option(required: bool = False) -> ArgumentSpec:
-    """What a rehearsal of the pair creates."""
+    """Return the option that names what a rehearsal of the pair creates."""
     rehearsal = {
         "clusters": {"type": "dict", "default": {}},
         "belongings": {"type": "dict", "default": {}},
@@ -53,23 +53,23 @@ def rehearsal_option(required: bool = False) -> ArgumentSpec:
 
 
 def flows_of(params: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Source and target of each flow that ``flow_options`` takes."""
+    """Return source and target of each flow in the option of ``flow_options``."""
     return [(flow["source"], flow["target"]) for flow in params["flows"]]
 
 
 def flow_options() -> ArgumentSpec:
-    """The flows that a module is about."""
+    """Return the option that names the flows that a module acts on."""
     flow = {"source": {"type": "str", "required": True}, "target": {"type": "str", "required": True}}
     return ArgumentSpec({"flows": {"type": "list", "elements": "dict", "required": True, "options": flow}})
 
 
 def generation_options() -> ArgumentSpec:
-    """Which holder of a run writes."""
+    """Return the option that numbers the holder of a run."""
     return ArgumentSpec({"holder_generation": {"type": "int"}})
 
 
 def guard_options() -> ArgumentSpec:
-    """What the controller holds whose task this is; see :mod:`.guard`."""
+    """Return the option that names the run or lease of the controller; see :mod:`.journal.guard`."""
     guard = {
         "clusters": {"type": "dict", "default": {}},
         "pair": {"type": "str"},
@@ -80,19 +80,19 @@ def guard_options() -> ArgumentSpec:
         "lease": {"type": "str"},
         "after_end": {"type": "bool", "default": False},
         "any_side": {"type": "bool", "default": False},
-        # Not a secret: a number that grows with the pair's runs.
+        # Not a secret: numbers that increase with the pair's runs.
         "token": {"type": "dict", "no_log": False},
     }
     return ArgumentSpec({"guard": {"type": "dict", "options": guard}})
 
 
 def claim_of(params: Mapping[str, Any]) -> Claim | None:
-    """The run or lease that the option ``guard`` names."""
+    """Return the run or lease in the option ``guard``; None: it names none."""
     return Claim.of(params["guard"] or {})
 
 
 def acceptance_options() -> ArgumentSpec:
-    """Which inexact offsets are accepted; documented in the fragment ``translation``."""
+    """Return the options that accept inexact offsets, documented in the fragment ``translation``."""
     return ArgumentSpec(
         {
             "group_lag": {"type": "str", "choices": ["refuse", "reread"], "default": "refuse"},

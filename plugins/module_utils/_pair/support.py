@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a report of a problem needs of both sides: each part by itself, so that a dead side hides no other part.
+"""Collect the facts for a support bundle from both clusters, each part by itself, so that one may fail.
 
 Private to this collection: may change in any release.
 """
@@ -33,7 +33,7 @@ _JAVA_SECONDS = 10.0
 
 
 def support(pair: PairSpec, timeout: float, ansible_core: str) -> Result:
-    """Brokers, journal and connectors by cluster, and the versions of what runs here."""
+    """Return brokers, journal and connectors by cluster, and the versions of local software."""
     clusters, requests = pair.connections, []
 
     def of_side(alias: str) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def support(pair: PairSpec, timeout: float, ansible_core: str) -> Result:
         if cluster.get("connect_url"):
             rest = ConnectClient(cluster["connect_url"], cluster.get("connect_client") or {}, timeout)
             parts["connectors"] = _reported(lambda: _workers(rest))
-            # A part of its own: a worker whose own cluster is dead returns states and settings, but no offsets.
+            # A separate part, because a worker whose own cluster is dead returns states and settings, but no offsets.
             parts["offsets"] = _reported(lambda: _replicated(rest))
             requests.extend(rest.requests)
         return parts
@@ -58,7 +58,7 @@ def support(pair: PairSpec, timeout: float, ansible_core: str) -> Result:
 
 
 def _reported(work: Callable[[], Any]) -> dict[str, Any]:
-    """``found``, or ``error`` in words."""
+    """Return the result of ``work`` as ``found``, or the text of its error as ``error``."""
     try:
         return {"found": work()}
     except DrError as error:
@@ -67,7 +67,7 @@ def _reported(work: Callable[[], Any]) -> dict[str, Any]:
 
 def _events(copy: list[Any] | None) -> list[dict[str, Any]]:
     if copy is None:
-        raise DrError("journal_missing", "The journal topic does not exist there.")
+        raise DrError("journal_missing", "The journal topic does not exist on this cluster.")
     return [asdict(event) for event in copy]
 
 
@@ -104,7 +104,7 @@ def _versions(ansible_core: str) -> dict[str, str | None]:
 
 
 def _java() -> str | None:
-    """The version of the Java here that would run the audit; None: there is none."""
+    """Return the version of the local Java that would run the audit; None: Java is not installed."""
     try:
         reported = subprocess.run(
             ["java", "-version"], capture_output=True, text=True, timeout=_JAVA_SECONDS, check=False

@@ -39,7 +39,7 @@ def at_rest() -> World:
             "missing_on": [],
             "leases": [{"kind": "checkpoint", "to": "P", "outcome": "done"}],
         },
-        "activity": {"grown": {"P": [], "B": ['a producer of "T-0" (its end on B moved)']}},
+        "activity": {"grown": {"P": [], "B": ['a producer of "T-0" (its log end on B increased)']}},
         "planned": [{"changed": False, "changes": []}],
         "fences": [
             {"item": {"alias": "P", "state": "fenced"}, "changes": [], "fenced": True},

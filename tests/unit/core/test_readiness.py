@@ -200,7 +200,7 @@ H = healthy
 SURVEY: dict[str, Any] = {**(H().survey or {}), "ages": {}}
 FINE: tuple[list[str], list[str]] = ([], [])
 LACKS = {"P->B": (['the topic "T" is left out'], []), "B->P": FINE}
-UNREAD = {"P->B": ([], ["srm-control did not show the list topics of P->B"]), "B->P": FINE}
+UNREAD = {"P->B": ([], ["srm-control did not return the list topics of P->B"]), "B->P": FINE}
 LACKS_BACK = {"P->B": FINE, "B->P": (['the group "g" is left out'], [])}
 # What is broken -> the check that names it, its answer, and a word of what was found.
 BROKEN: dict[str, tuple[Facts, str, str, str]] = {
@@ -329,7 +329,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     ),
     "expired": (with_flow(H(), "P->B", lost), "flow_fits", "NO", "9 offsets expired"),
     "a topic is left out": (replace(H(), left_out=LACKS), "flow_carries", "NO", 'the topic "T"'),
-    "a list is not known": (replace(H(), left_out=UNREAD), "flow_carries", "UNKNOWN", "did not show"),
+    "a list is not known": (replace(H(), left_out=UNREAD), "flow_carries", "UNKNOWN", "did not return"),
     "the way back leaves one out": (replace(H(), left_out=LACKS_BACK), "back_carries", "NO", 'the group "g"'),
     "RUNNING and stuck": (with_flow(H(), "P->B", stuck), "flow_progress", "NO", "nothing moved"),
     "RUNNING and silent": (with_flow(H(), "P->B", silent), "flow_progress", "UNKNOWN", "no heartbeat"),

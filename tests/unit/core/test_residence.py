@@ -24,7 +24,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resource
 QUIET = SideEvidence()
 READ = SideEvidence(members=['group "settlement" by reader-1 at /10.0.0.7'])
 WRITTEN = SideEvidence(writes=['a producer of "Payments-0"'])
-LIVED = SideEvidence(traces=['"Payments" was written there'])
+LIVED = SideEvidence(traces=['"Payments" holds records there'])
 
 
 def residence(p: SideEvidence, b: SideEvidence, journaled: str | None = None, asked: str = "") -> str:
@@ -69,7 +69,7 @@ def test_the_side_is_that_of_journal_answer_or_evidence(
         (WRITTEN, QUIET, None, "B", "active_side_contradicted", "at work on P: a producer"),
         (WRITTEN, READ, None, "", "active_side_unknown", "at work on both clusters"),
         (WRITTEN, WRITTEN, None, "", "active_side_unknown", "at work on both clusters"),
-        (QUIET, LIVED, None, "", "active_side_unknown", 'this pair is not new: B: "Payments" was written there'),
+        (QUIET, LIVED, None, "", "active_side_unknown", 'this pair is not new: B: "Payments" holds records there'),
     ],
 )
 def test_a_contradiction_is_refused_and_an_unknown_side_is_asked_for(

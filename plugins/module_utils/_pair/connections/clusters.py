@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kafka connections to the clusters of a pair, opened at the same time.
+"""Open Kafka connections to the clusters of a pair, at the same time.
 
 Private to this collection: may change in any release.
 """
@@ -22,28 +22,28 @@ K = TypeVar("K")
 
 
 def on_each(items: Mapping[K, Any], work: Callable[[K], T]) -> dict[K, T]:
-    """``work(key)`` for every key at the same time; the first error wins."""
+    """Call ``work(key)`` for every key at the same time, and return the results; raise the first error."""
     with ThreadPoolExecutor(max_workers=max(1, len(items))) as pool:
         futures = {key: pool.submit(work, key) for key in items}
         return {key: future.result() for key, future in futures.items()}
 
 
 def both(first: Callable[[], T], second: Callable[[], K]) -> tuple[T, K]:
-    """Two calls at the same time."""
+    """Call both functions at the same time, and return both results."""
     with ThreadPoolExecutor(max_workers=2) as pool:
         one, two = pool.submit(first), pool.submit(second)
         return one.result(), two.result()
 
 
 def connect_pair(clusters: Mapping[str, Any], timeout: float) -> dict[str, Kafka]:
-    """Connect to each cluster by alias; refuse a pair whose aliases are one and the same cluster."""
+    """Connect to each cluster by alias; raise if two aliases are the same cluster."""
     opened = on_each(clusters, lambda alias: connect_one(alias, clusters[alias], timeout))
     refuse_same_cluster(opened)
     return opened
 
 
 def connect_answering(clusters: Mapping[str, Any], timeout: float) -> dict[str, Kafka]:
-    """As :func:`connect_pair`, to those that answer; raises where none does."""
+    """Connect like :func:`connect_pair` to the clusters that respond; raise if none does."""
     tried = on_each(clusters, lambda alias: _answers(clusters, alias, timeout))
     there = {alias: clusters[alias] for alias, answers in tried.items() if answers}
     return connect_pair(there or clusters, timeout)
@@ -58,7 +58,7 @@ def _answers(clusters: Mapping[str, Any], alias: str, timeout: float) -> bool:
 
 
 def connect_one(alias: str, cluster: Any, timeout: float) -> Kafka:
-    """Connect to one cluster: {bootstrap_servers, client or admin_client, cluster_id}."""
+    """Connect to one cluster: ``{bootstrap_servers, client or admin_client, cluster_id}``."""
     if not isinstance(cluster, Mapping) or not cluster.get("bootstrap_servers"):
         raise DrError("bad_option", f'The cluster "{alias}" needs bootstrap_servers.')
     return connect(
@@ -72,13 +72,13 @@ def connect_one(alias: str, cluster: Any, timeout: float) -> Kafka:
 
 
 def refuse_same_cluster(opened: Mapping[str, Kafka]) -> None:
-    """Raise where two aliases are one cluster."""
+    """Raise if two aliases are the same cluster."""
     ids: dict[str, str] = {}
     for alias, kafka in opened.items():
         if kafka.cluster_id in ids:
             raise DrError(
                 "same_cluster",
                 f'"{ids[kafka.cluster_id]}" and "{alias}" are the same cluster "{kafka.cluster_id}".',
-                "Correct bootstrap_servers: replicating a cluster onto itself never ends.",
+                "Correct bootstrap_servers. Replication from a cluster to itself would never end.",
             )
         ids[kafka.cluster_id] = alias

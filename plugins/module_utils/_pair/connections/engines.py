@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything that a pair is operated through: its Kafka clusters and the engine of its flows.
+"""Open everything that a pair is operated through: its Kafka clusters and the engine of its flows.
 
 Private to this collection: may change in any release.
 """
@@ -23,18 +23,19 @@ __all__ = ["Opened", "open_pair"]
 
 @dataclass(frozen=True)
 class Opened:
-    """Connections to clusters by alias, and to the engine of their flows."""
+    """Connections to clusters, and to the engine of their flows."""
 
+    #: By alias.
     kafka: Mapping[str, Kafka]
     engine: Engine
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """Every request sent so far, without secrets."""
+        """Return every request sent so far, without secrets."""
         return [request for kafka in self.kafka.values() for request in kafka.requests] + self.engine.requests
 
 
 def open_pair(clusters: Mapping[str, Any], naming: Naming, timeout: float) -> Opened:
-    """Connect to the clusters and to the engine; ``clusters``: both, or the surviving one."""
+    """Connect to ``clusters`` (both, or the surviving one) and to the engine of their flows."""
     kafka = connect_pair(clusters, timeout)
     return Opened(kafka, open_engine(clusters, naming, kafka, timeout))

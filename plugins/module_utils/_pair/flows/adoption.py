@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Take over the stored offsets of the connectors that have replicated a flow until now (R33).
 
-Each step may be repeated: after a run was killed, the old connectors are stopped already, or the offsets are set.
+Each step can be repeated: after a run was killed, the old connectors may be stopped already, or the offsets set.
 
 Private to this collection: may change in any release.
 """
@@ -38,29 +38,29 @@ from .restart import compared, replica_starts, with_stored
 
 __all__ = ["AdoptRequest", "FormerReplicator", "adopt"]
 
-# The tasks of a dedicated MirrorMaker 2 may still run after its group has no members: no log may grow for so long.
+# Seconds without new records. The tasks of a dedicated MirrorMaker 2 may still run after its group has no members.
 _STILL_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
 class FormerReplicator:
-    """What has replicated a flow until now: connectors, or a dedicated MirrorMaker 2."""
+    """The process that has replicated a flow until now: connectors, or a dedicated MirrorMaker 2."""
 
     #: Names of the connectors by part; empty for a dedicated MirrorMaker 2.
     connectors: Mapping[str, str]
-    #: Address of the workers of the connectors. A dedicated MirrorMaker 2 has none, and it is not used.
+    #: Address of the connectors' workers. Unused for a dedicated MirrorMaker 2, which has none.
     connect_url: str
     connect_client: Mapping[str, Any]
-    #: Where a dedicated MirrorMaker 2 stores its offsets; None: connectors have run the flow.
+    #: Topic in which a dedicated MirrorMaker 2 stores its offsets; None: connectors have run the flow.
     offsets_topic: str | None
     #: Group of the workers of a dedicated MirrorMaker 2.
     group: str
-    #: Topics that it replicates and that are no longer replicated afterwards.
+    #: Topics that it replicates and that the pair does not replicate any more.
     leave_topics: Sequence[str]
 
     @classmethod
     def of(cls, option: Mapping[str, Any]) -> FormerReplicator:
-        """From ``kafka_dr_pair.adopt``, as ``adopted_flow`` completes it."""
+        """Parse ``kafka_dr_pair.adopt``, as ``adopted_flow`` completes it."""
         return cls(
             connectors=option["connectors"],
             connect_url=option["connect_url"],
@@ -77,17 +77,17 @@ class AdoptRequest:
 
     pair: PairSpec
     flows: Sequence[tuple[str, str]]
-    #: By the flow's name. Other flows are not adopted.
+    #: By the flow's name. Flows without an entry are not adopted.
     former: Mapping[str, FormerReplicator]
-    #: False: refuse what can be refused now, and change nothing.
+    #: False: only check, and change nothing.
     apply: bool
-    #: Within which stopped connectors must have no tasks.
+    #: Time within which stopped connectors must have no tasks.
     stop_bounds: Bounds
     request_timeout: float
 
 
 def adopt(request: AdoptRequest, check: bool) -> Result:
-    """Take over the flows of ``former``. Without ``apply``, only refuse, and return which flows are ``pending``."""
+    """Take over the flows of ``former``. Without ``apply``, only check, and return which flows are ``pending``."""
     pair = Pair(request.pair, request.flows, request.request_timeout)
     flows = [flow for flow in pair.flows if flow_name(*flow) in request.former]
     state, rivals = both(
@@ -124,7 +124,7 @@ class _Adoption:
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """Requests to the workers of the old connectors."""
+        """Return the requests to the workers of the old connectors."""
         return list(self._rest.requests)
 
     # ---- observations
@@ -141,8 +141,8 @@ class _Adoption:
             known = ", ".join(sorted(name for name, one in listed.items() if one.part)) or "no MirrorMaker 2 connector"
             raise DrError(
                 "adoption_refused",
-                f'kafka_dr_adopt names the connector "{missing[0]}" for {self.name}, the workers at "{self._rest.url}"'
-                f" have {known}.",
+                f'kafka_dr_adopt names the connector "{missing[0]}" for {self.name}, but the workers at'
+                f' "{self._rest.url}" have {known}.',
                 "No connector was touched. Correct kafka_dr_adopt.",
                 self._rest.url,
             )
@@ -150,18 +150,18 @@ class _Adoption:
 
     @cached_property
     def starts(self) -> dict[Partition, ReplicaStart]:
-        """Partitions that the pair's connector must not start on with its present offsets."""
+        """Partitions that the pair's connector must not start with its present offsets."""
         observation = with_stored(self._pair, self._pair.observe(*self._flow))
         found = replica_starts(self._pair, observation, self._state.topic_ids, self._state.unreplicated_below)
         return {(one.topic, one.partition): one for one in found if misfits([replace(one, journaled=False)])}
 
     @property
     def pending(self) -> bool:
-        """Whether offsets are left to take over: the pair's connector has not started, and its offsets do not fit."""
+        """Must offsets still be taken over? True if the pair's connector is at rest and its offsets do not fit."""
         return bool(self.starts)
 
     def _stored(self) -> dict[Partition, int]:
-        """The stored offsets of the old connector, for all of its topics."""
+        """Return the stored offsets of the old connector, for all of its topics."""
         source, target = self._flow
         if self._dedicated:
             return ConnectOffsets(
@@ -173,10 +173,10 @@ class _Adoption:
     def _stopped(self) -> bool:
         return all(one.stopped for one in self._connectors.values())
 
-    # ---- refusals
+    # ---- requirements
 
     def require_possible(self) -> None:
-        """Raise if the adoption cannot succeed, as far as that is known before the first change."""
+        """Raise if the adoption cannot succeed, as far as this is known before the first change."""
         source, target = self._flow
         if self._dedicated:
             self._require_ended()
@@ -189,7 +189,10 @@ class _Adoption:
         if self._connectors and (found := self._rest.cluster_id()) != served:
             problems.append(f'"{self._rest.url}" belongs to the cluster "{found}", {target} is the cluster "{served}"')
         names = {one.name for one in self._connectors.values()}
-        problems += [f'"{name}" replicates the same topics, but is not named' for name in set(self._others) - names]
+        problems += [
+            f'"{name}" replicates the same topics, but kafka_dr_adopt does not name it'
+            for name in set(self._others) - names
+        ]
         stored = self._stored()
         left = undeclared_topics({topic for topic, _index in stored}, self._pair.topics, self._former.leave_topics)
         if left:
@@ -219,13 +222,13 @@ class _Adoption:
         if not active:
             time.sleep(_STILL_SECONDS)
         if active or self._ends() != before:
-            found = "is known to its broker" if active else "has no members, but the replicas still grow"
+            found = "still exists" if active else "has no members, but the replicas still grow"
             raise DrError(
                 "adoption_running",
                 f'The dedicated MirrorMaker 2 of {self.name} still runs: its group "{group}" on {self._flow[1]}'
                 f" {found}.",
-                "No connector was touched. Stop its processes, so that they store how far they are, and start again;"
-                " the broker forgets the group some minutes after its last member has left.",
+                "No connector was touched. Stop its processes normally, so that they store their offsets, then start"
+                " again. The broker deletes the group some minutes after its last member has left.",
             )
 
     def _ends(self) -> dict[Partition, tuple[int, int]]:
@@ -233,7 +236,7 @@ class _Adoption:
         return self._pair.ranges(target, [self._pair.naming.replica(source, topic) for topic in self._pair.topics])
 
     def _misfits(self, stored: Mapping[Partition, int]) -> list[str]:
-        """Partitions whose records show that the old offsets do not fit either."""
+        """Return the partitions whose records show that the old offsets do not fit either."""
         observation = self._pair.observe(*self._flow)
         old = {
             key: replace(
@@ -251,7 +254,7 @@ class _Adoption:
     # ---- changes
 
     def planned(self) -> list[Outcome]:
-        """What ``apply`` would do. The offsets still grow until the old connector is stopped."""
+        """Return the changes of ``apply``. The offsets increase until the old connector is stopped."""
         stops = [self._stop_change(one) for one in self._connectors.values() if not one.stopped]
         moved = self._offsets_change({}, self._wanted(self._stored()))
         return [Outcome(change, "planned") for change in [*stops, moved]]
@@ -265,7 +268,7 @@ class _Adoption:
         self._await_stopped(self._rest, [one.name for one in self._connectors.values()])
         if not self.pending:
             return outcomes
-        self._own.require_stopped("Its offsets can be set only then. Start the same playbook again.")
+        self._own.require_stopped("Offsets can be set only on a stopped connector. Start the same playbook again.")
         stored = self._stored()
         wrong = self._misfits(stored)
         if wrong:
@@ -275,8 +278,8 @@ class _Adoption:
             raise DrError(
                 "adoption_refused",
                 f"The stored offsets of {self.name} do not fit the replicas: {shown(wrong)}.",
-                f"No connector of the pair was started.{again} Let the old one catch up and stop it in order, or"
-                " see who else writes into the replicas.",
+                f"No connector of the pair was started.{again} Let the old connector catch up and stop it normally, or"
+                " find out which other producer writes to the replicas.",
             )
         wanted = self._wanted(stored)
         have = {key: at for key, at in self._own.read().items() if key in wanted}
@@ -293,7 +296,7 @@ class _Adoption:
             raise DrError(
                 "not_stopped",
                 f'The connector "{waited.state[0]}" is not STOPPED without tasks after {waited.seconds:.0f} s.',
-                "No connector of the pair was started. See the worker's log, and start the same playbook again.",
+                "No connector of the pair was started. Check the worker's log, then start the same playbook again.",
                 rest.url,
             )
 
@@ -307,7 +310,7 @@ class _Adoption:
         return Change("offsets", self._own.name, "update", nested(have), nested(wanted))
 
     def facts(self) -> dict[str, Any]:
-        """For the journal: what was adopted, and which offsets it had stored."""
+        """Return the facts for the journal: what was adopted, and its stored offsets."""
         ours = set(self._pair.topics)
         stored = {key: at for key, at in self._stored().items() if key[0] in ours}
         place = {"connect_url": self._rest.url}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bring the flows of a pair to what they are to do in one of its states.
+"""Bring the flows of a pair to the goals of one of the pair's states.
 
 Private to this collection: may change in any release.
 """
@@ -19,7 +19,7 @@ from ..._module import Result
 
 __all__ = ["FlowsRequest", "bring_flows"]
 
-# A service of a management system restarts for minutes.
+# Seconds between two observations. A service of a management system takes minutes to restart.
 _RESTART_SLEEP = 1.0
 
 
@@ -28,12 +28,14 @@ class FlowsRequest:
     """The options of ``dr_flows``."""
 
     pair: PairSpec
-    #: A name of :data:`.STATES`, and the alias or flow that it is about.
+    #: A name of :data:`.STATES`.
     state: str
+    #: The alias or flow that the state applies to.
     at: str
     settings: SiteSettings
-    #: Seconds within which each flow must be in its state, and those where a change restarts a service.
+    #: Seconds within which each flow must be in its state.
     wait_timeout: float
+    #: Used instead of ``wait_timeout`` if a change restarts a service.
     restart_timeout: float
     request_timeout: float
 

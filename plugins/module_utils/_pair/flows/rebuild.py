@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Replace a cluster that is lost for good by an empty one: forget what is known of the lost cluster, nothing else.
+"""Replace a permanently lost cluster with an empty one: delete the state about the lost cluster, and nothing else.
 
 Private to this collection: may change in any release.
 """
@@ -39,9 +39,9 @@ class RebuildRequest:
     """The options of ``dr_rebuild``."""
 
     pair: PairSpec
-    #: Alias of the lost cluster, whose place an empty one has taken.
+    #: Alias of the lost cluster, which an empty cluster has now.
     replaced: str
-    #: Principals whose rights are copied from the surviving cluster.
+    #: Principals that get the same ACLs as on the surviving cluster.
     principals: Sequence[str]
     #: A lease whose process has ended, as the operator has verified; "": none.
     take_over: str
@@ -52,12 +52,15 @@ class RebuildRequest:
 
 @dataclass(frozen=True)
 class _Clusters:
-    """The new cluster under the alias of the lost one, and the surviving one with what its journal holds."""
+    """The two clusters of a rebuild."""
 
+    #: Alias of the lost cluster, and of the new one.
     lost: str
+    #: Alias of the surviving cluster.
     here: str
     new: Kafka
     surviving: Kafka
+    #: State of the journal on the surviving cluster.
     state: JournalState
 
 
@@ -65,7 +68,7 @@ def rebuild(request: RebuildRequest, check: bool) -> Result:
     """Refuse a cluster that is not empty. Then reset flows, presynced offsets and journal.
 
     The flows are stopped, in the state ``rebuild`` of :mod:`._core.flows.goals`. The journal is written last: until
-    then a second call repeats everything. After that it changes nothing, and the pair waits to be enabled.
+    then a second call repeats everything. After that it changes nothing, and the next step is to enable the pair.
     """
     here = _other_alias(request)
     opened = open_pair(request.pair.connections, request.pair.naming, request.request_timeout)
@@ -74,7 +77,7 @@ def rebuild(request: RebuildRequest, check: bool) -> Result:
     clusters = _Clusters(request.replaced, here, opened.kafka[request.replaced], surviving, state)
     _require_possible(request, clusters)
     result = Result(extra={"replaced": False, "lost": [], "only_here": {}, "rights": 0})
-    # A second call before the pair is enabled: everything is done.
+    # Otherwise this is a second call before the pair is enabled, and everything is done.
     if clusters.lost in state.topic_ids:
         _require_empty(request.pair, clusters)
         result.warnings = _unfinished_replays(request.pair, clusters)
@@ -97,7 +100,7 @@ def _other_alias(request: RebuildRequest) -> str:
     others = [alias for alias in request.pair.clusters if alias != request.replaced]
     if len(others) != 1 or request.replaced not in request.pair.clusters:
         known = ", ".join(request.pair.clusters)
-        raise DrError("bad_option", f'replaced is "{request.replaced}", wanted one of two clusters, found {known}.')
+        raise DrError("bad_option", f'replaced is "{request.replaced}", expected one of two clusters, found {known}.')
     return others[0]
 
 
@@ -105,41 +108,42 @@ def _other_alias(request: RebuildRequest) -> str:
 
 
 def _require_possible(request: RebuildRequest, clusters: _Clusters) -> None:
-    """The pair is enabled, no run or job is at work, and the applications live on the surviving cluster."""
+    """Raise unless the pair is enabled, no run or job is active, and the applications live on the surviving cluster."""
     state, here = clusters.state, clusters.here
     if not state.enabled:
         raise DrError(
             "not_enabled",
-            f"The journal on {here} knows no enabled pair {request.pair.name}.",
-            f"A side is made again from the other one. If {here} is the new cluster, confirm that alias; if"
-            " there was no pair yet, run the playbook enable.",
+            f"The journal on {here} holds no enabled pair {request.pair.name}.",
+            f"rebuild fills a new cluster from the surviving one. If {here} is the new cluster, confirm that alias. If"
+            " the pair was never enabled, run the playbook enable.",
         )
     if state.run is not None and state.interrupted:
         run = state.run
         raise DrError(
             "run_interrupted",
             f"The {run.type} run {run.id} from {run.source} to {run.target} has not ended.",
-            "Start it again with its own playbook first, or abandon it.",
+            "Resume it with its own playbook first, or abandon it.",
         )
     if state.active != here:
         raise DrError(
             "applications_there",
-            f"The applications live on {state.active}, says the journal on {here}.",
-            f"A side is made again from the other one. If {clusters.lost} is lost, run failover_disaster first.",
+            f"According to the journal on {here}, the applications live on {state.active}.",
+            f"rebuild fills a new cluster from the one where the applications live. If {clusters.lost} is lost, run"
+            " failover_disaster first.",
         )
     kafkas = {here: clusters.surviving}
     for lease in open_leases_of(kafkas, request.pair.state_topic, request.pair.name, request.lease):
         if lease.run != request.take_over:
             raise DrError(
                 "lease_held",
-                f"The {lease.kind} {lease.run} is at work on this pair.",
-                "Start again when it has ended. If you have made sure that its process has ended, start again with"
+                f"The {lease.kind} {lease.run} holds a lease of this pair.",
+                "Start again when it has ended. If you have verified that its process has ended, start again with"
                 f" -e kafka_dr_take_over={lease.run}.",
             )
 
 
 def _require_empty(pair: PairSpec, clusters: _Clusters) -> None:
-    """The new cluster is another one, or the same one without its former topics, and holds no records of the pair."""
+    """Raise unless the new cluster is another one, or has lost its former topics, and holds no records of the pair."""
     kafka, lost, here = clusters.new, clusters.lost, clusters.here
     names = list(dict.fromkeys([*pair.topics, *(pair.naming.replica(here, topic) for topic in pair.topics)]))
     found = {name: state for name, state in describe(kafka, names).items() if state is not None}
@@ -148,9 +152,9 @@ def _require_empty(pair: PairSpec, clusters: _Clusters) -> None:
     if same:
         raise DrError(
             "not_replaced",
-            f'"{same[0]}" on {lost} is the topic that the journal knows (id {known[same[0]]}):'
-            f" this is the cluster of before, cluster id {kafka.cluster_id}.",
-            "Nothing is to be made again. Run the playbook salvage to bring over what it had never sent, then enable.",
+            f'"{same[0]}" on {lost} is the topic of the journal (id {known[same[0]]}), so this is the lost cluster'
+            f" itself, cluster id {kafka.cluster_id}.",
+            "It needs no rebuild. Run the playbook salvage to replay its tail, then enable.",
             kafka.bootstrap_servers,
         )
     keys = {(name, index) for name, state in found.items() for index in range(state.partitions)}
@@ -159,24 +163,24 @@ def _require_empty(pair: PairSpec, clusters: _Clusters) -> None:
         topic, index = min(held)
         raise DrError(
             "not_empty",
-            f"{len(held)} partitions on {lost} have been written: {topic}-{index} ends at {held[topic, index]}.",
-            f"Whether {here} has those records is not known. Delete these topics if they are of no worth, or"
-            " take an empty cluster.",
+            f"{len(held)} partitions on {lost} hold or held records: {topic}-{index} ends at {held[topic, index]}.",
+            f"It is unknown whether {here} has these records. Delete these topics if you do not need them, or use an"
+            " empty cluster.",
             kafka.bootstrap_servers,
         )
     if read_copy(kafka, pair.journal_topic, pair.name):
         raise DrError(
             "not_empty",
-            f"{lost} has a journal of the pair {pair.name}.",
-            f'Delete the topic "{pair.journal_topic}" there if it came from a backup.',
+            f"{lost} holds a journal of the pair {pair.name}, expected none.",
+            f'If the topic "{pair.journal_topic}" came from a backup, delete it on {lost}.',
             kafka.bootstrap_servers,
         )
 
 
 def _unfinished_replays(pair: PairSpec, clusters: _Clusters) -> list[str]:
-    """Warnings about replays of the lost cluster's tail that can no longer be finished."""
+    """Return warnings about replays of the lost cluster's tail that can no longer be finished."""
     begun = unfinished_replays({clusters.here: clusters.surviving}, pair.state_topic, pair.name)
-    text = f"The tail of {', '.join(begun[:5])} was being brought over: the rest of it is lost with {clusters.lost}."
+    text = f"The replay of the tail of {', '.join(begun[:5])} had not ended: the rest is lost with {clusters.lost}."
     return [text] if begun else []
 
 
@@ -184,7 +188,7 @@ def _unfinished_replays(pair: PairSpec, clusters: _Clusters) -> list[str]:
 
 
 def _copy_rights(request: RebuildRequest, clusters: _Clusters, check: bool) -> list[Outcome]:
-    """Give the principals the rights that they have on the surviving cluster, on replicas under their new names."""
+    """Create the principals' ACLs of the surviving cluster on the new one, with the new names of replicas."""
     principals = list(request.principals)
     try:
         there = kafka_acls.describe(clusters.surviving, principals) if principals else set()
@@ -207,7 +211,7 @@ def _renamed(acl: Acl, naming: Naming, clusters: _Clusters) -> Acl:
 
 
 def _unreplicated_below(pair: PairSpec, clusters: _Clusters) -> dict[str, dict[str, dict[str, int]]]:
-    """Log ends of the replicas. Records below came from the lost cluster, and no flow brings them to the new one."""
+    """Return the log ends of the replicas. Records before them came from the lost cluster; no flow replicates them."""
     if pair.naming.policy == "identity":
         return {}
     kafka = clusters.surviving
@@ -219,7 +223,7 @@ def _unreplicated_below(pair: PairSpec, clusters: _Clusters) -> dict[str, dict[s
 
 
 def _delete_stale_state(request: RebuildRequest, clusters: _Clusters, check: bool) -> list[Outcome]:
-    """Delete presynced offsets, leases and progress of replays: each names the lost cluster."""
+    """Delete presynced offsets, leases and the progress of replays, because they name the lost cluster."""
     pair = request.pair
     values = read_latest(clusters.surviving, pair.state_topic) or {}
     ours = {key: value for key, value in values.items() if value.get("pair") == pair.name}
@@ -236,7 +240,7 @@ def _delete_stale_state(request: RebuildRequest, clusters: _Clusters, check: boo
 def _journal_replaced(
     request: RebuildRequest, clusters: _Clusters, below: Mapping[str, Any], check: bool
 ) -> list[Outcome]:
-    """On the surviving cluster only: the new one gets its copy when the pair is enabled."""
+    """Journal the replacement on the surviving cluster. The new cluster gets its copy when the pair is enabled."""
     data = {"alias": clusters.lost, "only_here": below}
     noted = JournalRequest(request.pair, "replaced", data, copies=(clusters.here,), timeout=request.request_timeout)
     return note(noted, check).outcomes

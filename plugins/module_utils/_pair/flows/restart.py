@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Before flows start: compare their stored offsets with the replicas, and delete those of recreated topics.
+"""Before flows start, compare their stored offsets with the replicas, and delete the offsets of recreated topics.
 
 Private to this collection: may change in any release.
 """
@@ -32,7 +32,7 @@ from ..observation.pair import ISOLATION, FlowObservation, Pair, same_content
 __all__ = ["FlowStartRequest", "compared", "flow_start", "replica_starts", "with_stored"]
 
 Flow = tuple[str, str]
-# Topics in which Kafka Connect workers may store offsets: no interface shows the value of offset.storage.topic.
+# Topics in which Kafka Connect workers may store offsets. No interface returns the value of offset.storage.topic.
 _OFFSETS_TOPIC = re.compile(r"^(?!__|mm2-).*offset", re.IGNORECASE)
 
 
@@ -52,7 +52,7 @@ class FlowStartRequest:
 
 
 def flow_start(request: FlowStartRequest, check: bool) -> Result:
-    """Refuse offsets that do not fit. With ``forget``, delete those of the topics in ``copy_again``."""
+    """Refuse stored offsets that do not fit. With ``forget``, delete those of the topics in ``copy_again``."""
     pair = Pair(request.pair, request.flows, request.request_timeout)
     flows = dict.fromkeys(pair.flows)
     state, (ids, at_rest) = both(
@@ -84,30 +84,30 @@ def flow_start(request: FlowStartRequest, check: bool) -> Result:
 
 
 def _observe_at_rest(pair: Pair, flow: Flow) -> FlowObservation | None:
-    """The flow with its stored offsets only; None if the engine cannot read them without the connector."""
+    """Observe the flow with its stored offsets only; None: the engine cannot read them without the connector."""
     stored = pair.engine.observe_offsets(*flow)
     return None if stored is None else pair.observe(*flow, engine_state=stored)
 
 
 def _observe(pair: Pair, flow: Flow, at_rest: FlowObservation | None, state: JournalState) -> FlowObservation:
-    """``at_rest`` if its offsets fit. Otherwise the engine is also asked for the state of the flow."""
+    """Return ``at_rest`` if its offsets fit. Otherwise observe the flow's connectors too."""
     if at_rest is not None and not misfits(replica_starts(pair, at_rest, state.topic_ids, state.unreplicated_below)):
         return at_rest
     return with_stored(pair, pair.observe(*flow))
 
 
 def _others(pair: Pair, starts: Collection[ReplicaStart]) -> list[str]:
-    """Other flows between the same clusters, running or not, where a flow is about to start."""
+    """Name the other flows, running or not, between the clusters of each flow that is about to start."""
     flows = {start.flow for start in starts}
     wanted = [flow for flow in pair.flows if flow_name(*flow) in flows]
     return [name for flow in wanted for name in pair.engine.competing_flows(*flow, pair.topics)]
 
 
 def with_stored(pair: Pair, observation: FlowObservation) -> FlowObservation:
-    """``look`` with the offsets that the workers' offsets topics hold for a connector that does not exist.
+    """Add the stored offsets of a connector that does not exist, from the workers' offsets topics.
 
-    Offsets survive the deletion of a connector, whose REST interface then returns 404. A topic that this account may
-    not read is skipped.
+    Offsets survive the deletion of a connector, but the REST interface then returns 404. Topics that this account may
+    not read are skipped.
     """
     source, kafka = observation.connectors["source"], pair.kafka[observation.target]
     if source.state is not None or not any(facts.replica_end for facts in observation.facts.values()):
@@ -128,7 +128,7 @@ def replica_starts(
     topic_ids: Mapping[str, Mapping[str, str]],
     unreplicated_below: Mapping[str, Mapping[str, Mapping[str, int]]],
 ) -> list[ReplicaStart]:
-    """Partitions of ``look.source`` whose replicas hold or held records, and that the flow does not replicate yet.
+    """Return the source partitions whose replicas hold or held records, and that the flow does not replicate yet.
 
     ``topic_ids`` and ``unreplicated_below`` are those of the journal (see ``JournalFacts``).
     """
@@ -149,7 +149,7 @@ def replica_starts(
             replica,
             facts.replica_end,
             facts.last_replicated_offset,
-            # A stored offset shows that it existed.
+            # A stored offset proves that the connector existed.
             source.state is not None
             or facts.last_replicated_offset is not None
             or pair.engine.capabilities.offsets_outlive_flow,
@@ -164,9 +164,9 @@ def replica_starts(
 def compared(
     pair: Pair, observation: FlowObservation, starts: Mapping[tuple[str, int], ReplicaStart]
 ) -> list[ReplicaStart]:
-    """``starts``, each with the record at the stored offset compared with the last record of its replica.
+    """Compare, for each of ``starts``, the record at the stored offset with the last record of the replica.
 
-    A partition whose replica the journal knows is not compared.
+    A partition whose replica is the journaled topic is not compared.
     """
     spans, ends = {}, {}
     for key, one in starts.items():
@@ -193,7 +193,7 @@ def _begun(
     journaled: Mapping[str, Mapping[str, str]],
     ids: Mapping[str, Mapping[str, str]],
 ) -> list[Begun]:
-    """Every topic of a flow, with its stored offsets."""
+    """Return every topic of a flow, with its stored offsets."""
     source, target, facts = observation.source, observation.target, observation.facts
     found = []
     for topic in pair.topics:
@@ -220,6 +220,8 @@ def _forget(pair: Pair, flow: Flow, topics: set[str], check: bool) -> Outcome:
     change = Change("offsets", offsets.name, "delete", nested(have), None)
     if check:
         return Outcome(change, "planned")
-    offsets.require_stopped("Its offsets can be forgotten only then. Run the playbook disable and start again.")
+    offsets.require_stopped(
+        "Offsets can be deleted only on a stopped connector. Run the playbook disable, then start again."
+    )
     offsets.forget(topics)
     return Outcome(change, "done")

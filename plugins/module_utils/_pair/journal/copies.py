@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The copies of a pair's journal: read and merged, and written by one at a time.
+"""Read and merge the copies of a pair's journal, and append to them as the only writer.
 
 Private to this collection: may change in any release.
 """
@@ -24,18 +24,21 @@ from ..connections.clusters import on_each
 
 __all__ = ["Book", "JournalCopies", "append", "read_copy", "read_state"]
 
-# A writer that died leaves its transaction open for its time-out (15 s) and the broker's round after it (10 s).
+# The transaction of a dead writer stays open for its time-out (15 s) and the broker's next check (10 s).
 _UNDECIDED = Bounds(40.0, 0.05)
-# Writers that get in between, one after the other.
+# How many other writers in a row may append first.
 _ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
 class Book:
-    """The journal as it was read: what each cluster holds and up to where, and the union."""
+    """The journal as it was read."""
 
+    #: Events by alias of the cluster; None: the topic does not exist there.
     copies: Mapping[str, list[Event] | None]
+    #: Log end up to which each copy was read, by alias.
     ends: Mapping[str, int]
+    #: The union of all copies.
     events: list[Event]
 
     @cached_property
@@ -50,11 +53,11 @@ class Book:
         return replace(self, events=[*self.events, event])
 
     def holds(self, event: Event) -> bool:
-        """Is it there: not only one of its number?"""
+        """Is exactly this event in the journal, and not only another one with its number?"""
         return any((one, one.kind, one.time) == (event, event.kind, event.time) for one in self.events)
 
     def lacking(self, alias: str) -> list[Event]:
-        """What the copy of ``alias`` has not."""
+        """Return the events that the copy of ``alias`` does not have."""
         have = {(event.epoch, event.seq, event.run) for event in self.copies[alias] or []}
         return [event for event in self.events if (event.epoch, event.seq, event.run) not in have]
 
@@ -62,8 +65,8 @@ class Book:
 class JournalCopies:
     """The journal on each cluster, and its writers.
 
-    Two writers must not both succeed: what is written was decided from a look behind the claim of every copy, and the
-    first copy decides. Whoever has written there is right, and brings the others up to it.
+    Two writers must not both succeed. A writer claims every copy, then reads the journal, then decides what to append.
+    The first copy decides: the writer whose events are in it updates the other copies.
     """
 
     def __init__(self, kafkas: Mapping[str, Kafka], topic: str, pair: str) -> None:
@@ -84,13 +87,16 @@ class JournalCopies:
             self._writers[alias].claim_again() if again else self._writers[alias].claim()
 
     def moved(self, book: Book) -> bool:
-        """Was anything written since, by whomever?"""
+        """Has any process written to a copy since ``book`` was read?"""
         place = (self.topic, 0)
         ends = on_each(self._kafkas, lambda alias: log_ranges(self._kafkas[alias], {place}, "read_uncommitted"))
         return any(ends[alias][place][1] != end for alias, end in book.ends.items())
 
     def write(self, book: Book) -> None:
-        """Also what a copy missed while its cluster was away. Raises Undecided of the first copy."""
+        """Append to each copy the events that it lacks, also those it missed while its cluster was down.
+
+        Raises Undecided if it is unknown whether the first copy was written, for example after another writer's claim.
+        """
         first, *others = sorted(self._writers)
         if book.lacking(first):
             self._writers[first].append(book.lacking(first))
@@ -98,9 +104,10 @@ class JournalCopies:
             self._bring(self._writers[alias], book.lacking(alias))
 
     def _bring(self, writer: Appender, events: list[Event]) -> None:
-        """It is decided already: whoever claimed this copy since was too late for the first one.
+        """Append to a copy other than the first, and claim it again if needed.
 
-        What is written twice is read as one.
+        The first copy has already decided: a writer that claimed this copy since was too late for the first one. An
+        event that is written twice is read once.
         """
         for attempt in range(_ATTEMPTS):
             try:
@@ -113,14 +120,17 @@ class JournalCopies:
 
 
 def read_state(kafkas: Mapping[str, Kafka], pair: PairSpec) -> JournalState:
-    """The state of the pair's journal, merged from the copies on ``kafkas``. Without a journal topic it is empty."""
+    """Return the state of the pair's journal, merged from the copies on ``kafkas``. Empty without a journal topic."""
     return JournalCopies(kafkas, pair.journal_topic, pair.name).observe().state
 
 
 def append(
     copies: JournalCopies, book: Book, event: Event, decide: Callable[[Book], Event | None]
 ) -> tuple[JournalState, Book, Event | None]:
-    """State before, journal after, and the event that was written: decided anew whenever somebody else wrote."""
+    """Append an event; call ``decide`` again each time another process wrote first.
+
+    Returns the state before, the journal after, and the event that was written; None: ``decide`` returned none.
+    """
     before = book.state
     for attempt in range(_ATTEMPTS):
         if book.missing:
@@ -144,22 +154,22 @@ def append(
         return before, after, event
     raise DrError(
         "journal_busy",
-        f"Others have written into the journal {_ATTEMPTS} times while this run wanted to.",
-        "Several runs of this pair are at work. Let them end, then start again.",
+        f"Other processes wrote to the journal {_ATTEMPTS} times while this run tried to write.",
+        "Several runs of this pair are active. Wait until they have ended, then start again.",
     )
 
 
 def read_copy(kafka: Kafka, topic: str, pair: str) -> list[Event] | None:
-    """The events of one copy; None: the topic does not exist."""
+    """Return the events of one copy; None: the topic does not exist."""
     found = _read_whole(kafka, topic, pair)
     return None if found is None else found[0]
 
 
 def _read_whole(kafka: Kafka, topic: str, pair: str) -> tuple[list[Event], int] | None:
-    """Events, and the end of the log that they were read to.
+    """Return the events, and the log end up to which they were read; None: the topic does not exist.
 
-    A commit is acknowledged before its marker is in the log: a reader in that moment would miss the newest events, and
-    a run would number its next one like the last. So everything below the true end must be decided first.
+    A commit is acknowledged before its marker is in the log. A reader in that moment would miss the newest events, and
+    a run would give its next event the number of the last one. So wait until no transaction is open before the end.
     """
     if describe(kafka, [topic])[topic] is None:
         return None
@@ -171,8 +181,9 @@ def _read_whole(kafka: Kafka, topic: str, pair: str) -> tuple[list[Event], int] 
     if not settled.done:
         raise DrError(
             "journal_busy",
-            f'The journal "{topic}" ends at {high}, but a transaction is open from {settled.state[1]} on.',
-            "Another run is writing, or one died: the broker ends its transaction after a while. Start again then.",
+            f'The journal "{topic}" ends at {high}, but a transaction is open from offset {settled.state[1]} on.',
+            "Another run is writing, or one died, whose transaction the broker aborts after its time-out. Then start"
+            " again.",
             kafka.bootstrap_servers,
         )
     return read(kafka, topic, pair, settled.state), settled.state[1]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The journal of a pair on all its clusters: merged when it is read, completed and extended when it is written.
+"""Read the journal of a pair from all its clusters, and append events to it.
 
 Private to this collection: may change in any release.
 """
@@ -33,17 +33,17 @@ from .request import JournalRequest
 
 __all__ = ["note"]
 
-# The children of a killed run end with their task.
+# The child processes of a killed run end when their task ends.
 _ORPHANS = Bounds(120.0, 0.1)
-# Longer than any scheduled job holds a lease (kafka_dr_checkpoint_timeout): the lease of a dead job runs out.
+# Longer than any scheduled job holds a lease (kafka_dr_checkpoint_timeout): the lease of a dead job expires.
 _LEASE_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
 class _Decision:
-    """What a request appends to the journal as it was read."""
+    """What a request appends to the journal."""
 
-    #: None: nothing.
+    #: The event; None: nothing.
     event: Event | None
     #: The run that the event belongs to; None: an event of the pair.
     run_id: str | None = None
@@ -53,15 +53,16 @@ class _Decision:
 
 @dataclass(frozen=True)
 class _Noted:
-    """The journal after the request, and what was appended, or in check mode would be."""
+    """The result of a request."""
 
+    #: The journal after the event; in check mode, as it would be.
     book: Book
     decision: _Decision
     outcomes: list[Outcome]
 
 
 def note(request: JournalRequest, check: bool) -> Result:
-    """Read the journal and append the event of ``request`` (nothing in check mode, nothing for ``read``)."""
+    """Read the journal and append the event of ``request``. Appends nothing in check mode, or for ``read``."""
     kafkas = _connect(request)
     owner = {} if check else _take_lease(request, kafkas)
     noted = _append(request, kafkas, check)
@@ -76,7 +77,7 @@ def note(request: JournalRequest, check: bool) -> Result:
 
 
 def _connect(request: JournalRequest) -> dict[str, Kafka]:
-    """Every cluster. To take a run back, those that respond: the run may have failed because of the other one."""
+    """Connect to every cluster; to undo a run, only to those that respond, because one of them may be down."""
     connect = connect_answering if request.takes_run_back else connect_pair
     return connect(request.clusters, request.timeout)
 
@@ -85,7 +86,7 @@ def _connect(request: JournalRequest) -> dict[str, Kafka]:
 
 
 def _lists(request: JournalRequest, kafkas: Mapping[str, Kafka], book: Book) -> dict[str, Any]:
-    """Leases, durations and replays, where the event returns them."""
+    """Return leases, durations and unfinished replays, if the event returns them."""
     place = (request.pair.state_topic, request.pair.name)
     extra: dict[str, Any] = {}
     if request.event in ("read", "started"):
@@ -99,7 +100,7 @@ def _lists(request: JournalRequest, kafkas: Mapping[str, Kafka], book: Book) -> 
 def _described(request: JournalRequest, noted: _Noted) -> dict[str, Any]:
     book, decision = noted.book, noted.decision
     state = book.state.as_dict()
-    # With the name of the pair, messages can contain the command that resumes the run.
+    # Messages need the name of the pair for the command that resumes the run.
     state["run"] = state["run"] and {**state["run"], "pair": request.pair.name}
     run_id = {} if decision.run_id is None else {"run_id": decision.run_id}
     resumed = {} if decision.resumed is None else {"resumed": decision.resumed}
@@ -107,7 +108,7 @@ def _described(request: JournalRequest, noted: _Noted) -> dict[str, Any]:
 
 
 def _owner(request: JournalRequest, state: JournalState) -> dict[str, Any]:
-    """What the playbook passes to each task with an effect, see the option ``guard``; empty if it takes no run."""
+    """Return what the playbook passes to each task with an effect (option ``guard``); empty if it takes no run."""
     run = state.run
     if not request.takes_run or run is None:
         return {}
@@ -119,7 +120,7 @@ def _owner(request: JournalRequest, state: JournalState) -> dict[str, Any]:
 
 
 def _take_lease(request: JournalRequest, kafkas: Mapping[str, Kafka]) -> dict[str, Any]:
-    """Before the journal is read: a run that begins after that waits."""
+    """Take the lease of the request. This happens before the journal is read, so that a run that begins later waits."""
     if not request.lease:
         return {}
     place = (request.pair.state_topic, request.pair.name)
@@ -133,10 +134,10 @@ def _end_own_lease(request: JournalRequest, kafkas: Mapping[str, Kafka]) -> None
 
 
 def _end_other_leases(request: JournalRequest, kafkas: Mapping[str, Kafka], decision: _Decision) -> None:
-    """After ``started`` was appended: a job that begins now reads the run, and earlier jobs are waited for.
+    """Wait for the leases of other jobs, after ``started`` was appended. A job that begins now reads the run.
 
-    A disaster does not wait: the holder of a lease reads that it was ended before its next effect. A run that has just
-    begun and cannot go on has changed nothing, so it is ended.
+    A disaster ends the leases instead of waiting, and their holders notice before their next effect. If a new run
+    cannot continue, it is ended, because it has changed nothing.
     """
     if request.event != "started":
         return
@@ -163,13 +164,13 @@ def _append(request: JournalRequest, kafkas: Mapping[str, Kafka], check: bool) -
         copies.open()
     book = copies.observe()
     if takes and _waited_for_holder(request, book.state):
-        # The last child of the former holder may have appended one more event.
+        # The last child process of the former holder may have appended one more event.
         seen, book = book.state, copies.observe()
         _require_open(seen.run, book.state)
     decision = _decide(request, book)
 
     def decide_again(now: Book) -> Event | None:
-        """Another writer has appended: a run that it has begun is not taken over unasked."""
+        """Decide again after another writer appended. A run that it has begun is not taken over without permission."""
         nonlocal decision
         if takes:
             _waited_for_holder(request, now.state)
@@ -188,7 +189,7 @@ def _append(request: JournalRequest, kafkas: Mapping[str, Kafka], check: bool) -
 
 
 def _decide(request: JournalRequest, book: Book) -> _Decision:
-    """The event that ``request`` appends to ``book``; raises where its run may not append it."""
+    """Return the event that ``request`` appends to ``book``; raise if its run may not append it."""
     kind, data, state = request.event, dict(request.data), book.state
     if kind == "read" or _is_noted(kind, data, state):
         return _Decision(None)
@@ -200,7 +201,7 @@ def _decide(request: JournalRequest, book: Book) -> _Decision:
     run = require_holder_generation(state, run_id, kind, data, request.generation)
     if kind == "resumed":
         return _Decision(_resume(run, book.events), run_id)
-    # One number is left out: an event that was appended in part may be on a copy that cannot be read now.
+    # Leave out one number, because a copy that cannot be read now may hold a partly appended event.
     seq = _next_number(book.events, run_id) + (kind == "undoing")
     return _Decision(Event(run.epoch, seq, run_id, kind, time.time(), data), run_id)
 
@@ -215,7 +216,7 @@ def _start(state: JournalState, events: list[Event], data: dict[str, Any]) -> _D
 
 
 def _resume(run: Run, events: list[Event]) -> Event | None:
-    """None: this process holds the run already."""
+    """Return the event that takes over ``run``; None: this process already holds it."""
     here = myself()
     if here.pid is not None and Holder.of(run.holder) == here:
         return None
@@ -223,7 +224,7 @@ def _resume(run: Run, events: list[Event]) -> Event | None:
 
 
 def _next_number(events: list[Event], run: str) -> int:
-    """Of the run, not of the journal: an event of the pair in between must not give two events the same number."""
+    """Return the next number in the run. Events of the pair do not count, because they have other numbers."""
     return 1 + max(event.seq for event in events if event.run == run)
 
 
@@ -234,7 +235,7 @@ def _is_noted(kind: str, data: Mapping[str, Any], state: JournalState) -> bool:
     if kind == "held":
         return state.held == data.get("held")
     if kind == "adopted":
-        # The old connector was only stopped, so its offsets may have changed since they were read.
+        # The old connector is only stopped, so its offsets may have changed since they were read.
         known = state.adopted.get(data["flow"], {})
         return known.get("connectors") == data["connectors"] and known.get("offsets_topic") == data.get("offsets_topic")
     return kind == "disabled" and not state.enabled
@@ -256,9 +257,10 @@ def _summary(state: JournalState) -> dict[str, Any]:
 
 
 def _waited_for_holder(request: JournalRequest, state: JournalState) -> bool:
-    """Whether an interrupted run may be taken over now: its holder and the holder's children have ended.
+    """Wait until an interrupted run may be taken over: its holder and the holder's child processes have ended.
 
-    Raises where it may not (R25). A run of another type or direction is refused later, with its own message.
+    Returns False if there is no such run. Raises if it may not be taken over (R25). A run of another type or direction
+    is refused later, with its own message.
     """
     run = state.run
     if run is None or not state.interrupted:
@@ -279,8 +281,8 @@ def _require_open(run: Run | None, now: JournalState) -> None:
     if run is None or now.run is None or not now.interrupted or now.run.id != run.id:
         raise DrError(
             "run_ended",
-            f'The run "{run and run.id}" has ended meanwhile: there is nothing to take over.',
-            "Start the same playbook again: it looks at what there is now.",
+            f'The run "{run and run.id}" has ended meanwhile, so it cannot be taken over.',
+            "Start the same playbook again: it checks the present state.",
         )
 
 
@@ -289,7 +291,7 @@ def _wait_for_children(holder: Holder) -> None:
     if not waited.done:
         raise DrError(
             "run_left_behind",
-            f"Process {holder.pid}, which carried out this run, was killed; its children"
-            f" {', '.join(map(str, waited.state))} have been at work for another {waited.seconds:.0f} s.",
-            "They end with their task. Start the same playbook again then, or end them.",
+            f"Process {holder.pid}, which executed this run, was killed, but its child processes"
+            f" {', '.join(map(str, waited.state))} are still running after {waited.seconds:.0f} s.",
+            "They end when their task ends. Then start the same playbook again. Or end them yourself.",
         )

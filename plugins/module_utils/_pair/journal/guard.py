@@ -39,12 +39,12 @@ class Held:
     pair: str
     journal_topic: str
     state_topic: str
-    #: Any cluster that responds is proof enough: a run is taken back.
+    #: One cluster that responds is enough proof, because a run is being undone.
     any_side: bool
 
     @classmethod
     def of(cls, option: Mapping[str, Any] | None) -> Held | None:
-        """None where the option names neither a run nor a lease."""
+        """Parse the option; None if it names neither a run nor a lease."""
         claim = Claim.of(option or {})
         if option is None or claim is None:
             return None
@@ -53,9 +53,9 @@ class Held:
 
 
 class Guard:
-    """Reads journal or leases each time it is called; connections are opened once for all calls of a module.
+    """Reads the journal or the leases on each call. Connections are opened once for all calls of a module.
 
-    A copy that cannot be read proves nothing, so it is an error, except while a run is taken back (``any_side``).
+    A copy that cannot be read proves nothing, so it is an error, except while a run is being undone (``any_side``).
     """
 
     def __init__(self, held: Held, timeout: float) -> None:
@@ -68,7 +68,7 @@ class Guard:
         self.refusal: DrError | None = None
 
     def __call__(self) -> None:
-        """Raise ``run_superseded`` where another controller has taken over."""
+        """Raise ``run_superseded`` if another controller has taken over."""
         try:
             self._require()
         except DrError as error:
@@ -89,7 +89,7 @@ class Guard:
         return self._kafkas
 
     def _state(self, kafkas: Mapping[str, Kafka]) -> JournalState:
-        """The journal is read again only if one of its copies has grown since."""
+        """Return the journal's state. Reads the journal again only if one of its copies has grown since."""
         if self._copies is None:
             self._copies = JournalCopies(kafkas, self._held.journal_topic, self._held.pair)
         if self._book is None or self._copies.moved(self._book):
@@ -105,7 +105,7 @@ class Guard:
 
 
 def guarded(work: Callable[[AnsibleModule], Result]) -> Callable[[AnsibleModule], Result]:
-    """``work`` that proves ownership before each of its effects, if the task passes the option ``guard``."""
+    """Wrap ``work`` so that it proves ownership before each effect, if the task passes the option ``guard``."""
 
     def proven(module: AnsibleModule) -> Result:
         held = Held.of(module.params["guard"])

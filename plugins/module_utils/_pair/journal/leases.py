@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Leases of a pair on both of its clusters.
+"""Take, read, wait for and end the leases of a pair, on both of its clusters.
 
 Private to this collection: may change in any release.
 """
@@ -36,20 +36,20 @@ __all__ = [
     "write_lease",
 ]
 
-# A scheduled job is soon over.
+# A scheduled job takes less than this.
 _SOON = Bounds(60.0, 0.2)
-# Longer than any lease lasts (600 s, the bound of kafka_dr_checkpoint_timeout too).
+# Longer than any lease (600 s, which is also the maximum of kafka_dr_checkpoint_timeout).
 _LONG = Bounds(615.0, 0.2)
 
 
 def leases_of(kafkas: Mapping[str, Kafka], topic: str, pair: str) -> list[Lease]:
-    """The latest lease of each kind and side; none where the topic does not exist yet."""
+    """Return the latest lease of each kind and cluster; empty if the topic does not exist yet."""
     copies = on_each(kafkas, lambda alias: read_latest(kafkas[alias], topic))
     return newest([copy for copy in copies.values() if copy is not None], pair)
 
 
 def unfinished_replays(kafkas: Mapping[str, Kafka], topic: str, pair: str) -> list[str]:
-    """Partitions whose tail was begun to be brought over, and is not yet."""
+    """Name the partitions with a replay that has begun and not ended."""
     copies = on_each(kafkas, lambda alias: read_latest(kafkas[alias], topic))
     found = [value for copy in copies.values() if copy is not None for value in copy.values()]
     replays = [Progress.of(value) for value in found if value.get("kind") == "salvage" and value["pair"] == pair]
@@ -57,7 +57,7 @@ def unfinished_replays(kafkas: Mapping[str, Kafka], topic: str, pair: str) -> li
 
 
 def open_leases_of(kafkas: Mapping[str, Kafka], topic: str, pair: str, but: str = "") -> list[Lease]:
-    """Who may be at work, the run ``but`` left aside, and whose process is seen to have ended."""
+    """Return the open leases, except that of the run ``but`` and those whose process is known to have ended."""
     return [lease for lease in open_leases(leases_of(kafkas, topic, pair), but) if not _ended(lease)]
 
 
@@ -68,7 +68,7 @@ def _ended(lease: Lease) -> bool:
 
 
 def _is_mine(lease: Lease, held: str | None) -> bool:
-    """By its id, or by the Ansible process above this module; on a managed host there is none to be seen."""
+    """Is it this playbook's lease, by its id or by the parent Ansible process? A managed host has no such process."""
     here = myself()
     return lease.run == held or (here.pid is not None and lease.holder == here.as_dict())
 
@@ -82,10 +82,11 @@ def take(
     held: str | None = None,
     take_over: str | None = None,
 ) -> Lease | None:
-    """For a playbook that touches flows: announced before the journal is read, so that no run begins unseen.
+    """Take a lease for a playbook that changes flows, before the journal is read, so that no run begins unnoticed.
 
-    None where no cluster has such a topic yet: the pair was never enabled, and no run can begin. ``held``: the lease
-    that this playbook has already. ``take_over``: one whose holder has ended, as a person has made sure.
+    Returns None if no cluster has the state topic yet: the pair was never enabled, and no run can begin. ``held`` is
+    the lease that this playbook already has. ``take_over`` is a lease whose process has ended, as the operator has
+    verified.
     """
     copies = on_each(kafkas, lambda alias: read_latest(kafkas[alias], topic))
     if all(copy is None for copy in copies.values()):
@@ -108,26 +109,26 @@ def _next_number(known: Iterable[Lease], key: str) -> int:
 
 
 def number_of_next(kafkas: Mapping[str, Kafka], topic: str, lease: Lease) -> Lease:
-    """``lease`` as the next one of its key."""
+    """Return ``lease`` with the next number of its key."""
     return replace(lease, number=_next_number(leases_of(kafkas, topic, lease.pair), lease.key))
 
 
 def give_back(kafkas: Mapping[str, Kafka], topic: str, pair: str, held: str | None = None) -> None:
-    """What this playbook has taken."""
+    """End the leases that this playbook has taken."""
     for lease in open_leases(leases_of(kafkas, topic, pair)):
         if _is_mine(lease, held):
             write_lease(kafkas, topic, lease.over(time.time(), "done", {}))
 
 
 def write_lease(kafkas: Mapping[str, Kafka], topic: str, lease: Lease) -> None:
-    """On each cluster that has the topic."""
+    """Write the lease on each cluster that has the topic."""
     found = on_each(kafkas, lambda alias: describe(kafkas[alias], [topic])[topic])
     there = {alias: kafkas[alias] for alias, state in found.items() if state is not None}
     on_each(there, lambda alias: write_latest(there[alias], topic, {lease.key: lease.as_dict()}))
 
 
 def revoke(kafkas: Mapping[str, Kafka], topic: str, pair: str, but: str = "", kept: str | None = None) -> None:
-    """End what others hold, so that they see it before their next effect (R31); what this playbook holds stays."""
+    """End the leases of other processes, which notice it before their next effect (R31); keep this playbook's lease."""
     for lease in open_leases(leases_of(kafkas, topic, pair), but):
         if not _is_mine(lease, kept):
             write_lease(kafkas, topic, lease.over(time.time(), "abandoned", {}))
@@ -136,9 +137,9 @@ def revoke(kafkas: Mapping[str, Kafka], topic: str, pair: str, but: str = "", ke
 def wait_for_lease(
     kafkas: Mapping[str, Kafka], topic: str, pair: str, take_over: str | None = None, but: str = ""
 ) -> None:
-    """Until no other process is at work. A lease that was seen unchanged for its whole length is ended for its holder.
+    """Wait until no other process holds a lease. A lease that stays unchanged for its whole length is ended.
 
-    The length is measured by this machine's clock from the first look on.
+    The length is measured by this machine's clock, from the first observation on.
     """
     _outwait_others(kafkas, topic, pair, None, take_over, _LONG, but)
 
@@ -163,9 +164,9 @@ def _outwait_others(
         other = waited.state[0]
         raise DrError(
             "lease_held",
-            f"Waited {waited.seconds:.0f} s: {other.kind} ({other.run}) is at work on this pair. A lease that stays"
-            f" unchanged for {other.seconds:.0f} s counts as abandoned.",
-            "Start again when it has ended. If you have made sure that its process has ended, start again with"
+            f"{other.kind} ({other.run}) still holds a lease of this pair after {waited.seconds:.0f} s. A lease that"
+            f" stays unchanged for {other.seconds:.0f} s counts as abandoned.",
+            "Start again when that job has ended. If you have verified that its process has ended, start again with"
             f" -e kafka_dr_take_over={other.run}.",
         )
     revoke(kafkas, topic, pair, but, held)

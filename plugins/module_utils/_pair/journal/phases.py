@@ -28,9 +28,10 @@ def note_phase(
     timeout: float,
     clusters: Collection[str] = (),
 ) -> list[Outcome]:
-    """``clusters``: only these keep the journal now; empty: all of the pair.
+    """Append the finished phase with its facts.
 
-    Raises ``run_superseded`` if another controller has taken over the run.
+    ``clusters`` are the aliases of the copies to write; empty: all. Raises ``run_superseded`` if another controller has
+    taken over the run.
     """
     data = {"phase": phase, "facts": facts}
     request = JournalRequest(pair, "phase", data, claim.run, claim.holder_generation, tuple(clusters), timeout=timeout)

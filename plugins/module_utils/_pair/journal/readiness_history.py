@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Looks at the readiness of a pair, kept in the state topic on whatever sides answer.
+"""Store readiness results in the state topic of each cluster that responds, and read the earlier ones.
 
 Private to this collection: may change in any release.
 """
@@ -20,29 +20,30 @@ from ..._kafka.client import Kafka
 from ..._kafka.latest import read_latest, write_latest
 from ..connections.clusters import on_each
 
-__all__ = ["Kept", "keep_observation"]
+__all__ = ["History", "keep_observation"]
 
-# What a report shows of them.
+# How many observations a report shows.
 _SHOWN = 100
 
 
 @dataclass
-class Kept:
-    """``observations``: the latest ones, this one last; ``rehearsal``: the last rehearsal; ``warnings``: on which
-    side this one
-    could not be kept, and why.
-    """
+class History:
+    """The stored results of a pair."""
 
+    #: Time of this observation.
     at: str
+    #: The last rehearsal; None: there is none.
     rehearsal: dict[str, Any] | None = None
+    #: The latest observations, this one last.
     observations: list[dict[str, Any]] = field(default_factory=list)
+    #: Why results could not be read or stored.
     warnings: list[str] = field(default_factory=list)
 
 
-def keep_observation(kafkas: Mapping[str, Kafka], pair: PairSpec, report: Mapping[str, Any], keep: bool) -> Kept:
-    """Read the earlier looks and, with ``keep``, add this one and forget the oldest. Never fails a look."""
+def keep_observation(kafkas: Mapping[str, Kafka], pair: PairSpec, report: Mapping[str, Any], keep: bool) -> History:
+    """Read the earlier observations. With ``keep``, store this one and delete the oldest. Errors become warnings."""
     topic = pair.state_topic
-    result = Kept(moment(time.time()))
+    result = History(moment(time.time()))
     copies = on_each(kafkas, lambda alias: _values(kafkas[alias], topic, result))
     now = trend_entry(pair.name, result.at, report)
     values = [value for copy in copies.values() for value in copy or ()]
@@ -60,18 +61,18 @@ def _key(observation: Mapping[str, Any]) -> str:
     return kept_key(observation["pair"], READINESS, observation["at"])
 
 
-def _values(kafka: Kafka, topic: str, kept: Kept) -> list[dict[str, Any]] | None:
-    """None where nothing can be kept."""
+def _values(kafka: Kafka, topic: str, history: History) -> list[dict[str, Any]] | None:
+    """Return the values of the state topic; None: it does not exist, or cannot be read."""
     try:
         found = read_latest(kafka, topic)
     except DrError as error:
-        kept.warnings.append(f"Earlier looks could not be read: {error.message}")
+        history.warnings.append(f"Earlier readiness results could not be read: {error.message}")
         return None
     return None if found is None else list(found.values())
 
 
-def _write(kafka: Kafka, topic: str, values: Mapping[str, Mapping[str, Any] | None], kept: Kept) -> None:
+def _write(kafka: Kafka, topic: str, values: Mapping[str, Mapping[str, Any] | None], history: History) -> None:
     try:
         write_latest(kafka, topic, values)
     except DrError as error:
-        kept.warnings.append(f"This look could not be kept: {error.message}")
+        history.warnings.append(f"This readiness result could not be stored: {error.message}")

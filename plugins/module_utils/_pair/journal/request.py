@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a caller wants from the journal.
+"""The options of a request to the journal, parsed.
 
 Private to this collection: may change in any release.
 """
@@ -21,7 +21,7 @@ __all__ = ["JournalRequest"]
 
 @dataclass(frozen=True)
 class JournalRequest:
-    """The options of ``dr_journal``, and what other modules of the collection append."""
+    """The options of ``dr_journal``; other modules of the collection use it to append events."""
 
     pair: PairSpec
     #: ``read``, or the kind of the event to append.
@@ -30,23 +30,24 @@ class JournalRequest:
     data: Mapping[str, Any] = field(default_factory=dict)
     #: Id of the run of the event.
     run: str | None = None
-    #: Number of the run's holder that appends; None: the caller is none of its holders.
+    #: Number of the run's holder that appends; None: the caller does not hold the run.
     generation: int | None = None
     #: Aliases of the clusters whose copies are read and written; empty: all.
     copies: tuple[str, ...] = ()
-    #: Id of a run or lease of which a person has made sure that its process has ended.
+    #: Id of a run or lease whose process has ended, as the operator has verified.
     take_over: str | None = None
     #: Kind of the lease to take before the journal is read.
     lease: str | None = None
     #: Id of the lease that the calling playbook holds.
     held: str | None = None
+    #: End the caller's lease after the event.
     give_back: bool = False
-    #: Bound of each request, in seconds.
+    #: Timeout of each request, in seconds.
     timeout: float = 15.0
 
     @classmethod
     def of(cls, pair: PairSpec, params: Mapping[str, Any]) -> JournalRequest:
-        """From the options of ``dr_journal``; raises ``bad_option`` or ``unknown_alias``."""
+        """Parse the options of ``dr_journal``; raise ``bad_option`` or ``unknown_alias``."""
         absent = missing_facts(params["event"], params["data"])
         if absent:
             text = f'The event "{params["event"]}" needs {", ".join(absent)} in data, found {sorted(params["data"])}.'
@@ -69,15 +70,15 @@ class JournalRequest:
 
     @property
     def clusters(self) -> dict[str, Mapping[str, Any]]:
-        """What to connect with, by alias of the clusters whose copies are read and written."""
+        """Return connection properties by alias of the clusters whose copies are read and written."""
         return {alias: one for alias, one in self.pair.connections.items() if not self.copies or alias in self.copies}
 
     @property
     def takes_run(self) -> bool:
-        """Whether the caller becomes the holder of a run."""
+        """Does the caller become the holder of a run?"""
         return self.event in ("started", "resumed")
 
     @property
     def takes_run_back(self) -> bool:
-        """Whether the event undoes a run or ends one that was undone."""
+        """Does the event undo a run, or end a run that was undone?"""
         return self.event == "undoing" or (self.event, self.data.get("result")) == ("ended", "undone")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the applications of a pair live, from the journal and from what both clusters show. Reads only.
+"""Determine on which cluster the applications of a pair live, from the journal and from evidence. Reads only.
 
 Private to this collection: may change in any release.
 """
@@ -38,7 +38,7 @@ class ResidenceRequest:
     """The options of ``dr_active_info``."""
 
     pair: PairSpec
-    #: Alias that the operator names; "": none.
+    #: Alias named by the operator; "": none.
     asked: str
     #: Observe which originals grow even if the journal names the active cluster.
     observe: bool
@@ -48,7 +48,7 @@ class ResidenceRequest:
 
 
 def residence(request: ResidenceRequest) -> Result:
-    """The active cluster. Fails if it is unknown, the journal is unsafe, or a group uses undeclared topics."""
+    """Return the active cluster; fail if it is unknown, the journal is unsafe, or a group uses undeclared topics."""
     observation = _Observation(request)
     result = Result()
     try:
@@ -60,7 +60,7 @@ def residence(request: ResidenceRequest) -> Result:
 
 
 class _Observation:
-    """One observation of both clusters; of their originals two, if the journal does not name the active cluster."""
+    """Observes both clusters once, and their originals twice if the journal does not name the active cluster."""
 
     def __init__(self, request: ResidenceRequest) -> None:
         self._request, self._spec = request, request.pair
@@ -69,7 +69,7 @@ class _Observation:
         self.pair = Pair(request.pair, permutations(request.pair.clusters, 2), request.request_timeout)
 
     def run(self) -> dict[str, Any]:
-        """``{active, reason, journaled, grown}``."""
+        """Return ``{active, reason, journaled, grown}``."""
         self._require_safe_journal()
         events = self._events()
         state = fold(events)
@@ -98,8 +98,8 @@ class _Observation:
             raise DrError(
                 "journal_unsafe",
                 f"The journal topic can lose events: {'; '.join(unsafe)}.",
-                "Correct it with kafka-configs --alter, the replication factor with kafka-reassign-partitions; then"
-                " start again.",
+                "Correct settings with kafka-configs --alter, and the replication factor with"
+                " kafka-reassign-partitions. Then start again.",
             )
 
     def _events(self) -> list[Event]:
@@ -112,7 +112,7 @@ class _Observation:
                 "journal_incomplete",
                 f'The journal "{topic}" lacks {len(lost)} of {events[-1].epoch} epochs of this pair on both clusters,'
                 f" the first one is {lost[0]}: its events were deleted.",
-                "What is left does not tell where the applications live. Read the row journal_incomplete in"
+                "The remaining events do not show where the applications live. See the row journal_incomplete in"
                 " docs/troubleshooting.md.",
             )
         return events
@@ -142,7 +142,7 @@ class _Observation:
         return self._journaled is None and self.pair.naming.policy == "default"
 
     def _observe(self) -> dict[str, list[str]]:
-        """Originals that grew between two observations, by alias."""
+        """Observe twice, and name the originals that grew in between, by alias."""
         before = on_each(self.pair.kafka, self._ends)
         time.sleep(self._request.window)
         after = on_each(self.pair.kafka, self._ends)
@@ -168,9 +168,9 @@ class _Observation:
         return self.pair.ranges(alias, self.pair.topics, "read_uncommitted")
 
     def _born_here(self, alias: str, commits: Mapping[str, Mapping[Partition, int]]) -> list[str]:
-        """Records in originals, which no flow of the policy default writes, and committed offsets on them."""
+        """Describe records in originals, which no flow of the default policy writes, and committed offsets on them."""
         written = sorted({topic for (topic, _index), (_start, end) in self._ends(alias).items() if end > 0})
-        return [f'"{topic}" was written there' for topic in written] + self._commits(alias, commits, self.pair.topics)
+        return [f'"{topic}" holds records there' for topic in written] + self._commits(alias, commits, self.pair.topics)
 
     def _commits(self, alias: str, commits: Mapping[str, Mapping[Partition, int]], topics: list[str]) -> list[str]:
         if alias == self._spec.home:
@@ -183,13 +183,13 @@ class _Observation:
         ]
 
     def _presynced(self, alias: str) -> list[str]:
-        """Presynced offsets for this cluster: reverse_checkpoint has run, so the pair was enabled once."""
+        """Describe presynced offsets. They show that reverse_checkpoint has run, so the pair was enabled before."""
         values = (read_latest(self.pair.kafka[alias], self._spec.state_topic) or {}).values()
         found = [one for one in values if one.get("kind") == "committed_offsets" and one.get("pair") == self._spec.name]
         newest = max(found, key=lambda one: float(one["since"]), default=None)
-        return [] if newest is None else [f"reverse_checkpoint last prepared {newest['to']}"]
+        return [] if newest is None else [f"reverse_checkpoint last committed offsets for {newest['to']}"]
 
 
 def _grown(before: Ranges, after: Ranges, alias: str) -> list[str]:
     grown = sorted(key for key, (_start, end) in after.items() if key in before and end > before[key][1])
-    return [f'a producer of "{topic}-{index}" (its end on {alias} moved)' for topic, index in grown]
+    return [f'a producer of "{topic}-{index}" (its log end on {alias} increased)' for topic, index in grown]

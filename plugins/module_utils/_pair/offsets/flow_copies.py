@@ -236,7 +236,7 @@ class FlowCopies:
     def _read(
         self, spans: Mapping[Partition, Sequence[Span]], bounds: Mapping[Partition, Bounds]
     ) -> Iterable[tuple[Partition, Span, Copy]]:
-        """Read the spans in rounds. A consumer has one position in a partition, so round n reads every n-th span."""
+        """Read the spans in rounds. A consumer reads one span of a partition at a time: round n reads span n."""
         rounds = max((len(of_one) for of_one in spans.values()), default=0)
         for number in range(rounds):
             now = {key: of_one[number] for key, of_one in spans.items() if number < len(of_one)}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Readiness: what a move would rest on, observed on both clusters and judged.
+"""Readiness: observe the preconditions of a move on both clusters, and judge them.
 
 Private to this collection: may change in any release.
 """

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each cluster of a pair shows by itself: topics, journal, workers, rights.
+"""Observe each cluster of a pair by itself: topics, journal, workers, rights.
 
 Private to this collection: may change in any release.
 """
@@ -33,11 +33,12 @@ __all__ = ["Clusters"]
 
 
 class Clusters:
-    """Connections to the clusters that answer. ``unreachable``: by alias, why a cluster is not used; None: it is."""
+    """Connections to the clusters that respond."""
 
     def __init__(self, request: ReadinessRequest) -> None:
         self._request, self.pair = request, request.pair
         self.kafka: dict[str, Kafka] = {}
+        #: By alias, why a cluster is not used; None: it is used.
         self.unreachable: dict[str, str | None] = on_each(dict.fromkeys(self.pair.clusters), self._open)
         self.unreachable |= self._same_cluster()
         on_each(self.kafka, self._remember)
@@ -50,7 +51,7 @@ class Clusters:
         return None
 
     def _same_cluster(self) -> dict[str, str | None]:
-        """If both aliases are one cluster, neither is known to be what it is called."""
+        """If both aliases are the same cluster, use neither, because either alias may be the wrong one."""
         try:
             refuse_same_cluster(self.kafka)
         except DrError as error:
@@ -60,37 +61,37 @@ class Clusters:
         return {}
 
     def _remember(self, alias: str) -> None:
-        """Describe all topics of the observation in one request. If it is refused, each part asks by itself."""
+        """Describe all topics of the observation in one request. If that fails, each part sends its own request."""
         heartbeats = self.pair.naming.heartbeats(self.other(alias))
         with suppress(DrError):
             remember(self.kafka[alias], [*self.replicated(alias), *self.internal(alias), heartbeats], SETTINGS)
 
     @cached_property
     def opened(self) -> Opened:
-        """These connections, and the engine of the flows."""
+        """The connections, and the engine of the flows."""
         timeout = self._request.request_timeout
         return Opened(self.kafka, open_engine(self.pair.connections, self.pair.naming, self.kafka, timeout))
 
     def other(self, alias: str) -> str:
-        """The alias of the other cluster."""
+        """Return the alias of the other cluster."""
         return next(name for name in self.pair.clusters if name != alias)
 
     def internal(self, alias: str) -> list[str]:
-        """Topics besides those of the pair that a move rests on."""
+        """Return the topics that a move needs in addition to those of the pair."""
         other, naming = self.other(alias), self.pair.naming
         return [self.pair.journal_topic, self.pair.state_topic, naming.checkpoints(other), naming.offset_syncs(other)]
 
     def replicated(self, alias: str) -> list[str]:
-        """Originals and replicas."""
+        """Return the names of originals and replicas on ``alias``."""
         replicas = [self.pair.naming.replica(self.other(alias), name) for name in self.pair.topics]
         return list(dict.fromkeys([*self.pair.topics, *replicas]))
 
     def topics(self, alias: str, names: Sequence[str]) -> dict[str, TopicState | None]:
-        """Topics with the settings that readiness checks; None: the topic does not exist."""
+        """Return topics with the settings that readiness checks; None: the topic does not exist."""
         return describe(self.kafka[alias], names, dict.fromkeys(names, SETTINGS))
 
     def journal(self) -> tuple[JournalState, list[Event], list[str]]:
-        """State and events of the journal, and the aliases of clusters without its topic."""
+        """Return state and events of the journal, and the aliases of clusters without its topic."""
         topic, name = self.pair.journal_topic, self.pair.name
         copies = on_each(self.kafka, lambda alias: read_copy(self.kafka[alias], topic, name))
         missing = sorted(alias for alias, copy in copies.items() if copy is None)
@@ -98,7 +99,7 @@ class Clusters:
         return fold(events), events, missing
 
     def workers(self, aliases: Sequence[str]) -> tuple[dict[str, str | None], dict[str, str | None]]:
-        """By alias, why the workers of the flow toward it do not answer, and their version."""
+        """Return by alias why the workers of the flow toward it do not respond (None: they do), and their version."""
         reasons: dict[str, str | None] = {}
         versions: dict[str, str | None] = {}
         for alias in aliases:
@@ -111,14 +112,14 @@ class Clusters:
     def _worker(self, alias: str) -> tuple[str | None, str | None]:
         served, version = self.opened.engine.about(self.other(alias), alias)
         known = self.kafka[alias].cluster_id if alias in self.kafka and served is not None else served
-        wrong = f'they belong to the cluster "{served}", not to "{known}"'
+        wrong = f'they belong to the cluster "{served}", expected "{known}"'
         return None if served == known else wrong, version
 
     def rights(self, entered: str) -> tuple[list[str], list[str]]:
-        """Rights that declared principals lack on ``entered``, and applications that declare no principal.
+        """Return the ACLs that declared principals lack on ``entered``, and the applications without a principal.
 
-        Empty without an authorizer. The fence of the cutover that left this cluster does not count: it opens when the
-        applications start here again.
+        Both are empty without an authorizer. The fence of the cutover that left this cluster is ignored, because it is
+        removed when the applications start here again.
         """
         wanted: list[Acl] = []
         nameless = [client["name"] for client in self._request.applications if not client.get("principal")]
@@ -135,7 +136,7 @@ class Clusters:
         return [acl.sentence() for acl in dict.fromkeys(wanted) if not granted(acl, found)], nameless
 
     def not_carried(self, left: str) -> list[str]:
-        """What applications may need on ``left`` and Kafka does not replicate, by the names of all topics there."""
+        """Return what applications may need that Kafka does not replicate, from the names of all topics on ``left``."""
         naming = self.pair.naming
         replicas = "" if naming.policy == "identity" else naming.replica(self.other(left), "")
         return not_carried(left, topic_names(self.kafka[left]), self.pair.groups, self.pair.topics, replicas)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What only both clusters together show: flows, groups, offsets after a move now.
+"""Observe what needs both clusters: flows, groups, and the offsets after a move now.
 
 Private to this collection: may change in any release.
 """
@@ -45,7 +45,7 @@ from .request import ReadinessRequest
 
 __all__ = ["Move", "predicted_disaster"]
 
-# A flow that commits its offsets once a minute makes progress in steps, and nothing stands still meanwhile.
+# Seconds. A flow that stores its offsets once a minute makes progress in steps, and no application waits for this.
 _MOVING_SECONDS = 10.0
 
 
@@ -56,7 +56,7 @@ def predicted_disaster(
     opened: Opened,
     snapshot: PairSnapshot | None,
 ) -> dict[str, Any]:
-    """What a disaster now would find. ``move``: the alias being left and the one being entered."""
+    """Return what a disaster now would find. ``move``: the aliases of the clusters being left and entered."""
     wanted = DisasterRequest(
         pair=request.pair,
         leave=move[0],
@@ -72,7 +72,7 @@ def predicted_disaster(
 
 
 class Move:
-    """A move from ``x`` to ``y`` as both clusters show it: observed once, at one time."""
+    """A move from ``x`` to ``y``, observed once on both clusters at the same time."""
 
     def __init__(self, request: ReadinessRequest, move: tuple[str, str], state: JournalState, opened: Opened) -> None:
         self._request, self.x, self.y = request, *move
@@ -82,7 +82,7 @@ class Move:
         self._pair = Pair(request.pair, self._flows, request.request_timeout, opened=opened)
 
     def observe(self, parts: Parts, workers: Mapping[str, str | None]) -> dict[str, Any]:
-        """Fields of ``Facts``. ``workers``: by alias, why the workers of the flow toward it are not asked."""
+        """Return fields of ``Facts``. ``workers``: by alias, why the workers of the flow toward it are not used."""
         pair, flows = self._pair, self._flows
         snapshot = capture(lambda: pair.snapshot(workers, [self.x]))
         seen = parts.together(
@@ -144,7 +144,7 @@ class Move:
         lacking = [counted[key] for key in sorted(counted) if counted[key].most]
         if self._identity:
             foreign_writes += [
-                f"{name} copies back what {observation.name} copies"
+                f"{name} replicates the same topics as {observation.name} in the opposite direction"
                 for name in pair.against(observation.source, observation.target)
             ]
             foreign_writes += replication_loop(pair, observation.source, observation.target)
@@ -161,14 +161,14 @@ class Move:
         }
 
     def _competing_flows(self) -> dict[str, list[str]]:
-        """Other flows that run for the same topics."""
+        """Name the other running flows for the same topics."""
         engine, topics = self._pair.engine, self._pair.topics
         return {flow_name(*flow): engine.competing_flows(*flow, topics, running=True) for flow in self._flows}
 
     def _left_out(self, observation: FlowObservation) -> tuple[list[str], list[str]]:
-        """Topics and groups that the flow does not take, and those of which that is unknown.
+        """Return the topics and groups that the flow does not replicate, and those for which this is unknown.
 
-        By the filters of its parts, or by the lists that its engine keeps apart from them.
+        The evidence is the filters of its connectors, or the lists that its engine keeps separately.
         """
         names = {"topics": list(self._request.pair.topics), "groups": list(self._request.pair.groups)}
         missing = [text for part in observation.connectors.values() for text in part.drift]
@@ -180,13 +180,13 @@ class Move:
         for who, takes in filters.items():
             lacks, unclear = left_out(takes, names)
             missing += [f"{who} leaves out {text}" for text in lacks]
-            unknown += [f"whether {who} takes {text} is not known" for text in unclear]
+            unknown += [f"it is unknown whether {who} replicates {text}" for text in unclear]
         return list(dict.fromkeys(missing)), unknown
 
     def _lists(
         self, observation: FlowObservation, names: Mapping[str, Sequence[str]]
     ) -> tuple[list[Filter], list[str]]:
-        """The lists that decide what the flow takes, and those that could not be read."""
+        """Return the lists that select what the flow replicates, and errors about lists that could not be read."""
         rows = {
             one["kind"]: one
             for one in self._request.lists
@@ -196,21 +196,21 @@ class Move:
         found = [Filter(kind, tuple(row["allowed"]), tuple(row["denied"])) for kind, row in known.items()]
         why = "".join(f": {text}" for text in self._request.list_errors[:1])
         unread = [
-            f"srm-control did not show the list {kind} of {observation.name}{why}"
+            f"srm-control did not return the list {kind} of {observation.name}{why}"
             for kind in names
             if kind not in known and names[kind]
         ]
         return found, unread
 
     def _expiring(self, source: str, lacking: Sequence[Unreplicated]) -> list[Expiring]:
-        """How long the first unreplicated record has waited, and how long it is still kept."""
+        """Return how long the first unreplicated record of each partition has waited, and when it expires."""
         topics = self._pair.topics
         settings = describe(self._pair.kafka[source], topics, dict.fromkeys(topics, SETTINGS))
         now, limit = time.time(), self._request.limits.lag
         found = []
         for one in lacking:
             waited = None if one.since is None else round(max(0.0, now - one.since), 3)
-            # Unless a record is known to be unreplicated, an old one proves nothing; a young one is within the limit.
+            # If no record is certainly unreplicated, the age of an old record proves nothing.
             waited = None if waited is not None and waited > limit and not one.least else waited
             kept_for = _kept_seconds(settings[one.topic])
             left = None if kept_for is None or one.since is None else one.since + kept_for - now
@@ -231,7 +231,7 @@ class Move:
         }
 
     def _undeclared_groups(self) -> dict[str, list[str]]:
-        """Groups outside the inventory with committed offsets on the pair's topics, where the applications live."""
+        """Name the groups outside the inventory that have committed offsets on the pair's topics on ``x``."""
         kafka = self._pair.kafka[self.x]
         known = {*self._pair.groups, *self._request.local_groups}
         others = [name for name in kafka_groups.names(kafka) if name not in known]
@@ -245,7 +245,7 @@ class Move:
         observations: Sequence[FlowObservation | DrError],
         groups: Mapping[str, GroupStatus],
     ) -> tuple[list[dict[str, Any]], list[str]]:
-        """Translated offsets as of now, and why a barrier would refuse some of them whatever is stopped."""
+        """Return translated offsets as of now, and why a barrier would refuse some of them in any case."""
         forward, *back = [unwrap(observation) for observation in observations]
         evidence = of_snapshot(self._pair, snapshot, (forward, back[0] if back else None), groups)
         rows, _read = find_offsets(evidence, self._journal)
@@ -253,7 +253,7 @@ class Move:
 
 
 def _kept_seconds(state: TopicState | None) -> float | None:
-    """How long the source keeps a record by its age, infinite where age does not matter; None: unknown."""
+    """Return for how many seconds the source keeps a record; infinite without a limit by age; None: unknown."""
     values = {} if state is None else {name: state.config.get(name) for name in ("retention.ms", "cleanup.policy")}
     policy, retention = (
         None if (one := values.get(name)) is None else one.value for name in ("cleanup.policy", "retention.ms")
@@ -266,7 +266,7 @@ def _kept_seconds(state: TopicState | None) -> float | None:
 
 
 def _left_open(pair: Pair, observation: FlowObservation) -> list[OpenTransaction] | None:
-    """Open transactions, and since when they are open; None: an end of a log is unknown."""
+    """Return the open transactions and their ages; None: a log end is unknown."""
     if any(facts.high is None or facts.end is None for facts in observation.facts.values()):
         return None
     spans = {

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parts of an observation that fail by themselves: what cannot be observed is named, and hides nothing else.
+"""Run the parts of an observation independently: if one fails, the others still have results.
 
 Private to this collection: may change in any release.
 """
@@ -20,13 +20,14 @@ T = TypeVar("T")
 
 
 class Parts:
-    """Runs parts of an observation. ``unknown``: by name, why a part has no result."""
+    """Runs parts of an observation."""
 
     def __init__(self) -> None:
+        #: By name, why a part has no result.
         self.unknown: dict[str, str] = {}
 
     def one(self, name: str, work: Callable[[], T]) -> T | None:
-        """The result of ``work``; None if it failed."""
+        """Return the result of ``work``; None if it failed."""
         try:
             return work()
         except DrError as error:
@@ -36,7 +37,7 @@ class Parts:
         return None
 
     def together(self, works: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-        """The results of several parts that run at the same time."""
+        """Run several parts at the same time, and return their results."""
         with ThreadPoolExecutor(max_workers=len(works)) as pool:
             futures = {name: pool.submit(self.one, name, work) for name, work in works.items()}
             return {name: future.result() for name, future in futures.items()}

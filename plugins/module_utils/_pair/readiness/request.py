@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What readiness is asked for.
+"""The options of ``dr_readiness``, parsed.
 
 Private to this collection: may change in any release.
 """
@@ -23,7 +23,7 @@ class ReadinessRequest:
     """The options of ``dr_readiness``."""
 
     pair: PairSpec
-    #: Alias to which the applications would move; "": the one where they do not live.
+    #: Alias of the cluster to move to; "": the one where the applications do not live.
     to: str
     #: Groups of the inventory that do not move.
     local_groups: Sequence[str]
@@ -31,14 +31,15 @@ class ReadinessRequest:
     applications: Sequence[Mapping[str, Any]]
     #: Topics that each application writes and reads, by alias and application.
     endpoints: Mapping[str, Mapping[str, Any]]
-    #: Hosts of the applications that do not answer; None: they were not asked.
+    #: Hosts of the applications that do not respond; None: they were not contacted.
     unreachable: Sequence[str] | None
-    #: Lists of flows that the engine keeps apart from them, and why others could not be read.
+    #: Lists of topics and groups that the engine keeps separately from its flows.
     lists: Sequence[Mapping[str, Any]]
+    #: Why lists could not be read.
     list_errors: Sequence[str]
     #: Names of checks whose NO is accepted.
     accept: Sequence[str]
-    #: Whether this result is kept beside the earlier ones.
+    #: Whether to store this result with the earlier ones.
     keep: bool
     limits: Limits
     request_timeout: float

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Observe everything that a move would rest on, judge it, and keep the result beside the earlier ones. Changes nothing.
+"""Observe the preconditions of a move, judge them, and store the result with the earlier ones. Changes nothing else.
 
 Private to this collection: may change in any release.
 """
@@ -41,11 +41,11 @@ __all__ = ["readiness"]
 
 
 def readiness(request: ReadinessRequest, check: bool) -> Result:
-    """Observe, judge, say what a move would cost now, and keep the result (not in check mode)."""
+    """Observe, judge, estimate the cost of a move now, and store the result (not in check mode)."""
     pair = request.pair
     if request.to not in ("", *pair.clusters):
         known = ", ".join(pair.clusters)
-        raise DrError("bad_option", f'to is "{request.to}", wanted one of the clusters {known}.', "Correct it.")
+        raise DrError("bad_option", f'to is "{request.to}", expected one of the clusters {known}.', "Correct it.")
     clusters, parts = Clusters(request), Parts()
     journal, events, missing = parts.one("journal", clusters.journal) or (None, [], [])
     facts = _facts(request, clusters, parts, journal, events, missing)
@@ -67,10 +67,10 @@ def readiness(request: ReadinessRequest, check: bool) -> Result:
         rehearsal=history.rehearsal,
     )
     if facts.journal and facts.journal["held"]:
-        found["cost"].append("retention is held: the topics keep everything until enable is told otherwise")
+        found["cost"].append("retention is held: the topics keep all records until enable restores their retention")
     found["cost"] += [
         *rehearsal_line(history.rehearsal),
-        *(f"not carried: {text}" for text in found["not_carried"] or ()),
+        *(f"not replicated: {text}" for text in found["not_carried"] or ()),
     ]
     verdicts = {way: found[way] for way in WAYS}
     extra = {**verdicts, "readiness": found, "lines": readiness_lines(found)}
@@ -85,7 +85,7 @@ def _facts(
     events: list[Event],
     missing: list[str],
 ) -> Facts:
-    """Everything that can be observed; what needs both clusters only if both answer."""
+    """Observe everything that can be observed. Facts that need both clusters are observed only if both respond."""
     pair, kafka = request.pair, clusters.kafka
     y = request.to or clusters.other((None if journal is None else journal.active) or pair.home)
     x = clusters.other(y)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a rehearsal of a pair creates.
+"""The names of the resources that a rehearsal of a pair creates.
 
 Private to this collection: may change in any release.
 """
@@ -19,22 +19,22 @@ __all__ = ["Belongings", "Rehearsal"]
 
 @dataclass(frozen=True)
 class Belongings:
-    """Names of what a rehearsal creates on one cluster and its workers."""
+    """Names of the resources that a rehearsal creates on one cluster and its workers."""
 
     topics: Sequence[str]
     groups: Sequence[str]
     connectors: Sequence[str]
-    #: Their ACLs on those topics and groups belong to the rehearsal.
+    #: The ACLs of these principals on these topics and groups belong to the rehearsal.
     principals: Sequence[str]
 
     def names(self, kind: str) -> Sequence[str]:
-        """Of one kind: ``topic``, ``group`` or ``connector``; of another kind a rehearsal creates nothing."""
+        """Return the names of one kind: ``topic``, ``group`` or ``connector``. Empty for any other kind."""
         return {"topic": self.topics, "group": self.groups, "connector": self.connectors}.get(kind, ())
 
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What a rehearsal of a pair creates."""
+    """The resources that a rehearsal of a pair creates."""
 
     #: Connection properties of the clusters and of their workers, by alias of the rehearsal.
     clusters: Mapping[str, Mapping[str, Any]]
@@ -45,10 +45,10 @@ class Rehearsal:
 
     @classmethod
     def of(cls, option: Mapping[str, Any]) -> Rehearsal:
-        """From the option ``rehearsal``; raises ``bad_option`` without clusters or their belongings."""
+        """Parse the option ``rehearsal``; raise ``bad_option`` without clusters or their belongings."""
         unknown = sorted(set(option["clusters"]) ^ set(option["belongings"]))
         if unknown or not option["clusters"]:
-            text = f"The option rehearsal needs clusters, and belongings of each of them; found {unknown or 'none'}."
+            text = f"The option rehearsal needs clusters and the belongings of each; found {unknown or 'none'}."
             raise DrError("bad_option", text)
         belongings = {alias: Belongings(**names) for alias, names in option["belongings"].items()}
         return cls(option["clusters"], belongings, option["name_parts"])

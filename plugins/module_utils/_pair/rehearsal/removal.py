@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a rehearsal has created on both clusters and their workers: find it, remove it, and prove that it is gone.
+"""Find the resources that a rehearsal created on both clusters and their workers, remove them, and verify that.
 
 Private to this collection: may change in any release.
 """
@@ -32,15 +32,15 @@ from .belongings import Belongings, Rehearsal
 
 __all__ = ["note", "observe", "remove"]
 
-# A member that was killed stays as long as its session.
+# A killed member stays in its group until its session time-out.
 _LEAVE = Bounds(60.0, 0.5)
 _STOP = Bounds(60.0, 0.25)
-# A broker tells a right that was taken away until it has heard of it from the controller.
+# A broker reports a deleted ACL until it receives the change from the controller.
 _GONE = Bounds(30.0, 0.5)
 
 
 class _Side:
-    """One cluster, its workers, and what a rehearsal has created there."""
+    """One cluster and its workers, with the resources that a rehearsal created there."""
 
     def __init__(
         self,
@@ -55,12 +55,14 @@ class _Side:
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """Every request sent so far, without secrets."""
+        """Return every request sent so far, without secrets."""
         return [*self.kafka.requests, *self.rest.requests]
 
     def observe(self) -> dict[str, Any]:
-        """``left``: names by kind that a rehearsal makes. ``strays``: others that bear its marks, such as copies that a
-        flow of somebody else has made. ``rest``: everything else, a digest by kind and name.
+        """Return what exists: ``left``, ``strays`` and ``rest``.
+
+        ``left``: the rehearsal's own names, by kind. ``strays``: other names that contain its fingerprints, for example
+        replicas that another flow created. ``rest``: a digest of everything else, by kind and name.
         """
         found: dict[str, dict[str, Any]] = {
             "topic": dict.fromkeys(topics.names(self.kafka)),
@@ -87,9 +89,7 @@ class _Side:
         return {"left": left, "strays": strays, "rest": {**rest, **self._digests(others)}}
 
     def _is_own(self, kind: str, name: str, item: Any) -> bool:
-        """Of rights, those of the rehearsal's principal on what is the rehearsal's: others may hold theirs for all
-        rehearsals.
-        """
+        """Did the rehearsal create this? Only its principals' ACLs count: other principals may have permanent ACLs."""
         if isinstance(item, Acl):
             mine = item.principal in self._own.principals and item.pattern_type == "literal"
             return mine and item.name in self._own.names(item.resource_type)
@@ -111,7 +111,7 @@ class _Side:
         }
 
     def _acls(self) -> set[Acl]:
-        """None where no authorizer runs: nobody has any."""
+        """Return all ACLs; empty without an authorizer."""
         try:
             return acls.describe(self.kafka, None)
         except DrError as error:
@@ -120,11 +120,11 @@ class _Side:
             return set()
 
     def remove_connectors(self, check: bool) -> list[Outcome]:
-        """Before anything that they read or write, on either side: what runs would make its topics again."""
+        """Stop and delete the connectors, on both clusters before anything else, or they would create topics again."""
         return [self._remove_connector(name, check) for name in self._stopped_connectors(check)]
 
     def remove(self, check: bool) -> list[Outcome]:
-        """Groups, topics and rights."""
+        """Delete groups, topics and ACLs."""
         present = [name for name in groups.names(self.kafka) if name in self._own.groups]
         if not check:
             self._require_empty(present)
@@ -149,11 +149,11 @@ class _Side:
             found = self.rest.connectors()
             return [name for name in names if name in found and not found[name].stopped]
 
-        _await(running, _STOP, "connector", "does not stop", self.rest.url)
+        _await(running, _STOP, "connector", "is not STOPPED without tasks", self.rest.url)
         return names
 
     def _remove_connector(self, name: str, check: bool) -> Outcome:
-        """Its offsets would outlive it, and a later rehearsal would begin where this one ended."""
+        """Delete the connector and its offsets. Offsets would survive it, and the next rehearsal would start there."""
         if not check:
             if name.endswith("MirrorSourceConnector"):
                 reset_offsets(self.rest, name)
@@ -171,7 +171,7 @@ class _Side:
 
 
 def observe(pair: PairSpec, rehearsal: Rehearsal, timeout: float) -> Result:
-    """By alias, what :meth:`_Side.look` finds; and ``earlier``: the rehearsals of the pair that are kept."""
+    """Return what :meth:`_Side.observe` finds, by alias, and the stored rehearsals of the pair (``earlier``)."""
     sides = _open(rehearsal, timeout)
     found = on_each(sides, lambda alias: sides[alias].observe())
     earlier = on_each(sides, lambda alias: read_latest(sides[alias].kafka, pair.state_topic) or {})
@@ -187,7 +187,7 @@ def observe(pair: PairSpec, rehearsal: Rehearsal, timeout: float) -> Result:
 
 
 def note(pair: PairSpec, facts: Mapping[str, Any], timeout: float, check: bool) -> Result:
-    """Keep ``facts`` in the state topic of the pair, on both clusters, and delete the oldest rehearsal there."""
+    """Store ``facts`` in the state topic of the pair, on both clusters, and delete the oldest rehearsal there."""
     kafka, topic = connect_pair(pair.connections, timeout), pair.state_topic
     copies = on_each(kafka, lambda alias: read_latest(kafka[alias], topic) or {})
     now = {**facts, "schema": 1, "pair": pair.name, "kind": REHEARSAL, "at": moment(time.time())}
@@ -201,7 +201,7 @@ def note(pair: PairSpec, facts: Mapping[str, Any], timeout: float, check: bool) 
 
 
 def remove(rehearsal: Rehearsal, timeout: float, check: bool) -> Result:
-    """Remove everything that a rehearsal has created and that still exists. Raises while something is left."""
+    """Remove every resource that a rehearsal created and that still exists; raise if one is left."""
     sides = _open(rehearsal, timeout)
     rounds = (
         on_each(sides, lambda alias: sides[alias].remove_connectors(check)),
@@ -212,7 +212,7 @@ def remove(rehearsal: Rehearsal, timeout: float, check: bool) -> Result:
         waited = wait_until(lambda: _left(sides), lambda left: not left, _GONE)
         if waited.state:
             text = f"{len(waited.state)} resources of the rehearsal still exist after {waited.seconds:.0f} s:"
-            hint = "Is another rehearsal under way? Run the playbook rehearse_cleanup again."
+            hint = "Check whether another rehearsal is running, then run the playbook rehearse_cleanup again."
             raise DrError("rehearsal_left", f"{text} {', '.join(waited.state[:5])}.", hint)
     result.requests = [request for side in sides.values() for request in side.requests]
     return result
@@ -243,7 +243,7 @@ def _await(pending: Callable[[], list[str]], bounds: Bounds, kind: str, text: st
         raise DrError(
             "rehearsal_busy",
             f'The {kind} "{waited.state[0]}" of the rehearsal {text} after {waited.seconds:.0f} s.',
-            "End whoever works there, then run the playbook rehearse_cleanup.",
+            "Stop the processes that use it, then run the playbook rehearse_cleanup.",
             endpoint,
         )
 
@@ -253,7 +253,7 @@ def _outcome(kind: str, name: str, check: bool) -> Outcome:
 
 
 def _health(connector: Connector) -> list[Any]:
-    """What a rehearsal must not change; tasks that move between workers for a moment are no change."""
+    """Return the part of a connector's state that a rehearsal must not change. A rebalance of tasks is no change."""
     failed = [task.id for task in connector.tasks if task.state == "FAILED"]
     return [connector.state if connector.state in ("STOPPED", "PAUSED", "FAILED") else "RUNNING", failed]
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The tail of a lost cluster that has come back: records that it acknowledged and that were never replicated.
 
-``finding`` finds it, ``export`` writes it to files, ``replay`` brings it over; ``workflow`` does what a request wants.
+``finding`` finds the tail, ``export`` writes it to files, ``replay`` replays it, ``workflow`` executes a request.
 
 Private to this collection: may change in any release.
 """

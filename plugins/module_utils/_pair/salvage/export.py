@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write the tail to files.
+"""Write the tail of a lost cluster to files.
 
 Private to this collection: may change in any release.
 """
@@ -26,7 +26,7 @@ __all__ = ["export"]
 def export(
     request: SalvageRequest, found: Found, facts: LossFacts, reader: TailReader, cluster_id: str, check: bool
 ) -> list[Outcome]:
-    """One file of JSON lines for each partition, and an index with their digests."""
+    """Write a file of JSON lines for each partition, and an index with their SHA-256 digests."""
     folder, journaled = request.folder, facts.topic_ids.get(request.source, {})
     outcomes, index = [], []
     for tail in found.tails:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the tail of each partition: where it begins on the lost cluster, and what is missing of it.
+"""Find the tail of each partition: where it begins on the lost cluster, and which part is missing.
 
 Private to this collection: may change in any release.
 """
@@ -25,22 +25,22 @@ from .tail import READ_SECONDS, Tail, TailReader
 
 __all__ = ["Finder", "Found", "read_progress", "require_whole"]
 
-# Offsets of a replica's end that are compared with the beginning of a tail.
+# Highest number of offsets at a replica's end to compare with the beginning of a tail.
 _WINDOW = 1_000_000
-# Records before a tail among which its neighbour must be the only one of its kind.
+# Records before a tail. Its neighbour must be unique among them.
 _CONTEXT = 2_000
 
 
 @dataclass(frozen=True)
 class Found:
-    """The tails, and what was observed with them."""
+    """The tails, and the observations they were found with."""
 
     tails: Sequence[Tail]
     #: Topic ids on the lost cluster.
     topic_ids: Mapping[str, str]
     #: Last replicated offsets of the flow from the lost cluster.
     replicated: Mapping[Partition, int]
-    #: Whether that flow runs.
+    #: Whether that flow is running.
     flow_runs: bool
 
 
@@ -52,7 +52,7 @@ class Finder:
         self._facts, self._reader = facts, reader
 
     def find(self) -> Found:
-        """Every partition of the source with records that the target does not have."""
+        """Return the tail of every source partition that has records which the target lacks."""
         pair, topic_ids = self._pair, self._require_journaled_topics()[self._source]
         progress = {
             key: one
@@ -71,7 +71,7 @@ class Finder:
                 tails.append(self._tail(key, (known.through, known.end), start, high, known))
                 continue
             begin = first_offset(replicated.get(key), known)
-            # Records at or after that offset came from the target: the flow back had begun.
+            # Records at or after that offset came from the target, through the flow back.
             limit = min(end, self._facts.flow_back_start.get(key, end))
             tail = self._tail(key, (begin, limit), start, high, None)
             if begin > high:
@@ -94,8 +94,8 @@ class Finder:
         ids = on_each(self._pair.kafka, lambda alias: describe(self._pair.kafka[alias], self._pair.topics))
         missing = [f"{name} on {alias}" for alias, found in ids.items() for name, state in found.items() if not state]
         if missing:
-            hint = "Nothing was written. The playbook enable creates originals; or take the topic out of the inventory."
-            raise DrError("topic_missing", f"There is no {', '.join(missing[:5])}.", hint)
+            hint = "Nothing was written. Run enable, which creates originals, or remove the topics from the inventory."
+            raise DrError("topic_missing", f"{len(missing)} topics do not exist: {', '.join(missing[:5])}.", hint)
         found = {
             alias: {name: state.topic_id for name, state in states.items() if state is not None}
             for alias, states in ids.items()
@@ -104,17 +104,17 @@ class Finder:
         if other:
             raise DrError(
                 "topic_recreated",
-                f"Created again since the pair was enabled: {'; '.join(other)}.",
-                "What lies there is no tail of what was copied. Nothing was written. Take those topics out of the"
-                " inventory to salvage the others.",
+                f"These topics were created again since the pair was enabled: {'; '.join(other)}.",
+                "Their records are not a tail of the replicated topics. Nothing was written. Remove these topics from"
+                " the inventory to salvage the others.",
             )
         return found
 
     def _require_stopped(self, unfinished: list[Progress]) -> tuple[dict[Partition, int], bool]:
-        """Last replicated offsets of the flow, and whether it runs. Either the flow replicates the tail, or the replay.
+        """Return the flow's last replicated offsets, and whether it is running; raise if it would replicate the tail.
 
-        A replay that has not ended continues while the flow runs: the flow's offsets were set after that range
-        (R24).
+        Either the flow delivers the tail, or the replay, never both (R24). A replay that has begun may continue while
+        the flow runs, because the flow's offsets were set past its range.
         """
         observation = self._pair.engine.observe(self._source, self._target)
         source = observation.connectors["source"]
@@ -124,13 +124,14 @@ class Finder:
         if not source.final and not (unfinished and all(past)):
             raise DrError(
                 "flow_running",
-                f'"{source.name}" is {source.state} with {len(source.tasks)} tasks, wanted STOPPED with none.',
-                "While it runs it brings the tail over itself, and nothing may be done twice. Nothing was written.",
+                f'"{source.name}" is {source.state} with {len(source.tasks)} tasks, expected STOPPED with none.',
+                "Nothing was written. While the flow runs, it replicates the tail itself, and a replay would deliver"
+                " these records twice.",
             )
         return observation.last_replicated_offset, not source.final
 
     def _align(self, tails: list[Tail], replicated: Mapping[Partition, int], starts: Mapping[Partition, int]) -> None:
-        """Leave out records that a worker had replicated and whose offsets it had not stored when it died."""
+        """Leave out records that a worker replicated before it died without storing their offsets."""
         pair = self._pair
         replicas = pair.ranges(self._target, [pair.naming.replica(self._source, topic) for topic in pair.topics])
         for tail in tails:
@@ -142,20 +143,20 @@ class Finder:
         kafka = self._pair.kafka[self._target]
         replica = (self._pair.naming.replica(self._source, tail.key[0]), tail.key[1])
         if replica not in replicas:
-            return  # the flow has not grown it yet, so nothing was copied into it
+            return  # the flow has not created this partition yet, so it has replicated no record into it
         start, end = replicas[replica]
         if self._pair.naming.policy == "identity":
-            # There the replica ends where the applications began to write.
+            # With this policy the replica ends where the applications began to write.
             end = min(end, self._facts.cut.get(tail.key, end))
         at = max(first, tail.begin - _CONTEXT)
         context = self._reader.range(tail.key, at, tail.begin) if at < tail.begin else []
         lowest: int | None = None
         timed = next((one.timestamp for one in reversed(context) if has_time(one)), None)
         if timed is not None:
-            # The replicas of later records lie after the replica of that record.
+            # The copies of later records are after the copy of that record.
             lowest = offsets_at(kafka, {replica: timed})[replica]
         elif tail.begin == first == start == 0:
-            # No offset is stored and nothing has expired: the first records of both logs are the same.
+            # No offset is stored and no record has expired, so both logs begin with the same record.
             lowest = 0
         if lowest is None or max(lowest, start) >= end:
             return
@@ -163,15 +164,15 @@ class Finder:
         if span[1] - span[0] > _WINDOW:
             raise DrError(
                 "tail_not_aligned",
-                f"Where the copy of {tail.key[0]}-{tail.key[1]} ends cannot be told: {span[1] - span[0]} offsets of"
-                f" {self._target} may lie behind the last noted record.",
-                "Nothing was written. Let the flow bring the tail over, which needs no such look.",
+                f"It is unknown where the replica of {tail.key[0]}-{tail.key[1]} ends: {span[1] - span[0]} offsets on"
+                f" {self._target} may be after the flow's last stored offset, expected at most {_WINDOW}.",
+                "Nothing was written. Let the flow replicate the tail, which needs no such comparison.",
             )
         read = read_ranges(kafka, {replica: span}, Reading(ISOLATION, timeout=READ_SECONDS))[replica]
         if read.ended != EXHAUSTED:
             raise DrError(
                 "tail_not_aligned",
-                f"{replica[0]}-{replica[1]} on {self._target} could not be read from {span[0]} to {span[1]}:"
+                f"{replica[0]}-{replica[1]} on {self._target} could not be read from offset {span[0]} to {span[1]}:"
                 f" {read.ended}.",
                 "Nothing was written. Start again when every partition has a leader.",
             )
@@ -186,7 +187,7 @@ class Finder:
 
 
 def read_progress(pair: Pair, source: str, target: str) -> dict[Partition, Progress]:
-    """The replays of the pair's tails, finished or not, from the state topic."""
+    """Return the replays of the pair's tails, finished or not, from the state topic."""
     state = read_latest(pair.kafka[target], pair.spec.state_topic) or {}
     found = [
         Progress.of(value)
@@ -197,16 +198,20 @@ def read_progress(pair: Pair, source: str, target: str) -> dict[Partition, Progr
 
 
 def require_whole(tails: Sequence[Tail], source: str, accepted: Collection[str]) -> None:
-    """Raise where a part of a tail is missing, except of the topics ``accepted``."""
+    """Raise if a part of a tail is missing, except in the topics ``accepted``."""
     gone = [tail for tail in tails if (tail.expired or tail.truncated) and tail.key[0] not in accepted]
     if gone:
         first = gone[0]
         low, high = first.expired or first.truncated or (0, 0)
-        why = "has been deleted by retention" if first.expired else "is gone: its log ended further behind before"
+        why = (
+            "retention has deleted a part of their tail"
+            if first.expired
+            else "the log now ends before the last replicated offset"
+        )
         raise DrError(
             "tail_expired" if first.expired else "tail_truncated",
-            f"Of {len(gone)} tails a part {why}; {first.key[0]}-{first.key[1]} on {source}: offsets {low} to"
-            f" {high - 1}.",
-            "Nothing was written. To go on with the rest, name the topics in kafka_dr_accept_expired (option"
+            f"{len(gone)} partitions on {source} are incomplete: {why}. {first.key[0]}-{first.key[1]}: offsets {low} to"
+            f" {high - 1} are missing.",
+            "Nothing was written. To continue with the rest, name the topics in kafka_dr_accept_expired (option"
             " accept_expired).",
         )

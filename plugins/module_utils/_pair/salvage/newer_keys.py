@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of the tail that applications have written since the cutover.
+"""Find keys of the tail that applications have written again since the cutover.
 
 Private to this collection: may change in any release.
 """
@@ -22,7 +22,7 @@ __all__ = ["newer_keys", "require_accepted"]
 def newer_keys(
     pair: Pair, target: str, tails: Sequence[Tail], reader: TailReader, cut: Mapping[Partition, int]
 ) -> list[str]:
-    """Keys of the tails that were written on ``target`` since: a replayed record would look like their newest one."""
+    """Return the keys of the tails that were written on ``target`` since. A replay would put the older record last."""
     keys: dict[str, set[bytes]] = {}
     for tail in tails:
         keys.setdefault(tail.key[0], set()).update(one.key for one in reader.records(tail) if one.key is not None)
@@ -36,12 +36,12 @@ def newer_keys(
             if not read.complete:
                 raise DrError(
                     "tail_unreadable",
-                    f"{key[0]}-{key[1]} on {target} could not be read from {at} to {end}: {read.ended}.",
-                    "Whether newer records have keys of the tail is not known. Nothing was written. Start again"
+                    f"{key[0]}-{key[1]} on {target} could not be read from offset {at} to {end}: {read.ended}.",
+                    "It is unknown whether newer records have keys of the tail. Nothing was written. Start again"
                     " when every partition has a leader.",
                 )
             for record in read.records:
-                # What a replay has brought over itself is not newer.
+                # A record that was itself replayed is not newer.
                 own = any(name.startswith(PROVENANCE) for name, _value in record.headers or ())
                 if record.key in keys[key[0]] and not own:
                     found.setdefault(f"{key[0]}: {(record.key or b'').decode(errors='replace')}")
@@ -50,13 +50,13 @@ def newer_keys(
 
 
 def require_accepted(keys: Sequence[str], target: str, accepted: Collection[str]) -> None:
-    """Raise for ``newer_keys`` of topics that are not ``accepted``."""
+    """Raise ``newer_keys`` for keys of topics that are not ``accepted``."""
     topics = {name.split(":", 1)[0] for name in keys} - set(accepted)
     if topics:
         raise DrError(
             "newer_keys",
-            f"{len(keys)} keys of the tail were written on {target} since, {', '.join(keys[:5])}:"
-            " brought over now, the older record would come last.",
+            f"{len(keys)} keys of the tail were written again on {target} since: {', '.join(keys[:5])}. A replay would"
+            " put the older record after the newer one.",
             "Nothing was written. Replay into the topic <name>.salvage, or name the topics in"
             " kafka_dr_accept_newer_keys (option accept_newer_keys).",
         )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bring the tail over, once (R24).
+"""Replay the tail on the target, exactly once (R24).
 
 Private to this collection: may change in any release.
 """
@@ -28,18 +28,18 @@ __all__ = ["Replay"]
 
 
 class Replay:
-    """Replays tails on the target; the stored offsets of the flow are set after them first."""
+    """Replays tails on the target. Before that, it sets the flow's stored offsets past them."""
 
     def __init__(self, pair: Pair, request: SalvageRequest, found: Found, facts: LossFacts, reader: TailReader) -> None:
         self._pair, self._request, self._found = pair, request, found
         self._facts, self._reader = facts, reader
         self._source, self._target = request.source, request.target
         self._identity = pair.naming.policy == "identity"
-        #: Keys of the tail that were written on the target since; known after ``replay`` into the original topics.
+        #: Keys of the tail that were written again on the target; set by ``replay`` into the original topics.
         self.newer_keys: list[str] = []
 
     def replay(self, check: bool) -> list[Outcome]:
-        """Record the ranges, set the flow's offsets after them, then replay the records: in this order, once."""
+        """Record the ranges, set the flow's offsets past them, then replay the records, in this order."""
         tails = self._found.tails
         left = [tail for tail in tails if tail.records or tail.resumes]
         shorter = {tail.key: tail.truncated[0] - 1 for tail in tails if tail.truncated}
@@ -49,20 +49,20 @@ class Replay:
             require_accepted(self.newer_keys, self._target, self._request.accept_newer_keys)
         set_back = bool(shorter) and not self._identity
         if set_back or (left and not self._identity and not self._found.flow_runs):
-            # Before a range is recorded: until a recorded range is replayed, enable refuses the flow.
+            # Check before a range is recorded, because enable refuses the flow until a recorded range is replayed.
             self._require_writable_offsets()
         raised = self._raised(left)
         forgotten = self._forget(shorter) if set_back else []
         if not check and (left or forgotten):
             spec, kafka = self._pair.spec, self._pair.kafka[self._target]
             with contextlib.closing(Replayer(kafka, spec.name, spec.state_topic)) as to:
-                # The writer of a killed run is fenced now; what it had committed counts.
+                # The writer of a killed run is fenced now. Its committed progress counts.
                 if left:
-                    self._bring(to, left)
+                    self._send(to, left)
                 if forgotten:
                     to.note(forgotten)
         if set_back and not check:
-            # Accepted by name: the flow continues from the end of the source's log, and replicates nothing again.
+            # The topic was accepted by name: the flow continues from the source's log end, without repeats.
             self._set_offsets(shorter, "The flow must not run with its old offsets.")
         changes = [
             Change("offsets", f"{key[0]}-{key[1]}", "lower", None, {"last_replicated_offset": at})
@@ -83,7 +83,7 @@ class Replay:
         return [Outcome(change, "planned" if check else "done") for change in changes]
 
     def _raised(self, tails: list[Tail]) -> list[Change]:
-        """The flow's stored offsets that are set after these tails, before a record is brought over."""
+        """Return the changes of the flow's stored offsets, which are set past these tails before the replay."""
         if self._identity or self._found.flow_runs:
             return []
         ends, now = {tail.key: tail.end - 1 for tail in tails}, self._found.replicated
@@ -99,7 +99,7 @@ class Replay:
             if at > now.get(key, -1)
         ]
 
-    def _bring(self, replayer: Replayer, tails: Sequence[Tail]) -> None:
+    def _send(self, replayer: Replayer, tails: Sequence[Tail]) -> None:
         self._require_topics(tails)
         plans = self._plans(tails)
         replayer.note([plan for _tail, plan in plans])
@@ -124,11 +124,11 @@ class Replay:
                 raise DrError(
                     "salvage_topic",
                     f'The topic "{name}" on {self._target} does not exist with {partition + 1} or more partitions.',
-                    "The playbook salvage makes it. Nothing was written.",
+                    "Nothing was written. Run the playbook salvage, which creates the topic.",
                 )
 
     def _plans(self, tails: Sequence[Tail]) -> list[tuple[Tail, Progress]]:
-        """The range of each tail that is replayed now: the one that a replay has begun, or all of it."""
+        """Return the range of each tail to replay now: the rest of a replay that has begun, or the whole tail."""
         pair, into = self._pair.spec.name, self._request.into
         now = read_progress(self._pair, self._source, self._target)
         plans: list[tuple[Tail, Progress]] = []
@@ -140,12 +140,13 @@ class Replay:
                 if known.into != into:
                     raise DrError(
                         "salvage_elsewhere",
-                        f"A replay of {tail.key[0]}-{tail.key[1]} into {known.into} has not ended, wanted {into}.",
-                        "Start it again as it began: nothing may be brought over twice.",
+                        f"A replay of {tail.key[0]}-{tail.key[1]} into {known.into} has not ended; requested: {into}.",
+                        f"Finish it with kafka_dr_salvage_into={known.into} (option into) first: no record may be"
+                        " replayed twice.",
                     )
                 plans.append((tail, known))
                 continue
-            # The last child of a killed run may have finished a range since the tail was found.
+            # The last child process of a killed run may have finished a range since the tail was found.
             begin = tail.begin if known is None else max(tail.begin, known.end)
             if begin < tail.end:
                 plan = Progress(pair, self._source, *tail.key, topic_id, into, begin, tail.end, begin)
@@ -153,7 +154,7 @@ class Replay:
         return plans
 
     def _with_skipped_range(self, plan: Progress, tail: Tail, known: Progress | None) -> Progress:
-        """``plan`` with the earlier skipped ranges, and the one that the flow will skip because of it."""
+        """Return ``plan`` with the earlier skipped ranges, and the range that the flow skips because of this replay."""
         replica = self._pair.naming.replica(self._source, plan.topic)
         state = describe(self._pair.kafka[self._target], [replica])[replica]
         now = "" if state is None else state.topic_id
@@ -163,15 +164,18 @@ class Replay:
             before = before if same else None
         if self._identity or self._found.flow_runs:
             return replace(plan, skipped_ranges=before, replica_id=now)
-        # With undecided records: later records lie after them, whether they are committed or not.
+        # Read the high watermark: later records come after records of open transactions, committed or not.
         logs = self._pair.ranges(self._target, [replica], "read_uncommitted") if state is not None else {}
-        # A partition that the flow has not grown yet is empty.
+        # A replica partition that the flow has not created yet is empty.
         end = logs.get((replica, plan.partition), (0, 0))[1]
         begin = tail.expired[0] if tail.expired else tail.begin
         return replace(plan, skipped_ranges=add(before, begin, plan.end, end), replica_id=now)
 
     def _forget(self, last: Mapping[Partition, int]) -> list[Progress]:
-        """Progress of partitions whose flow is set back to these offsets. It ends there: other records come after."""
+        """Return the shortened progress of partitions whose flow is set back to these offsets.
+
+        It ends there, because the records after these offsets are others.
+        """
         now = read_progress(self._pair, self._source, self._target)
         return [
             replace(one, skipped_ranges=None, end=min(one.end, at + 1), through=min(one.through, at + 1))
@@ -182,15 +186,15 @@ class Replay:
     def _set_flow_after(self, ends: Mapping[Partition, int]) -> None:
         have = self._pair.engine.observe(self._source, self._target).last_replicated_offset
         higher = {key: at for key, at in ends.items() if at > have.get(key, -1)}
-        self._set_offsets(higher, "No record was brought over.")
+        self._set_offsets(higher, "No record was replayed.")
 
     def _require_writable_offsets(self) -> None:
         if not self._pair.engine.capabilities.offsets_writable:
             raise DrError(
                 "no_offsets",
-                f"The stored offsets of {self._source}->{self._target} cannot be set, so the flow would bring the tail"
-                " over again.",
-                "No record was brought over. Let the flow bring the tail over: run the playbook enable.",
+                f"The stored offsets of {self._source}->{self._target} cannot be set, so the flow would replicate the"
+                " tail a second time.",
+                "No record was replayed. Let the flow replicate the tail: run the playbook enable.",
             )
 
     def _set_offsets(self, wanted: Mapping[Partition, int], so_far: str) -> None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What ``dr_salvage`` is asked for, and what the journal knows about the lost cluster.
+"""The options of ``dr_salvage``, parsed, and the journal's facts about the lost cluster.
 
 Private to this collection: may change in any release.
 """
@@ -33,20 +33,20 @@ class SalvageRequest:
     target: str
     #: ``list``, ``export`` or ``replay``.
     mode: str
-    #: Replay into ``salvage``, a topic of its own, or into ``original``.
+    #: Replay into ``salvage`` (a separate topic) or into ``original``.
     into: str
     #: Folder of the exported files.
     folder: Path
-    #: Topics of which a part of the tail may be missing.
+    #: Topics whose tail may be incomplete.
     accept_expired: Collection[str]
-    #: Topics into which records may be replayed although newer records have their keys.
+    #: Topics into which records may be replayed even if newer records have their keys.
     accept_newer_keys: Collection[str]
-    #: Bound of each request, in seconds.
+    #: Timeout of each request, in seconds.
     timeout: float
 
     @classmethod
     def of(cls, pair: PairSpec, params: Mapping[str, Any]) -> SalvageRequest:
-        """From the options of ``dr_salvage``."""
+        """Parse the options of ``dr_salvage``."""
         return cls(
             pair,
             params["source"],
@@ -60,26 +60,26 @@ class SalvageRequest:
         )
 
     def replay_topic(self, topic: str) -> str:
-        """The topic on ``target`` into which the tail of ``topic`` is replayed."""
+        """Return the topic on ``target`` into which the tail of ``topic`` is replayed."""
         return topic if self.into == "original" else salvage_topic(topic)
 
 
 @dataclass(frozen=True)
 class LossFacts:
-    """What the journal knows about the lost cluster."""
+    """The journal's facts about the lost cluster."""
 
     #: Topic ids from when the pair was enabled: alias -> topic -> id.
     topic_ids: Mapping[str, Mapping[str, str]]
-    #: Ends of the topics on the target when the applications moved there.
+    #: Log ends on the target when the applications moved there.
     cut: Mapping[Partition, int]
-    #: Policy identity: ends of the source's logs when the flow back was started. Later records came from the target.
+    #: Policy identity: log ends on the source when the flow back was started. Later records came from the target.
     flow_back_start: Mapping[Partition, int]
     #: Unix time in milliseconds when the applications left the source; None: unknown.
     failed_over_ms: int | None
 
     @classmethod
     def of(cls, state: JournalState, source: str) -> LossFacts:
-        """From the state of the journal."""
+        """Extract the facts from the state of the journal."""
         cuts = [cut for cut in state.cuts if cut["from"] == source]
         left_at = None if state.run is None else state.run.left_at
         return cls(

@@ -21,7 +21,7 @@ __all__ = ["salvage"]
 
 
 def salvage(request: SalvageRequest, check: bool) -> Result:
-    """Find the tail; write it to files (``export``); bring it over, once (``replay``)."""
+    """Find the tail, and write it to files (``export``) or replay it once (``replay``)."""
     source, target = request.source, request.target
     pair = Pair(request.pair, [(source, target)], request.timeout)
     facts = LossFacts.of(read_state(pair.kafka, pair.spec), source)
