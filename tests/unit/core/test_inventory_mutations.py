@@ -175,7 +175,7 @@ def place(path: tuple[Any, ...]) -> str:
 
 
 def paths(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place of an inventory."""
+    """Every place in an inventory."""
     children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, child in children:
         yield (*at, key)
@@ -183,7 +183,7 @@ def paths(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def mutated(rng: random.Random) -> tuple[dict[str, Any], str, str]:
-    """A full inventory with one thing changed, that thing in words, and its place."""
+    """A full inventory with one change, the change in words, and its place."""
     inventory = copy.deepcopy(FULL)
     path = rng.choice(list(paths(inventory)))
     holder: Any = inventory
@@ -209,7 +209,7 @@ def mutated(rng: random.Random) -> tuple[dict[str, Any], str, str]:
 
 
 def use(pair: dict[str, Any], given: dict[str, Any]) -> None:
-    """Everything that reads the pair after the inventory check, as far as it needs no cluster."""
+    """Run everything that reads the pair after the inventory check, as far as it needs no cluster."""
     laid = laid_out(pair)
     files: dict[tuple[str, str], str] = {}
     for client in laid["clients"]:
@@ -244,7 +244,7 @@ def use(pair: dict[str, Any], given: dict[str, Any]) -> None:
             assert number(given[name]) is not None
 
 
-def test_every_mutation_is_refused_by_name_or_can_be_used() -> None:
+def test_every_mutation_is_refused_by_name_or_is_usable() -> None:
     rng = random.Random(SEED)
     derive_pair(copy.deepcopy(FULL), hosts=HOSTS)
     refused = 0

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The journal folds into one state, whichever copy missed what (R25)."""
+"""The journal folds into one state, no matter which copy misses which events (R25)."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ ENDED = event(2, 3, "ended", "r2", result="completed")
 LIFE = [ENABLED, STARTED, BARRIER, PNR, ENDED]
 
 
-# ---- bytes
+# ---- serialization
 
 
-def test_an_event_has_a_fixed_form_that_says_its_schema() -> None:
+def test_an_event_has_a_fixed_form_with_its_schema() -> None:
     assert json.loads(encode("B-P", BARRIER)) == {
         "schema": 1,
         "pair": "B-P",
@@ -66,13 +66,13 @@ def test_an_event_has_a_fixed_form_that_says_its_schema() -> None:
 
 
 @pytest.mark.parametrize("one", LIFE, ids=lambda one: str(one.kind))
-def test_what_is_written_is_read_back(one: Event) -> None:
+def test_a_written_event_is_read_back_unchanged(one: Event) -> None:
     pair, found = decode(encode("B-P", one))
     assert pair == "B-P"
     assert dataclasses.asdict(found) == dataclasses.asdict(one)
 
 
-def test_a_newer_schema_is_refused_with_what_to_do() -> None:
+def test_a_newer_schema_is_refused_with_the_next_step() -> None:
     body = {**json.loads(encode("B-P", ENABLED)), "schema": SCHEMA + 1}
     with pytest.raises(DrError) as refused:
         decode(json.dumps(body).encode())
@@ -81,7 +81,7 @@ def test_a_newer_schema_is_refused_with_what_to_do() -> None:
     assert "newer release" in refused.value.hint
 
 
-def test_a_newer_schema_is_told_from_rubbish_even_if_nothing_else_is_understood() -> None:
+def test_a_newer_schema_is_recognised_even_if_the_rest_is_unreadable() -> None:
     with pytest.raises(DrError) as refused:
         decode(b'{"schema": 9, "events": []}')
     assert refused.value.code == "journal_newer"
@@ -108,7 +108,7 @@ GOOD = json.loads(encode("B-P", ENABLED))
         json.dumps({**GOOD, "kind": "started", "data": {"type": "cutoff"}}).encode(),
     ],
 )
-def test_a_record_that_is_no_event_is_refused_and_never_skipped(value: bytes) -> None:
+def test_a_record_that_is_not_an_event_is_refused_and_never_skipped(value: bytes) -> None:
     with pytest.raises(DrError) as refused:
         decode(value)
     assert refused.value.code == "journal_unreadable"
@@ -129,24 +129,24 @@ def test_a_record_that_is_no_event_is_refused_and_never_skipped(value: bytes) ->
         ("disabled", {}, []),
     ],
 )
-def test_facts_that_an_event_cannot_do_without(kind: str, data: dict[str, Any], missing: list[str]) -> None:
+def test_an_event_without_its_required_facts_is_refused(kind: str, data: dict[str, Any], missing: list[str]) -> None:
     assert missing_facts(kind, data) == missing
 
 
 # ---- the state
 
 
-def test_an_empty_journal_knows_nothing_and_pretends_nothing() -> None:
+def test_an_empty_journal_has_an_unknown_state() -> None:
     state = fold([])
     assert (state.active, state.enabled, state.run, state.epoch, state.interrupted) == (None, False, None, 0, False)
 
 
-def test_the_life_of_a_run() -> None:
+def test_the_states_of_a_run_from_start_to_end() -> None:
     seen = []
     for length in range(1, len(LIFE) + 1):
         state = fold(LIFE[:length])
         seen.append((state.active, state.interrupted))
-    # The applications live on the new side from the point of no return on, not before and not later.
+    # The applications live on the new cluster from exactly the point of no return on.
     assert seen == [("P", False), ("P", True), ("P", True), ("B", True), ("B", False)]
     run = fold(LIFE).as_dict()["run"]
     assert (run["id"], run["epoch"], run["type"], run["from"], run["to"]) == ("r2", 2, "cutoff", "P", "B")
@@ -157,14 +157,14 @@ def test_the_life_of_a_run() -> None:
     assert list(run) == keys.split()
 
 
-def test_the_barrier_is_kept_by_the_side_that_was_left() -> None:
-    """R7 and R22: positions and the cut are needed on the way back, long after the run."""
+def test_the_barrier_is_kept_for_the_cluster_that_was_left() -> None:
+    """R7 and R22: the way back needs the committed offsets and the cut, long after the run."""
     state = fold([*LIFE, event(3, 0, "started", "r3", **BACK)])
     assert state.left == {"P": {"time": 2001.0, **CUT}}
     assert state.as_dict()["left"]["P"]["committed_offsets"] == CUT["committed_offsets"]
 
 
-def test_a_run_undone_before_the_point_of_no_return_leaves_no_trace_in_what_is_vouched_for() -> None:
+def test_a_run_undone_before_the_point_of_no_return_leaves_no_trusted_offsets() -> None:
     state = fold([ENABLED, STARTED, BARRIER, dataclasses.replace(ENDED, data={"result": "undone"})])
     assert (state.active, state.left, state.interrupted) == ("P", {}, False)
 
@@ -174,22 +174,25 @@ def test_enabling_again_does_not_move_the_applications() -> None:
     assert (state.active, state.topic_ids) == ("B", {"P": {"T": "new"}})
 
 
-def test_disabling_keeps_where_the_applications_live() -> None:
+def test_disabling_keeps_the_active_cluster() -> None:
     state = fold([*LIFE, event(3, 0, "disabled")])
     assert (state.enabled, state.active) == (False, "B")
 
 
-def test_a_point_of_no_return_that_was_written_in_part_is_void_once_the_run_is_taken_back() -> None:
-    """One copy holds it, the other one could not be written: its controller never went on, and started the old side."""
+def test_a_point_of_no_return_in_one_copy_is_void_once_the_run_is_undone() -> None:
+    """One copy has it, and the write to the other failed.
+
+    The controller never went on and started the old cluster's clients.
+    """
     undoing, undone = event(2, 4, "undoing", "r2"), event(2, 5, "ended", "r2", result="undone")
     state = fold([ENABLED, STARTED, BARRIER, PNR, undoing])
     assert state.run is not None
     assert (state.active, state.left, state.run.passed, state.run.left_at) == ("P", {}, None, None)
-    # Started again, it goes through all phases: the old side's clients are at work.
+    # Started again, the run goes through all phases, because the old cluster's clients run.
     assert state.interrupted
     again = fold([ENABLED, STARTED, BARRIER, PNR, undoing, undone, event(3, 0, "enabled", active="P", topic_ids=IDS)])
     assert (again.active, again.left, again.interrupted) == ("P", {}, False)
-    # What another stay has left is as it was before.
+    # The entry of another tenure is unchanged.
     home = [event(3, 0, "started", "r3", **BACK), event(3, 1, "phase", "r3", phase="barrier", facts={"cut": {}})]
     back = [*LIFE, *home, event(3, 2, "pnr", "r3"), event(3, 4, "undoing", "r3")]
     assert (fold(back).active, fold(back).left) == ("B", fold(LIFE).left)
@@ -200,8 +203,8 @@ TAKEN = event(2, 2, "resumed", "r2", holder=None)
 
 
 @pytest.mark.parametrize("kind", TURNS)
-def test_who_was_overtaken_notes_nothing_more(kind: str) -> None:
-    """R25: the run keeps its id when another controller takes it over; the first one may wake up."""
+def test_a_superseded_controller_writes_no_more_events(kind: str) -> None:
+    """R25: the run keeps its id when another controller takes it over, and the first controller may wake up."""
     state = fold([ENABLED, STARTED, BARRIER, TAKEN])
     assert require_holder_generation(state, "r2", kind, TURNS[kind], 1).id == "r2"
     with pytest.raises(DrError) as refused:
@@ -215,11 +218,11 @@ def test_a_run_that_has_ended_gets_no_more_events(kind: str) -> None:
     with pytest.raises(DrError) as refused:
         require_holder_generation(fold(LIFE), "r2", kind, TURNS[kind], 0)
     assert refused.value.code == "run_ended"
-    # But for its flow, which is armed when the lost side is back.
+    # Except for its flow, which is seeded once the lost cluster is back.
     require_holder_generation(fold(LIFE), "r2", "phase", {"phase": "seeded"}, None)
 
 
-def test_only_who_wrote_the_point_of_no_return_may_call_it_void() -> None:
+def test_only_the_controller_that_wrote_the_point_of_no_return_may_void_it() -> None:
     passed = [ENABLED, STARTED, BARRIER, PNR]
     require_holder_generation(fold(passed), "r2", "undoing", {}, 0)
     taken = fold([*passed, event(2, 3, "resumed", "r2", holder=None)])
@@ -233,7 +236,7 @@ def test_only_who_wrote_the_point_of_no_return_may_call_it_void() -> None:
 
 
 @pytest.mark.parametrize("kind", ["phase", "pnr", "undoing", "ended"])
-def test_events_of_a_run_that_was_overtaken_change_nothing(kind: str) -> None:
+def test_events_of_a_superseded_run_change_nothing(kind: str) -> None:
     newer = event(3, 0, "started", "r3", **BACK)
     late = event(4, 0, kind, "r2", phase="x", result="late")
     assert fold([*LIFE, newer, late]).as_dict() == {**fold([*LIFE, newer]).as_dict(), "epoch": 4}
@@ -254,8 +257,8 @@ def test_every_kind_of_event_can_be_folded() -> None:
         fold([event(1, 0, kind, "r", **data)])
 
 
-def test_each_flow_knows_whose_offsets_it_took_over() -> None:
-    """Also after the pair was enabled, moved and taken down: the old connector must not run again."""
+def test_each_flow_keeps_the_connector_whose_offsets_it_adopted() -> None:
+    """This also holds after the pair was enabled, moved and disabled: the old connector must not run again."""
     there = {"flow": "P->B", "connectors": {"source": "legacy"}, "offsets": {"T": {"0": 9}}}
     back = {"flow": "B->P", "connectors": {}, "offsets_topic": "mm2-offsets.B.internal", "offsets": {}}
     first, second = event(1, 0, "adopted", "", **there), event(2, 0, "adopted", "", **back)
@@ -270,7 +273,7 @@ def test_each_flow_knows_whose_offsets_it_took_over() -> None:
 
 
 def trip(epoch: int, source: str, target: str, ends: int, cut: int, policy: str | None = "identity") -> list[Event]:
-    """Events of a cutover up to the point of no return."""
+    """The events of a cutover up to the point of no return."""
     run, given = f"r{epoch}", {"policy": policy} if policy else {}
     facts = {"ends": {"T": {"0": ends}}, "cut": {"T": {"0": cut}}, "committed_offsets": {}}
     return [
@@ -300,8 +303,8 @@ HOME = [*trip(3, "B", "P", 20, 25), seeded(3, 20), event(3, 4, "ended", "r3", re
 ROUND_TRIP = [ENABLED, *OVER, *HOME]
 
 
-def test_the_cut_is_known_from_the_point_of_no_return_on_and_not_before() -> None:
-    """R22."""
+def test_the_cut_is_known_only_from_the_point_of_no_return_on() -> None:
+    """R22: an undone run must not leave a cut."""
     seen = [fold([ENABLED, *OVER][:length]).cuts for length in range(1, 7)]
     before, after = cut_record("P", "B", 10, 8), cut_record("P", "B", 10, 8, 12)
     assert seen == [[], [], [], [before], [after], [after]]
@@ -309,19 +312,19 @@ def test_the_cut_is_known_from_the_point_of_no_return_on_and_not_before() -> Non
 
 @pytest.mark.parametrize("policy", [None, "default"])
 def test_without_the_policy_identity_there_are_no_cuts(policy: str | None) -> None:
-    """The two sides of such a pair are other topics."""
+    """Without this policy a topic and its replica have different names."""
     state = fold([ENABLED, *trip(2, "P", "B", 10, 8, policy), seeded(2, 12)])
     assert state.cuts == []
     assert state.left["P"]["ends"] == {"T": {"0": 10}}
 
 
-def test_the_cuts_are_kept_in_order_and_arming_tells_only_of_the_newest() -> None:
+def test_the_cuts_are_kept_in_order_and_seeding_only_changes_the_newest() -> None:
     state = fold(ROUND_TRIP)
     assert state.cuts == [cut_record("P", "B", 10, 8, 12), cut_record("B", "P", 20, 25, 20)]
     assert state.active == "P"
 
 
-def test_a_run_that_goes_on_and_arms_again_says_the_last_word() -> None:
+def test_the_last_seeding_of_a_resumed_run_counts() -> None:
     again = event(2, 4, "phase", "r2", phase="seeded", facts={"resumed": {"T": {"0": 13}}})
     assert fold([ENABLED, *trip(2, "P", "B", 10, 8), seeded(2, 12), again]).cuts == [cut_record("P", "B", 10, 8, 13)]
 
@@ -329,7 +332,7 @@ def test_a_run_that_goes_on_and_arms_again_says_the_last_word() -> None:
 @pytest.mark.parametrize(
     "late",
     [
-        seeded(4, 99, "r2"),  # of a run that was overtaken
+        seeded(4, 99, "r2"),  # An event of a superseded run.
         event(4, 0, "phase", "r3", phase="arrival", facts={"resumed": {"T": {"0": 99}}}),
     ],
 )
@@ -337,7 +340,7 @@ def test_nothing_else_moves_a_cut(late: Event) -> None:
     assert fold([*ROUND_TRIP, late]).cuts == fold(ROUND_TRIP).cuts
 
 
-def test_arming_without_a_cut_tells_nothing() -> None:
+def test_seeding_without_a_cut_changes_nothing() -> None:
     events = trip(2, "P", "B", 10, 8)
     assert fold([ENABLED, events[0], seeded(2, 12)]).cuts == []
 
@@ -347,7 +350,7 @@ def test_a_run_undone_before_the_point_of_no_return_leaves_no_cut() -> None:
     assert fold([ENABLED, *trip(2, "P", "B", 10, 8)[:2], undone]).cuts == []
 
 
-def test_what_the_journal_holds_are_the_stays_of_the_pair() -> None:
+def test_the_cuts_in_the_journal_give_the_tenures_of_the_pair() -> None:
     state = fold(ROUND_TRIP).as_dict()
     found = tenures(state["cuts"], state["active"], "B")
     assert [(tenure.source, tenure.first("P", ("T", 0)), tenure.first("B", ("T", 0))) for tenure in found] == [
@@ -358,7 +361,7 @@ def test_what_the_journal_holds_are_the_stays_of_the_pair() -> None:
 
 
 def test_folding_changes_no_event() -> None:
-    """What was read is written again to the copy that missed it."""
+    """Events that were read are also written to the copy that misses them."""
     before = [encode("B-P", one) for one in ROUND_TRIP]
     assert fold(ROUND_TRIP).as_dict() == fold(ROUND_TRIP).as_dict()
     assert [encode("B-P", one) for one in ROUND_TRIP] == before
@@ -371,25 +374,25 @@ T = ("T", 0)
 BY_HAND = cut_record("P", "B", 10, 8, 10)
 
 
-def test_an_adopted_pair_lives_where_it_was_moved_and_only_the_end_of_the_stay_before_is_known() -> None:
+def test_an_adopted_pair_is_active_where_it_was_moved_and_only_the_end_of_the_earlier_tenure_is_known() -> None:
     state = fold([ENABLED, event(2, 0, "enabled", active="B", adopted=True, topic_ids=IDS, cut_record=BY_HAND)])
     assert state.active == "B"
     assert state.cuts == [{**BY_HAND, "known": False}]
     assert [T in tenure.unknown for tenure in tenures(state.cuts, "B", "P")] == [True, False]
 
 
-def test_an_adopted_pair_whose_flow_knew_where_to_go_on_has_no_new_cut() -> None:
+def test_an_adopted_pair_whose_flow_has_stored_offsets_has_no_new_cut() -> None:
     state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="B", adopted=True, topic_ids=IDS, cut_record=None)])
     assert (state.active, state.cuts) == ("B", fold(ROUND_TRIP).cuts)
 
 
-def test_adopting_keeps_the_cuts_of_before() -> None:
+def test_adopting_keeps_earlier_cuts() -> None:
     state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="B", adopted=True, topic_ids=IDS, cut_record=BY_HAND)])
     assert state.cuts == [*fold(ROUND_TRIP).cuts, {**BY_HAND, "known": False}]
 
 
-def test_a_cut_that_was_found_by_content_counts_although_the_applications_have_not_moved() -> None:
-    """The first enable of a pair that has a history: what lies below the cut was copied by somebody, who knows how."""
+def test_a_cut_found_by_content_counts_although_the_applications_have_not_moved() -> None:
+    """The first enable of a pair with a history: an unknown process replicated the records below the cut."""
     found = fold(
         [event(1, 0, "enabled", active="P", adopted=False, topic_ids=IDS, cut_record=cut_record("B", "P", 8, 10, 8))]
     )
@@ -397,16 +400,16 @@ def test_a_cut_that_was_found_by_content_counts_although_the_applications_have_n
     assert [T in tenure.unknown for tenure in tenures(found.cuts, "P", "B")] == [True, False]
 
 
-# ---- the policy identity: topics that are not what they were
+# ---- the policy identity: topics that were deleted or re-created
 
 
 def enabled_again(**topics: str) -> Event:
-    """Enabled after the round trip, with these ids on P; on B nothing has changed."""
+    """Enabled after the round trip, with these topic ids on P. On B nothing has changed."""
     return event(9, 0, "enabled", active="P", topic_ids={"P": {"T": "id-p", **topics}, "B": IDS["B"]})
 
 
-def test_the_cuts_of_a_topic_that_is_new_to_the_pair_are_forgotten() -> None:
-    """Created again, or back in the inventory: what lay there before, or happened meanwhile, nobody watched."""
+def test_the_cuts_of_a_topic_that_is_new_to_the_pair_are_dropped() -> None:
+    """The topic was re-created or is back in the inventory. The pair did not observe its records from before."""
     new = {**cut_record("B", "P", 3, 4), "joined": ["T"]}
     state = fold([*ROUND_TRIP, event(4, 0, "enabled", active="P", topic_ids=IDS, cut_record=new)])
     assert [one["ends"] for one in state.cuts] == [{}, {}, {"T": {"0": 3}}]
@@ -419,8 +422,8 @@ def test_the_cuts_of_a_topic_that_is_new_to_the_pair_are_forgotten() -> None:
     ]
 
 
-def test_the_cuts_of_other_topics_stay() -> None:
-    """Else their whole logs would be taken for the copy of one flow, and groups that lag behind would skip."""
+def test_the_cuts_of_other_topics_are_kept() -> None:
+    """Otherwise their whole logs would count as the copy of one flow, and lagging groups would skip records."""
     new = {
         **cut_record("B", "P", 3, 4),
         "ends": {"U": {"0": 0}},
@@ -435,7 +438,7 @@ def test_the_cuts_of_other_topics_stay() -> None:
     assert [T in tenure.unknown for tenure in found] == [False] * 4
 
 
-def test_a_topic_that_was_not_there_at_a_cutover_has_an_unknown_past() -> None:
+def test_a_topic_that_did_not_exist_at_a_cutover_has_an_unknown_past() -> None:
     without = trip(4, "P", "B", 1, 1)
     without[1].data["facts"].update({"ends": {"U": {"0": 1}}, "cut": {"U": {"0": 1}}})
     found = tenures(fold([*ROUND_TRIP, *without]).cuts, "B", "P")
@@ -443,16 +446,16 @@ def test_a_topic_that_was_not_there_at_a_cutover_has_an_unknown_past() -> None:
 
 
 @pytest.mark.parametrize("topics", [{}, {"New": "id-new"}])
-def test_a_topic_that_comes_leaves_the_cuts_of_the_others(topics: dict[str, str]) -> None:
+def test_adding_a_topic_keeps_the_cuts_of_the_others(topics: dict[str, str]) -> None:
     assert fold([*ROUND_TRIP, enabled_again(**topics)]).cuts == fold(ROUND_TRIP).cuts
 
 
-def test_a_topic_that_goes_leaves_the_cuts_of_the_others() -> None:
+def test_removing_a_topic_keeps_the_cuts_of_the_others() -> None:
     both = [enabled_again(Gone="id-gone"), *HOME]
     assert fold([ENABLED, *OVER, *both, enabled_again()]).cuts == fold([ENABLED, *OVER, *both]).cuts
 
 
-def test_where_the_offset_syncs_begin_to_be_about_the_present_topics_is_kept() -> None:
+def test_the_start_of_the_offset_syncs_of_the_current_topics_is_kept() -> None:
     since = {"P->B": {"T": 7}, "B->P": {"T": 0}}
     first = event(1, 0, "enabled", active="P", topic_ids=IDS, syncs_since=since)
     assert fold([first, *OVER, *HOME]).offset_syncs_start == since
@@ -462,13 +465,13 @@ def test_where_the_offset_syncs_begin_to_be_about_the_present_topics_is_kept() -
     assert fold([ENABLED]).offset_syncs_start == {}
 
 
-# ---- another cluster in the place of a side
+# ---- a replaced cluster -------------------
 
 
 REPLACED = event(3, 0, "replaced", alias="P", only_here={"B": {"P.T": {"0": 40}}})
 
 
-def test_a_replaced_side_is_forgotten_and_the_applications_stay_where_they_are() -> None:
+def test_a_replaced_cluster_is_forgotten_and_the_active_cluster_is_unchanged() -> None:
     state = fold([*LIFE, REPLACED])
     assert (state.active, state.enabled) == ("B", True)
     assert state.topic_ids == {"B": IDS["B"]}
@@ -476,7 +479,7 @@ def test_a_replaced_side_is_forgotten_and_the_applications_stay_where_they_are()
     assert state.unreplicated_below == {"B": {"P.T": {"0": 40}}}
 
 
-def test_positions_that_were_noted_on_the_surviving_side_still_hold_and_its_cut_does_not() -> None:
+def test_offsets_journaled_on_the_surviving_cluster_stay_valid_but_its_cut_does_not() -> None:
     home = [
         event(3, 0, "started", "r3", **BACK),
         event(
@@ -494,7 +497,7 @@ def test_positions_that_were_noted_on_the_surviving_side_still_hold_and_its_cut_
     assert state.left == {"B": {"committed_offsets": {"g": {"T": {"0": 8}}}}}
 
 
-def test_the_cuts_of_an_identity_pair_were_between_other_clusters() -> None:
+def test_replacing_a_cluster_of_an_identity_pair_drops_its_cuts() -> None:
     events = [dataclasses.replace(one, data={**one.data, "policy": "identity"}) for one in LIFE]
     assert fold(events).cuts
     assert fold([*events, REPLACED]).cuts == []
@@ -510,7 +513,7 @@ def test_the_state_of_a_pair_survives_the_journal_and_json() -> None:
 # ---- copies
 
 
-def test_order_is_by_epoch_then_sequence_however_the_copies_were_written() -> None:
+def test_events_are_ordered_by_epoch_and_sequence_no_matter_how_the_copies_were_written() -> None:
     assert merge([[ENDED, PNR], [STARTED, ENABLED, BARRIER]]) == LIFE
 
 
@@ -520,7 +523,7 @@ def test_an_event_in_both_copies_counts_once() -> None:
 
 
 @given(st.lists(st.sampled_from(["first", "second", "both"]), min_size=len(LIFE), max_size=len(LIFE)), st.booleans())
-def test_the_state_does_not_depend_on_which_copy_missed_what(held: list[str], turned: bool) -> None:
+def test_the_state_does_not_depend_on_which_copy_misses_which_events(held: list[str], turned: bool) -> None:
     copies = [
         [one for one, where in zip(LIFE, held, strict=True) if where in (name, "both")] for name in ("first", "second")
     ]
@@ -544,15 +547,15 @@ def test_merging_again_changes_nothing(events: list[Event], cut: int) -> None:
         (LIFE, BACK, ("new", 3, False)),
         (LIFE[:2], THERE, ("r2", 2, True)),
         (LIFE[:3], THERE, ("r2", 2, True)),
-        (LIFE[:4], THERE, ("r2", 2, True)),  # behind the point of no return it goes on all the same
+        (LIFE[:4], THERE, ("r2", 2, True)),  # After the point of no return the run continues anyway.
     ],
 )
-def test_a_run_begins_or_goes_on(events: list[Event], wanted: dict[str, str], expected: tuple[str, int, bool]) -> None:
+def test_a_run_begins_or_resumes(events: list[Event], wanted: dict[str, str], expected: tuple[str, int, bool]) -> None:
     assert begin(fold(events), wanted, "new") == expected
 
 
 @pytest.mark.parametrize("wanted", [BACK, {**THERE, "type": "continuous"}, {**THERE, "from": "C"}])
-def test_another_run_is_refused_while_one_has_not_ended(wanted: dict[str, str]) -> None:
+def test_another_run_is_refused_while_one_is_unfinished(wanted: dict[str, str]) -> None:
     with pytest.raises(DrError) as refused:
         begin(fold(LIFE[:3]), wanted, "new")
     assert refused.value.code == "run_interrupted"
@@ -560,7 +563,7 @@ def test_another_run_is_refused_while_one_has_not_ended(wanted: dict[str, str]) 
     assert wanted["type"] in refused.value.message
 
 
-def test_the_policy_that_the_topics_were_filled_with_is_kept_while_the_pair_is_disabled() -> None:
+def test_the_replication_policy_of_the_topics_is_kept_while_the_pair_is_disabled() -> None:
     enabled = event(1, 0, "enabled", active="P", topic_ids=IDS, policy="identity")
     assert fold([enabled, event(2, 0, "disabled")]).policy == "identity"
     assert fold([ENABLED]).policy is None
@@ -569,7 +572,7 @@ def test_the_policy_that_the_topics_were_filled_with_is_kept_while_the_pair_is_d
 # ---- disasters
 
 
-def test_a_disaster_takes_the_place_of_another_interrupted_run() -> None:
+def test_a_disaster_replaces_another_interrupted_run() -> None:
     state = fold([ENABLED, STARTED, BARRIER])
     assert begin(state, LOST, "r3") == ("r3", 3, False)
     again = fold([ENABLED, STARTED, BARRIER, event(3, 0, "started", "r3", **LOST)])
@@ -579,7 +582,7 @@ def test_a_disaster_takes_the_place_of_another_interrupted_run() -> None:
     assert refused.value.code == "run_interrupted"
 
 
-def test_what_was_noted_before_a_disaster_behind_the_point_of_no_return_still_holds() -> None:
+def test_a_barrier_journaled_before_a_disaster_still_holds_after_the_point_of_no_return() -> None:
     lost = event(3, 0, "started", "r3", replaces_passed_run=True, **LOST)
     state = fold([ENABLED, STARTED, BARRIER, PNR, lost, event(3, 1, "pnr", "r3")])
     assert (state.active, state.left["P"]["cut"]) == ("B", CUT["cut"])
@@ -589,21 +592,21 @@ def test_what_was_noted_before_a_disaster_behind_the_point_of_no_return_still_ho
         True,
         CUT["cut"],
     )
-    # Since then whoever wrote on P was alone there.
+    # Since then, only foreign producers wrote on P.
     assert state.run.left_at == PNR.time
-    # A flow back that was armed is not armed once more: it has copied since.
+    # A seeded flow back is not seeded again, because it has replicated since.
     seeded = event(2, 3, "phase", "r2", phase="seeded", facts={"resumed": {}})
     flows = fold([ENABLED, STARTED, BARRIER, PNR, seeded, lost]).run
     assert flows is not None
     assert sorted(flows.phases) == ["barrier", "seeded"]
-    # Of a run to the other side nothing is taken over.
+    # Nothing is taken from a run to the other cluster.
     back = event(2, 0, "started", "r2", **BACK)
     other = fold([ENABLED, back, BARRIER, event(3, 0, "started", "r3", replaces_passed_run=True, **LOST)])
     assert other.run is not None
     assert other.run.phases == {}
 
 
-def test_positions_on_topics_that_were_created_again_are_forgotten() -> None:
+def test_committed_offsets_on_re_created_topics_are_dropped() -> None:
     again = event(3, 0, "enabled", active="B", topic_ids={"P": {"T": "new"}, "B": {"T": "id-b"}})
     assert fold(LIFE).left["P"]["committed_offsets"] == {"g": {"T": {"0": 5}}}
     assert fold([*LIFE, again]).left["P"]["committed_offsets"] == {"g": {}}
@@ -611,7 +614,7 @@ def test_positions_on_topics_that_were_created_again_are_forgotten() -> None:
     assert fold([*LIFE, same]).left["P"]["committed_offsets"] == {"g": {"T": {"0": 5}}}
 
 
-def test_copies_that_went_on_without_each_other_are_refused() -> None:
+def test_diverged_copies_are_refused() -> None:
     here = [ENABLED, event(2, 0, "started", "r2", **LOST)]
     there = [ENABLED, event(2, 0, "started", "r9", type="disaster", **{"from": "B", "to": "P"})]
     with pytest.raises(DrError) as refused:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a stop does not change is refused before the first application is stopped."""
+"""Problems that stopping the applications cannot solve are refused before the first application stops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     lasting_problems,
 )
 
-#: The source holds [30, 40), everything is replicated, and the group stands at 5 without members.
+#: The source log is [30, 40), everything is replicated, and the group's committed offset is 5. It has no members.
 EXPIRED = Standing(("T", 0), commit=5, end=40, idle=True, read_to_end=False, last_replicated_offset=39, start=30)
 LAGGING = replace(EXPIRED, commit=35)
 PAST = replace(EXPIRED, commit=1000)
@@ -32,7 +32,7 @@ NONE = {**SAFE, "offset": None, "rereads": None}
         (SAFE, EXPIRED, "refuse", "committed offset 5 lies before the log start 30; at most 12 records"),
         (SAFE, LAGGING, "refuse", "committed offset 35 is below the log end 40, and it has no members"),
         (SAFE, EXPIRED, "reread", ""),
-        # Each of these may be different once the applications have stopped.
+        # Each of these may change once the applications have stopped.
         (SAFE, replace(LAGGING, idle=False), "refuse", ""),
         (SAFE, replace(LAGGING, read_to_end=True), "refuse", ""),
         (SAFE, replace(LAGGING, read_to_end=None), "refuse", ""),
@@ -42,7 +42,7 @@ NONE = {**SAFE, "offset": None, "rereads": None}
         (NONE, replace(PAST, commit=None), "refuse", ""),
     ],
 )
-def test_only_what_a_stop_does_not_change_is_refused(
+def test_only_problems_that_a_stop_cannot_change_are_refused(
     row: dict[str, Any], standing: Standing, lag: str, said: str
 ) -> None:
     found = lasting_problems([(row, standing)], "P", lag)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a client points, and whether both sides have the same shape."""
+"""Which cluster a client uses, and whether both clusters have the same topics and partition counts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pair() -> dict[str, Any]:
     return derive_pair(given)
 
 
-def test_the_pair_carries_what_roles_need_ready_made() -> None:
+def test_the_pair_has_the_derived_values_that_roles_need() -> None:
     derived = pair()
     laid = layout.laid_out(derived)
     assert {key: laid[key] for key in derived} == derived
@@ -56,7 +56,7 @@ def test_the_pair_carries_what_roles_need_ready_made() -> None:
     }
 
 
-def test_the_pair_carries_what_its_clients_need_on_each_side_and_the_fence_that_stays() -> None:
+def test_the_pair_has_the_acls_of_its_clients_on_each_cluster_and_the_permanent_fence() -> None:
     base = pair()
     base["clients"][0]["principal"] = "User:settle"
     rights = layout.laid_out(base)["rights"]
@@ -75,7 +75,7 @@ def flow_topics(alias: str, **changes: Any) -> dict[str, tuple[int, int | None]]
     return {row["name"]: (row["partitions"], row["replication_factor"]) for row in rows}
 
 
-def test_what_the_flows_create_on_each_side_is_known_with_the_factor_that_they_ask_for() -> None:
+def test_the_topics_that_the_flows_create_are_known_with_their_replication_factors() -> None:
     base = pair()
     replicas = {f"P.{topic['name']}": (topic["partitions"], 2) for topic in base["topics"]}
     others = {"P.heartbeats": (1, 2), "P.checkpoints.internal": (1, 3), "heartbeats": (1, 3)}
@@ -95,17 +95,17 @@ def test_what_the_flows_create_on_each_side_is_known_with_the_factor_that_they_a
     assert factors(replication_factor=1, settings={"replication.factor": None}) == [2, 1, 1]
 
 
-def test_with_streams_replication_manager_only_a_declared_factor_is_known() -> None:
+def test_with_streams_replication_manager_only_a_declared_replication_factor_is_known() -> None:
     assert set(flow_topics("B", engine="srm").values()) == {(n, None) for _name, (n, _f) in flow_topics("B").items()}
 
 
-def test_laying_out_changes_nothing_of_the_pair_that_it_is_given() -> None:
+def test_the_layout_does_not_modify_the_given_pair() -> None:
     derived = pair()
     layout.laid_out(derived)
     assert derived == pair()
 
 
-def test_the_names_of_a_side_are_its_originals_and_the_replicas_on_it() -> None:
+def test_the_topics_of_a_cluster_are_its_originals_and_the_replicas_on_it() -> None:
     assert layout.laid_out(pair())["names"] == {
         "P": ["Payments", "Orders", "B.Payments", "B.Orders"],
         "B": ["Payments", "Orders", "P.Payments", "P.Orders"],
@@ -113,7 +113,7 @@ def test_the_names_of_a_side_are_its_originals_and_the_replicas_on_it() -> None:
 
 
 def counts(**aliases: int | None) -> dict[str, list[dict[str, Any]]]:
-    """Partitions of the topic T by alias; None: it does not exist there."""
+    """The partition counts of topic T by alias. None: T does not exist there."""
     return {
         alias: [{"name": "T", "partitions": count or 0, "exists": count is not None}]
         for alias, count in aliases.items()
@@ -125,19 +125,17 @@ def counts(**aliases: int | None) -> dict[str, list[dict[str, Any]]]:
     [
         (counts(P=3, B=3), None),
         (counts(P=None, B=None), None),
-        (counts(P=3, B=None), None),  # the other one is created with as many
-        (counts(P=2, B=2), None),  # both grow
+        (counts(P=3, B=None), None),  # The other topic is created with the same count.
+        (counts(P=2, B=2), None),  # Both topics get more partitions.
         (counts(P=1, B=None), None),
         (counts(P=3, B=2), '"T": 3 in the inventory, 2 on B, 3 on P'),
         (counts(P=2, B=3), '"T": 3 in the inventory, 3 on B, 2 on P'),
-        (counts(P=4, B=4), '"T": 3 in the inventory, 4 on B, 4 on P'),  # partitions cannot be taken away
+        (counts(P=4, B=4), '"T": 3 in the inventory, 4 on B, 4 on P'),  # The number of partitions cannot be reduced.
         (counts(P=4, B=None), '"T": 3 in the inventory, 4 on P'),
     ],
 )
-def test_partition_counts_that_do_not_fit_are_named(
-    found: dict[str, list[dict[str, Any]]], problem: str | None
-) -> None:
-    """R8: equal partition counts on both sides."""
+def test_partition_counts_that_differ_are_reported(found: dict[str, list[dict[str, Any]]], problem: str | None) -> None:
+    """R8: partition counts are equal on both clusters."""
     wanted = [{"name": "T", "partitions": 3}]
     assert layout.unequal_partitions(found, wanted) == ([problem] if problem else [])
 
@@ -147,14 +145,14 @@ def test_partition_counts_that_do_not_fit_are_named(
     [
         (3, 3, None),
         (3, None, None),
-        (3, 2, None),  # MirrorMaker 2 adds what is missing
+        (3, 2, None),  # MirrorMaker 2 adds missing partitions.
         (None, 3, None),
-        (2, 3, None),  # the original is about to grow to what the inventory wants
+        (2, 3, None),  # The original is about to get the partitions that the inventory wants.
         (3, 5, '"P.T" has 5 partitions on B, "T" has 3'),
         (None, 5, '"P.T" has 5 partitions on B, "T" has 3'),
     ],
 )
-def test_a_replica_with_more_partitions_than_its_original_is_named(
+def test_a_replica_with_more_partitions_than_its_original_is_reported(
     original: int | None, replica: int | None, text: str | None
 ) -> None:
     """Its reader would be assigned partitions without committed offsets."""
@@ -165,7 +163,7 @@ def test_a_replica_with_more_partitions_than_its_original_is_named(
     assert layout.larger_replicas(found, {**pair, "policy": "identity"}) == []
 
 
-def test_a_client_writes_originals_and_reads_originals_and_replicas_of_the_other_side() -> None:
+def test_a_client_writes_originals_and_reads_originals_and_replicas_from_the_other_cluster() -> None:
     derived = pair()
     client = derived["clients"][0]
     assert layout.endpoint(derived, client, "B") == {
@@ -180,7 +178,7 @@ def test_a_client_writes_originals_and_reads_originals_and_replicas_of_the_other
     assert layout.endpoint(derived, client, "P")["subscribe"] == ["Payments", "B.Payments"]
 
 
-def test_a_client_is_told_librdkafka_properties_and_none_that_are_for_the_java_connectors() -> None:
+def test_a_client_gets_librdkafka_properties_and_no_java_properties() -> None:
     derived = pair()
     derived["clusters"]["B"]["client"] = {
         "sasl.mechanism": "SCRAM-SHA-512",
@@ -189,11 +187,11 @@ def test_a_client_is_told_librdkafka_properties_and_none_that_are_for_the_java_c
     }
     reported = layout.laid_out(derived)["endpoints"]["B"]["settle"]["client"]
     assert reported == {"sasl.mechanisms": "SCRAM-SHA-512", "sasl.username": "u"}
-    # The connectors translate for themselves, so they get everything.
+    # The connectors translate properties themselves, so they get all of them.
     assert PairSpec.of(layout.pair_option(derived)).clusters["B"].client == derived["clusters"]["B"]["client"]
 
 
-def test_under_identity_there_is_one_name_and_it_is_subscribed_once() -> None:
+def test_under_identity_a_topic_has_one_name_and_is_subscribed_once() -> None:
     derived = {**pair(), "policy": "identity"}
     found = layout.endpoint(derived, derived["clients"][0], "B")
     assert (found["replicas"], found["subscribe"]) == ([], ["Payments"])
@@ -209,7 +207,7 @@ def identity() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("active", "away"), [("P", "P->B"), ("B", "B->P")])
-def test_under_identity_records_flow_away_from_the_applications_and_nowhere_else(active: str, away: str) -> None:
+def test_under_identity_records_flow_only_away_from_the_applications(active: str, away: str) -> None:
     laid = layout.laid_out(identity())
     assert laid["live_flows"][active] == [{"source": active, "target": away[-1]}]
     assert laid["names"] == {"P": ["T"], "B": ["T"]}
@@ -234,13 +232,13 @@ def shape(clients: list[dict[str, Any]], groups: dict[str, list[str]] | None = N
         ([client("a"), client("b")], [("h1", ["a", "b"])]),
         ([client("a"), client("b", "h2"), client("c")], [("h1", ["a"]), ("h2", ["b"]), ("h1", ["c"])]),
         ([client("a"), client("b", control="systemd")], [("h1", ["a"]), ("h1", ["b"])]),
-        # R17: one that waits for another is never handled at the same time, whichever way the list runs.
+        # R17: a client that waits for another one is never in the same batch, in either direction.
         ([client("a"), client("b", after=("a",))], [("h1", ["a"]), ("h1", ["b"])]),
         ([client("b", after=("a",)), client("a")], [("h1", ["b"]), ("h1", ["a"])]),
         ([client("a"), client("b"), client("c", after=("a",))], [("h1", ["a", "b"]), ("h1", ["c"])]),
     ],
 )
-def test_clients_are_handled_together_where_nothing_orders_them(
+def test_clients_without_an_order_are_in_one_batch(
     clients: list[dict[str, Any]], expected: list[tuple[str, list[str]]]
 ) -> None:
     assert shape(clients) == expected
@@ -287,7 +285,7 @@ APP = {
         ({**APP, "endpoint_file": None}, "start", {"name": "a", "argv": ["up", "it"]}),
     ],
 )
-def test_a_stop_never_rewrites_where_a_client_points(
+def test_a_stop_never_rewrites_the_endpoint_of_a_client(
     app: dict[str, Any], action: str, expected: dict[str, Any]
 ) -> None:
     assert layout.client_call(app, action, {"a": "x=1\n"}) == expected

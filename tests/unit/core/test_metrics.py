@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every line fits the format of the textfile collector, and what is not known is NaN."""
+"""Every line has the format of the textfile collector, and an unknown value is NaN."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 def parsed(text: str) -> Samples:
-    """Every sample, with the labels of the pair left out; a line that fits nothing, or comes twice, is an error."""
+    """Return every sample without the labels of the pair. Raise an error for a malformed or repeated line."""
     assert text.endswith("\n")
     found: Samples = {}
     reported: list[str] = []
-    # As a reader splits it: other ends of lines are a part of a value.
+    # A reader splits only at "\\n": other line terminators are part of a value.
     lines = text[:-1].split("\n")
     for number, line in enumerate(lines):
         if head := HELP.fullmatch(line):
@@ -61,7 +61,7 @@ def parsed(text: str) -> Samples:
         elif not TYPE.fullmatch(line):
             sample = SAMPLE.fullmatch(line)
             assert sample, line
-            # Of one family all lines stand together, behind what is told of it.
+            # All lines of a family are consecutive, after its HELP and TYPE lines.
             assert sample[1] == reported[-1]
             labels = {
                 one.split("=", 1)[0]: unescaped(one.split("=", 1)[1][1:-1]) for one in re.findall(LABEL, sample[2])
@@ -100,7 +100,7 @@ def test_a_report_becomes_metrics() -> None:
     assert value(found, "readiness_timestamp_seconds") == AT
 
 
-def test_what_is_not_known_is_nan_and_its_line_is_there() -> None:
+def test_an_unknown_value_is_nan_and_its_line_exists() -> None:
     found = parsed(readiness_metrics(REPORT, AT))
     for name, labels in (
         ("predicted_loss_records", {"bound": "most"}),
@@ -114,7 +114,7 @@ def test_what_is_not_known_is_nan_and_its_line_is_there() -> None:
 
 
 @pytest.mark.parametrize("parts", [{"loss": None, "lag_s": None, "durations": None, "rereads": None}, {"rereads": {}}])
-def test_a_part_that_could_not_be_looked_at_is_nan(parts: dict[str, Any]) -> None:
+def test_an_unobserved_part_is_nan(parts: dict[str, Any]) -> None:
     found = parsed(readiness_metrics({**REPORT, **parts}, AT))
     assert not [key for key in found if key[0] == "kafka_dr_predicted_rereads"]
     for name, family in (("loss", "predicted_loss"), ("lag_s", "lag_seconds"), ("durations", "predicted_duration")):
@@ -124,7 +124,7 @@ def test_a_part_that_could_not_be_looked_at_is_nan(parts: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize("report", [{}, {"checks": None, "controlled": "PERHAPS", "disaster": None}])
-def test_an_answer_that_is_missing_is_unknown_and_nothing_is_0(report: dict[str, Any]) -> None:
+def test_a_missing_answer_is_unknown_and_never_0(report: dict[str, Any]) -> None:
     found = parsed(readiness_metrics(report, AT))
     for way in ("controlled", "disaster"):
         assert [value(found, "ready", way=way, answer=one) for one in ("YES", "NO", "UNKNOWN")] == [0, 0, 1]
@@ -138,7 +138,7 @@ def test_an_answer_that_is_missing_is_unknown_and_nothing_is_0(report: dict[str,
 @pytest.mark.parametrize(
     "name", ['a"b', "a\\b", "a\nb", 'a\\"\\n\n"', "\\", '"} 1', "ä€😀", "", "a\rb", "a\u2028b", "{x}"]
 )
-def test_label_values_come_back_as_they_were(name: str) -> None:
+def test_label_values_are_read_back_unchanged(name: str) -> None:
     report = {**REPORT, "rereads": {"controlled": {name: 3}}, "checks": [{"name": name, "answer": name or "YES"}]}
     text = readiness_metrics({**report, "pair": name}, AT)
     found = parsed(text)
@@ -147,20 +147,20 @@ def test_label_values_come_back_as_they_were(name: str) -> None:
     assert text.encode("utf-8").decode("utf-8") == text
 
 
-def test_what_utf_8_cannot_carry_does_not_spoil_the_file() -> None:
+def test_text_that_utf_8_cannot_encode_does_not_break_the_file() -> None:
     text = readiness_metrics({**REPORT, "pair": "a\ud800b"}, AT)
     assert 'pair="a?b"' in text
     assert parsed(text)
 
 
-def test_no_line_comes_twice() -> None:
-    """The collector would refuse the whole file."""
+def test_no_line_is_repeated() -> None:
+    """The collector refuses the whole file otherwise."""
     twice = [{"name": "flow", "answer": "YES"}, {"name": "flow", "answer": "NO"}, "no check", {}]
     assert parsed(readiness_metrics({**REPORT, "checks": twice, "rereads": {"controlled": {"1": 2, 1: 3}}}, AT))
 
 
 @pytest.mark.parametrize("number", [0, 3, 2**62, 0.1, 1e-9, 1e18, 123456789.125, True, "7", float("inf"), float("nan")])
-def test_numbers_are_written_as_a_reader_takes_them(number: Any) -> None:
+def test_numbers_are_written_as_prometheus_reads_them(number: Any) -> None:
     found = value(parsed(readiness_metrics({**REPORT, "lag_s": number}, AT)), "lag_seconds")
     known = isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
     assert found == number if known else math.isnan(found)

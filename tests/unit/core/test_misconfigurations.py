@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Slips in lines are named with what was probably meant; right lines are not talked about."""
+"""A misconfigured line is reported with the probable intention, and a valid line is not reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAIR = ("P", "B")
         ("topics", "B__x", '"B.x"'),
     ],
 )
-def test_a_slip_is_named_with_what_was_meant(key: str, value: str, said: str) -> None:
+def test_a_misconfiguration_is_reported_with_the_probable_intention(key: str, value: str, said: str) -> None:
     found = misconfigurations({key: value}, PAIR)
     assert len(found) == 1
     assert said in found[0]
@@ -38,7 +38,7 @@ def test_a_slip_is_named_with_what_was_meant(key: str, value: str, said: str) ->
 
 @pytest.mark.parametrize("name", sorted(KNOWN))
 @pytest.mark.parametrize("prefix", ["", "P->B.", "P.", "workers.", "connectors."])
-def test_right_lines_are_not_talked_about(prefix: str, name: str) -> None:
+def test_valid_lines_are_not_reported(prefix: str, name: str) -> None:
     assert misconfigurations({prefix + name: "1"}, PAIR) == []
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names of MirrorMaker 2, and which topics are nobody's business."""
+"""The names of MirrorMaker 2, and which topics are internal."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names im
     [
         (Naming(), "P.Payments", "P.checkpoints.internal", "mm2-offset-syncs.P.internal", "P.heartbeats"),
         (Naming("default", "_"), "P_Payments", "P_checkpoints_internal", "mm2-offset-syncs_P_internal", "P_heartbeats"),
-        # The identity policy renames only replicas: internal names and heartbeats stay prefixed.
+        # The identity policy only changes the names of replicas: internal names and heartbeats keep their prefix.
         (Naming("identity"), "Payments", "P.checkpoints.internal", "mm2-offset-syncs.P.internal", "P.heartbeats"),
     ],
 )
-def test_names_of_a_flow_from_p(naming: Naming, replica: str, checkpoints: str, syncs: str, heartbeats: str) -> None:
+def test_the_names_of_a_flow_from_p(
+    naming: Naming, replica: str, checkpoints: str, syncs: str, heartbeats: str
+) -> None:
     assert naming.replica("P", "Payments") == replica
     assert naming.checkpoints("P") == checkpoints
     assert naming.offset_syncs("P") == syncs
@@ -62,6 +64,6 @@ def test_internal_topics_are_known(topic: str, internal: bool) -> None:
     assert is_internal(topic) is internal
 
 
-def test_the_journal_is_left_out_of_every_flow_by_mirror_maker_s_own_default() -> None:
-    """R25: a journal that is copied over the other side's journal would be no journal."""
+def test_mirrormaker_2_never_replicates_the_journal_by_default() -> None:
+    """R25: each cluster has its own copy of the journal, so a flow must not replicate one to the other."""
     assert re.fullmatch(r".*[\-\.]internal", JOURNAL_TOPIC)

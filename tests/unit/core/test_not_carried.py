@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Kafka does not carry is told by names, and nobody is bothered where there is none of it."""
+"""Data that Kafka does not replicate is named, and a pair without such data gets no notes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_a_plain_pair_has_no_notes() -> None:
     assert not_carried("P", topics, ["settlement", "fraud"], ["Payments"], "B.") == []
 
 
-def test_each_of_them_is_named_once() -> None:
+def test_each_kind_is_named_once() -> None:
     topics = ["_schemas", "settlement-sums-changelog", "settlement-by-key-repartition", "__share_group_state"]
     schemas, sink, streams, shares = not_carried("P", topics, ["settlement", "connect-archive"], ["Payments"])
     assert "P has the topic _schemas" in schemas
@@ -27,13 +27,13 @@ def test_each_of_them_is_named_once() -> None:
     assert "share groups" in shares
 
 
-def test_what_is_declared_is_carried() -> None:
+def test_declared_topics_are_replicated() -> None:
     topics = ["_schemas", "settlement-sums-changelog"]
     assert not_carried("P", topics, ["settlement"], topics) == []
 
 
-def test_topics_of_nobody_are_counted_and_some_are_named() -> None:
-    """Created since the pair was set up, most likely, and forgotten."""
+def test_topics_outside_the_inventory_are_counted_and_some_are_named() -> None:
+    """Such topics were probably created after the pair was set up."""
     (note,) = not_carried("P", ["Payments", "B.Payments", "heartbeats", "Refunds"], [], ["Payments"], "B.")
     assert note == "P has 1 topics that the inventory does not have: Refunds"
     (note,) = not_carried("P", [f"t{number}" for number in range(9)], [], [])

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The worlds of several tenures, through the code that reads the clusters: what belongs to one is cut out right."""
+"""The worlds of several tenures, through the code that reads the clusters: each tenure gets exactly its own part."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds impor
     world,
 )
 
-# A fifth of the worlds of test_tenure_worlds: here every record is hashed.
+# A fifth of the worlds of test_tenure_worlds, because every record is hashed here.
 COUNT = max(100, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) * 3 // 100)
 FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
 EACH = 6
@@ -56,13 +56,13 @@ IDS = {alias: {"T": f"id-{alias}"} for alias in SIDES}
 
 
 class Cluster:
-    """One side of a world, as far as records, topics and log ranges are asked for."""
+    """One cluster of a world: its records, topics and log ranges."""
 
     def __init__(self, made: TenureWorld, alias: str) -> None:
         self.made, self.alias = made, alias
 
     def read(self, span: Range) -> RangeRead:
-        """As a consumer does it: an offset outside the log is an error, the end of the log is an end."""
+        """Read as a consumer does: an offset outside the log is an error, and reading stops at the end of the log."""
         (begin, end), (start, high) = span, self.made.log(self.alias)
         if begin < end and not start <= begin <= high:
             return RangeRead(begin, end, begin, OUT_OF_RANGE)
@@ -79,7 +79,7 @@ class Cluster:
 
 
 class TwoSides:
-    """What IdentityOffsets asks of a pair."""
+    """The parts of a pair that IdentityOffsets uses."""
 
     topics = ("T",)
     naming = Naming("identity")
@@ -96,7 +96,7 @@ class TwoSides:
 
 
 class Syncs:
-    """The offset-syncs of a flow, all of them, as the topic holds them over all tenures."""
+    """All offset-syncs of a flow, as the topic holds them over all tenures."""
 
     def __init__(self, pair: TwoSides, source: str, target: str, since: Mapping[str, int]) -> None:
         self.of = {KEY: list(pair.kafka[source].made.syncs[source, target])}
@@ -116,14 +116,14 @@ def fake_clusters() -> Iterator[None]:
         patch.setattr(copies, "describe", lambda kafka, _topics, _settings=None: {"T": kafka.describe()})
         patch.setattr(copies, "syncs_of", Syncs)
         patch.setattr(copies, "both", lambda first, second: (first(), second()))
-        # The worlds are small: with the widths of clusters everything would be read at once.
+        # The worlds are small: with the widths that are used on clusters, everything would be read at once.
         patch.setattr(copies, "_WIDTHS", (2, 8, 64))
         patch.setattr(copies, "_GAP", 3)
         yield
 
 
 def evidence(made: TenureWorld, commits: Mapping[str, int], final: bool) -> Evidence:
-    """What was seen of groups and of the flow that copies now."""
+    """Observations of the groups and of the current flow."""
     start, end = made.log(made.active)
     log, last_replicated_offset = made.logs[made.active], made.last_replicated_offset
     waiting = any(one.offset > (-1 if last_replicated_offset is None else last_replicated_offset) for one in log)
@@ -166,26 +166,26 @@ def tally(fake_clusters: None) -> Tally:
 
 
 def test_every_world_can_be_read(tally: Tally) -> None:
-    """Only inside the logs: a reader answers anything else with an error, and the cutover would be refused."""
+    """Reads are only inside the logs. A reader returns an error for anything else, and the cutover would be refused."""
     assert tally.checked["read"] > COUNT
     assert tally.refused[:3] == []
 
 
-def test_only_in_a_tail_there_is_no_position(tally: Tally) -> None:
+def test_only_in_a_tail_there_is_no_target_offset(tally: Tally) -> None:
     assert tally.guessed[:3] == []
 
 
-def test_no_position_ever_skips(tally: Tally) -> None:
+def test_no_target_offset_ever_skips_records(tally: Tally) -> None:
     assert tally.skipped[:3] == []
 
 
-def test_records_that_are_gone_from_the_side_entered_are_counted(tally: Tally) -> None:
-    """R30, with what is read around a position, and more where it may skip."""
+def test_records_missing_on_the_cluster_being_entered_are_counted(tally: Tally) -> None:
+    """R30, with the records read around an offset, and with more of them if it may skip."""
     assert tally.checked["gone"] > COUNT // 10
     assert tally.uncounted[:3] == []
 
 
-def test_positions_are_exact_where_records_can_be_told_apart(tally: Tally) -> None:
+def test_target_offsets_are_exact_if_records_are_distinguishable(tally: Tally) -> None:
     assert tally.checked["clear"] > COUNT // 4
     assert (tally.inexact[:3], tally.unbounded[:3]) == ([], [])
 
@@ -214,10 +214,10 @@ def offset(made: TenureWorld, commit: int, patch: pytest.MonkeyPatch) -> tuple[i
     return row["offset"], row["quality"]
 
 
-def test_a_record_of_an_earlier_stay_is_not_taken_for_a_copy_in_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three tenures: P->B copied "x" and 17 others, B->P nothing, P->B "a" and, written again, "x". Now B is left.
+def test_a_record_of_an_earlier_tenure_is_not_taken_for_a_copy_in_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three tenures: P->B replicated "x" and 17 others, B->P nothing, P->B "a" and a new "x". Now B is left.
 
-    The group has read B up to "a". Looking back for an offset-sync must not lead out of the tenure.
+    The group has read B up to "a". The search for an earlier offset-sync must not leave the tenure.
     """
     log = entries("xbcdefghijklmnopqr" + "ax")
     made = TenureWorld(
@@ -228,10 +228,10 @@ def test_a_record_of_an_earlier_stay_is_not_taken_for_a_copy_in_this_one(monkeyp
     assert offset(made, 19, monkeypatch) == (19, "exact")
 
 
-def test_an_offset_sync_below_the_log_start_does_not_make_the_reader_begin_there(
+def test_an_offset_sync_below_the_log_start_is_not_read_from(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Retention took the first 20 records of B; the group stands at 32, the offset-sync below it is at 15."""
+    """Retention removed the first 20 records of B. The group's offset is 32, and the offset-sync below it is at 15."""
     log = different(40)
     made = TenureWorld(-1, frozenset(), "B", {"P": log, "B": log[20:]}, ends={"P": 40, "B": 40})
     made.starts["B"] = 20
@@ -241,10 +241,13 @@ def test_an_offset_sync_below_the_log_start_does_not_make_the_reader_begin_there
 
 
 @pytest.mark.parametrize("commit", [1, 2, 3, 4])
-def test_a_record_that_was_sent_twice_in_a_stay_is_read_in_that_stay(
+def test_a_record_that_was_sent_twice_in_a_tenure_is_read_in_that_tenure(
     commit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """B->P copied "ab", died and copied "abc"; home on P came "d". Without the cuts "c" and "d" would be skipped."""
+    """B->P replicated "ab", died, and replicated "abc".
+
+    Then "d" was written on P. Without the cuts "c" and "d" would be skipped.
+    """
     home = [replace(one, record=record) for one, record in zip(entries("ababcd"), (0, 1, 0, 1, 2, 3), strict=True)]
     made = TenureWorld(
         -1, frozenset(), "P", {"P": home, "B": entries("abcd")}, ends={"P": 6, "B": 4}, last_replicated_offset=5
@@ -255,11 +258,11 @@ def test_a_record_that_was_sent_twice_in_a_stay_is_read_in_that_stay(
     assert offset(made, commit, monkeypatch) == (min(commit, 2), "exact")
 
 
-def test_a_marker_at_the_end_of_a_stay_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    """300 records and a transaction marker, no offset-sync: the group has read all but two.
+def test_a_marker_at_the_end_of_a_tenure_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """300 records and a transaction marker, without an offset-sync: the group has read all but two records.
 
-    Where the part of the source that was read holds nothing but the marker, nothing is proven yet: not that "start" is
-    exact, which would have 298 records read again, unannounced.
+    If the part of the source that was read holds only the marker, nothing is proven yet. In particular "start" is not
+    exact: it would read 298 records again without a report.
     """
     log = different(300)
     made = TenureWorld(-1, frozenset(), "B", {"P": log, "B": list(log)}, ends={"P": 301, "B": 300})
@@ -267,15 +270,15 @@ def test_a_marker_at_the_end_of_a_stay_is_no_proof(monkeypatch: pytest.MonkeyPat
     assert offset(made, 298, monkeypatch) == (298, "exact")
 
 
-def test_offsets_that_hold_no_record_do_not_hide_those_below_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nine aborted records before each of 10, no offset-sync: reading more must reach further down on the source."""
+def test_offsets_without_a_record_do_not_hide_records_below_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine aborted records before each of 10, without an offset-sync: a wider read must start earlier on the source."""
     made = TenureWorld(-1, frozenset(), "B", {"P": different(10, 10), "B": different(10)}, ends={"P": 100, "B": 10})
     made.cut_records = [cut_record("P", "B", 100, 10)]
     assert offset(made, 3, monkeypatch) == (21, "exact")
 
 
-def test_a_topic_that_was_created_again_is_refused() -> None:
-    """R18: the cuts in the journal are about another topic of the same name."""
+def test_a_re_created_topic_is_refused() -> None:
+    """R18: the cuts in the journal are about an earlier topic of the same name."""
     made = world(0)
     journal = JournalFacts(topic_ids={**IDS, "P": {"T": "another"}}, cuts=made.cut_records)
     with pytest.raises(DrError) as refused:

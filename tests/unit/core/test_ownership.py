@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""R31: who was overtaken has no effect any more; the clocks of two machines are never compared."""
+"""R31: a superseded controller has no effect any more, and the clocks of two machines are never compared."""
 
 from __future__ import annotations
 
@@ -57,12 +57,10 @@ def asked(claim: Claim, now: JournalState, *leases: Lease) -> str:
         ([STARTED, ENDED], "run_ended"),
         ([STARTED, PNR, NEXT], "run_superseded"),
         ([STARTED, ENDED, NEXT], "run_superseded"),
-        ([], "run_superseded"),  # the journal was lost meanwhile
+        ([], "run_superseded"),  # The journal was lost meanwhile.
     ],
 )
-def test_a_run_is_held_until_another_controller_or_another_run_has_taken_over(
-    events: list[Event], expected: str
-) -> None:
+def test_a_run_is_held_until_another_controller_or_run_takes_over(events: list[Event], expected: str) -> None:
     assert asked(MINE, state(*events)) == expected
 
 
@@ -73,7 +71,7 @@ def test_hooks_after_a_run_may_follow_its_end_but_no_other_run() -> None:
     assert asked(after, state(STARTED, RESUMED, ENDED)) == "run_superseded"
 
 
-def test_a_run_without_a_turn_is_a_programming_error() -> None:
+def test_a_run_without_a_holder_generation_is_a_programming_error() -> None:
     assert asked(Claim(run="r1"), state(STARTED)) == "bad_option"
 
 
@@ -86,12 +84,12 @@ def test_a_run_without_a_turn_is_a_programming_error() -> None:
         ([], "run_superseded"),
     ],
 )
-def test_a_lease_is_held_until_somebody_has_ended_or_replaced_it(leases: list[Lease], expected: str) -> None:
+def test_a_lease_is_held_until_it_is_ended_or_replaced(leases: list[Lease], expected: str) -> None:
     assert asked(Claim(lease="enable-1"), JournalState(), *leases) == expected
 
 
 @pytest.mark.parametrize("guard", [{}, {"pair": "x", "run": None, "lease": None}, {"lease": ""}])
-def test_without_a_run_or_a_lease_nothing_is_asked(guard: dict[str, Any]) -> None:
+def test_without_a_run_or_a_lease_nothing_is_checked(guard: dict[str, Any]) -> None:
     assert Claim.of(guard) is None
 
 
@@ -102,7 +100,7 @@ def test_without_a_run_or_a_lease_nothing_is_asked(guard: dict[str, Any]) -> Non
         (Token(2, 0), {"journal": 1.0, "epoch": 2, "holder_generation": 0}, False),
         (Token(2, 1), {"journal": 1.0, "epoch": 2, "holder_generation": 0}, True),
         (Token(3, 0), {"journal": 1.0, "epoch": 2, "holder_generation": 7}, True),
-        # Made again after a loss, a journal counts from the beginning.
+        # A journal that was re-created after a loss counts from the beginning.
         (Token(1, 0), {"journal": 9.0, "epoch": 40, "holder_generation": 0}, True),
     ],
 )
@@ -123,7 +121,7 @@ def test_a_host_refuses_an_older_controller(kept: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("wrong_by", [-7200.0, 0.0, 7200.0, 1e9])
-def test_a_lease_is_abandoned_by_what_was_watched_here_whatever_the_clock_of_its_holder_says(wrong_by: float) -> None:
+def test_a_lease_is_abandoned_by_local_observation_and_not_by_the_clock_of_its_holder(wrong_by: float) -> None:
     clock = [5.0]
     lease = replace(LEASE, since=LEASE.since + wrong_by, until=LEASE.until + wrong_by)
     watch = Watch(lambda: clock[0])
@@ -134,7 +132,7 @@ def test_a_lease_is_abandoned_by_what_was_watched_here_whatever_the_clock_of_its
     assert watch.live([lease]) == []
 
 
-def test_a_lease_that_changes_while_it_is_watched_is_watched_anew() -> None:
+def test_a_lease_that_changes_while_it_is_watched_restarts_the_watch() -> None:
     clock = [0.0]
     watch = Watch(lambda: clock[0])
     watch.live([LEASE])
@@ -146,13 +144,13 @@ def test_a_lease_that_changes_while_it_is_watched_is_watched_anew() -> None:
 
 
 @pytest.mark.parametrize("wrong_by", [-7200.0, 7200.0])
-def test_of_two_copies_the_later_lease_counts_whatever_the_clocks_of_their_writers_say(wrong_by: float) -> None:
+def test_the_later_lease_of_two_copies_counts_no_matter_what_the_writers_clocks_show(wrong_by: float) -> None:
     later = replace(LEASE, run="enable-2", number=5, since=LEASE.since + wrong_by, until=LEASE.until + wrong_by)
     copies = [{LEASE.key: LEASE.as_dict()}, {later.key: later.as_dict()}]
     assert newest(copies, "pair") == newest(reversed(copies), "pair") == [later]
 
 
-def test_a_lease_that_one_copy_shows_as_ended_has_ended() -> None:
+def test_a_lease_that_ended_in_one_copy_has_ended() -> None:
     over = LEASE.over(650.0, "abandoned", {})
     copies = [{LEASE.key: LEASE.as_dict()}, {LEASE.key: over.as_dict()}]
     assert open_leases(newest(copies, "pair")) == open_leases(newest(reversed(copies), "pair")) == []

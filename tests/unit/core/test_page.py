@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A page is well-formed whatever a report holds, shows all of it escaped, and makes no figure of what is unknown."""
+"""A page is well-formed for every report, shows all of it escaped, and shows no number for an unknown value."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.
 
 Document = dict[str, Any]
 HOSTILE = """<script>alert(1)</script><img src=x onerror=alert(2)>"'&</td></style>"""
-# Elements that may be there, so that a new one is looked at.
+# Only these elements are allowed, so that a new one gets reviewed.
 KNOWN = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "ul", "li", "code", "strong", "span", "div"}
 KNOWN |= {"table", "thead", "tbody", "tr", "th", "td", "svg", "rect", "circle", "polyline"}
 
 
 class Page(HTMLParser):
-    """Texts and elements of a page; a tag that is not closed, or closed where another one is open, is an error."""
+    """The texts and elements of a page. A tag that is not closed, or closed inside another one, is an error."""
 
     def __init__(self, source: str) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class Page(HTMLParser):
             self.lines[-1] += f" {data} "
 
     def row(self, start: str) -> str:
-        """The only line of the page that begins so."""
+        """The only line of the page that begins with ``start``."""
         (found,) = [line for line in self.text.splitlines() if line.startswith(start)]
         return found
 
@@ -77,7 +77,7 @@ def cutover(**parts: Any) -> Document:
         "type": "cutoff",
         "from": "P",
         "to": "B",
-        # Behind the beginning, which is 06:51:40.
+        # Seconds after the start, which is 06:51:40.
         "run": "20261123T065148Z-18f3a0",
         "outcome": "completed",
         "began": 1795416700,
@@ -171,7 +171,7 @@ def made(document: Document) -> Page:
 
 
 FAILURE = {"task": "a task", "message": "m", "error": {"code": "c", "hint": "h", "endpoint": "e"}}
-# Small, because each place in them is tried.
+# The documents are small, because each place in them is tried.
 REPORTS = {
     "cutover": cutover(failure=FAILURE, rescue={"text": "r"}),
     "disaster": disaster(outcome="undo_failed", failure={**FAILURE, "undo": "u"}),
@@ -194,7 +194,7 @@ def test_a_report_of_another_schema_has_no_page(document: Document) -> None:
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_a_page_needs_nothing_but_itself(name: str) -> None:
+def test_a_page_needs_no_other_file(name: str) -> None:
     found = made(REPORTS[name])
     assert {tag for tag, _attrs in found.tags} <= KNOWN
     for _tag, attributes in found.tags:
@@ -209,7 +209,7 @@ def test_a_page_needs_nothing_but_itself(name: str) -> None:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a document, each list by its first and last member."""
+    """Every place in a document: for lists, the first and the last member."""
     if path:
         yield path
     if isinstance(value, dict):
@@ -230,13 +230,13 @@ def put(document: Document, path: tuple[Any, ...], value: Any) -> Document:
 
 
 def kept(path: tuple[Any, ...]) -> bool:
-    """All but what names the kind of a report."""
+    """Return whether a place may change: all but those that name the kind of a report."""
     return path not in (("schema",), ("kind",))
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_whatever_stands_anywhere_is_escaped(name: str) -> None:
-    """Texts, and keys that are names: of groups and of types."""
+def test_every_text_of_a_report_is_escaped(name: str) -> None:
+    """This includes keys that are names of groups and types."""
     document, clean = REPORTS[name], made(REPORTS[name])
     for path in filter(kept, places(document)):
         found = made(put(document, path, HOSTILE))
@@ -251,8 +251,8 @@ def test_whatever_stands_anywhere_is_escaped(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_a_page_is_made_whatever_is_missing_or_of_another_kind(name: str) -> None:
-    """A page must never cost the report that it shows."""
+def test_a_page_is_made_even_if_values_are_missing_or_of_another_type(name: str) -> None:
+    """A problem with the page must never cost the report."""
     document = REPORTS[name]
     for path in filter(kept, places(document)):
         for value in (None, -1, 10**400, float("nan"), "\x00\ud800", "9999-12-31", [[]], {"a": []}):
@@ -266,14 +266,14 @@ def test_a_page_is_made_whatever_is_missing_or_of_another_kind(name: str) -> Non
 # ---- a cutover
 
 
-def test_a_cutover_tells_who_moved_where_and_every_check_with_its_reason() -> None:
+def test_the_page_of_a_cutover_shows_its_direction_and_every_check_with_its_reason() -> None:
     report = cutover()
     found = made(report)
     assert "cutoff P \N{RIGHTWARDS ARROW} B: completed" in found.row("UNKNOWN cutoff")
     assert "run 20261123T065148Z-18f3a0, pair B-P, began 2026-11-23 06:51:40 UTC" in found.text
     for check in report["checks"]:
         assert found.row(f"{check['verdict']} {check['name']}").endswith(check["reason"])
-    # What is not proven is told once more, by itself.
+    # Checks that are not proven are repeated in a list of their own.
     assert found.row("groups: ") == "groups: no members yet"
     assert found.row("not checked: ") == "not checked: record by record comparison of both sides"
     assert "drained: all" not in found.text
@@ -282,9 +282,9 @@ def test_a_cutover_tells_who_moved_where_and_every_check_with_its_reason() -> No
     )
 
 
-def test_bars_are_as_long_as_their_phases_and_begin_where_they_began() -> None:
+def test_bars_start_with_their_phases_and_are_as_long() -> None:
     styles = [attrs["style"] for tag, attrs in made(cutover()).tags if tag == "div" and "style" in attrs]
-    # 68 s from the first beginning to the last end; seven phases of 8 s, then writes (58 s) and reads (38 s).
+    # 68 s from the first start to the last end: seven phases of 8 s, then writes (58 s) and reads (38 s).
     assert [style.split(";")[1] for style in styles if style] == ["width:11.76%"] * 7 + ["width:85.29%", "width:55.88%"]
     assert styles[2] == "margin-left:29.41%;width:11.76%"
     assert styles[8] == "margin-left:29.41%;width:55.88%"
@@ -314,7 +314,7 @@ EARLIER = {"run": "20261123T064000Z-18f3a0"}
             "18.0 s",
         ),
         ({"times": phases("stop_producers", "drain")}, "not known: the run ended before", "not known: neither"),
-        # What an earlier start of the run had stopped stood still for longer than this one knows.
+        # Applications that an earlier start of the run stopped were down for longer than this start knows.
         (
             EARLIER,
             "not known: they were stopped by an earlier start of this run; 68.0 s",
@@ -329,13 +329,13 @@ EARLIER = {"run": "20261123T064000Z-18f3a0"}
         ({"outcome": "undone", **EARLIER}, "not known; the undo", "not known; the undo"),
     ],
 )
-def test_what_stood_still_is_told_as_far_as_it_is_known(parts: Document, writes: str, reads: str) -> None:
+def test_downtimes_are_reported_as_far_as_they_are_known(parts: Document, writes: str, reads: str) -> None:
     found = reported(cutover(**parts))
     assert found["writes"].startswith(writes)
     assert found["reads"].startswith(reads)
 
 
-def test_since_when_a_lost_side_stood_still_is_not_known() -> None:
+def test_the_start_of_the_downtime_of_a_lost_cluster_is_unknown() -> None:
     found = reported(disaster(times=phases("stop_consumers", "start_consumers", "move_producers")))
     assert found == {
         "writes": "not known: since the other side was lost, and 38.0 s of this run until they were started",
@@ -345,7 +345,7 @@ def test_since_when_a_lost_side_stood_still_is_not_known() -> None:
 
 
 @pytest.mark.parametrize("parts", [{"outcome": "already_there"}, {"outcome": "checked"}, {"run": None}])
-def test_a_run_that_stopped_nobody_has_no_standstill(parts: Document) -> None:
+def test_a_run_that_stopped_no_application_has_no_downtime(parts: Document) -> None:
     assert downtimes(cutover(times=[], **parts)) == []
     assert "No phase was finished." in made(cutover(times=[], **parts)).text
 
@@ -359,21 +359,21 @@ def test_a_run_that_stopped_nobody_has_no_standstill(parts: Document) -> None:
         ("undo_failed", "r1", "correct the cause, then start again; it looks at what is left"),
     ],
 )
-def test_a_failure_is_told_with_its_hint_and_the_next_step(outcome: str, run: str | None, next_: str) -> None:
+def test_a_failure_is_shown_with_its_hint_and_the_next_step(outcome: str, run: str | None, next_: str) -> None:
     error = {"code": "not_replicated", "hint": "Look at the worker.", "endpoint": "b:9092"}
-    failure = {"task": "Wait until everything is copied", "message": "It stopped moving.", "error": error}
+    failure = {"task": "Wait until every record is replicated", "message": "It stopped moving.", "error": error}
     found = made(cutover(outcome=outcome, run=run, failure=failure))
-    assert found.row("In Wait") == "In Wait until everything is copied : It stopped moving."
+    assert found.row("In Wait") == "In Wait until every record is replicated : It stopped moving."
     assert "Look at the worker." in found.text.splitlines()
     assert found.row("Next:").startswith(f"Next: {next_}")
     assert "code not_replicated at b:9092" in found.text
-    # A hint that the message ends with is not told twice; an outcome without its failure is no success.
+    # A hint at the end of the message is not repeated, and an outcome without its failure is no success.
     twice = {**failure, "message": "It stopped moving. Look at the worker."}
     assert made(cutover(outcome=outcome, run=run, failure=twice)).text.count("Look at the worker.") == 1
     assert made(cutover(outcome=outcome, run=run)).row("In not known")
 
 
-def test_positions_show_before_existing_and_after_and_the_doubtful_ones_first() -> None:
+def test_offsets_show_old_existing_and_new_values_with_inexact_ones_first() -> None:
     rows = [
         committed_offset("a"),
         committed_offset("b", existing=95, quality="safe", rereads=1200, hazards=["compacted"]),
@@ -392,23 +392,23 @@ def test_positions_show_before_existing_and_after_and_the_doubtful_ones_first() 
     assert undone.row("a P.T").startswith("a P.T 0 90 70 not committed exact")
 
 
-def test_two_hundred_positions_are_shown_and_the_others_counted() -> None:
+def test_two_hundred_offsets_are_shown_and_the_others_counted() -> None:
     exact = [committed_offset("g", number) for number in range(1300)]
     found = made(cutover(details=[*exact, committed_offset("late", quality="safe")]))
     assert len([line for line in found.text.splitlines() if line.startswith("g P.T")]) == 199
     assert found.row("and 1,101 more")
-    # One that matters is never among those.
+    # An inexact one is never left out.
     assert found.row("late P.T")
     assert "more, in the JSON" not in made(cutover(details=exact[:200])).text
 
 
-def test_an_interrupted_run_shows_what_the_journal_knows_of_positions() -> None:
+def test_an_interrupted_run_shows_the_journaled_offsets() -> None:
     found = made(cutover(details=[], rereads=None))
     assert found.row("g T 4") == "g T 4 not known not known 55 not known not known"
     assert found.row("rereads: ") == "rereads: how many records are read again"
 
 
-def test_a_disaster_tells_its_loss_as_a_range_and_other_runs_do_not() -> None:
+def test_only_a_disaster_shows_a_loss_as_a_range() -> None:
     found = made(disaster())
     assert found.row("offsets that were").endswith(", at least 3")
     assert found.row("records, at most").endswith("not known")
@@ -418,7 +418,7 @@ def test_a_disaster_tells_its_loss_as_a_range_and_other_runs_do_not() -> None:
     assert "lost in a disaster" not in made(cutover()).text
 
 
-def test_an_audit_tells_its_own_lines() -> None:
+def test_an_audit_shows_its_own_lines() -> None:
     audit = {"verdict": "PROVEN", "reason": "", "text": ["PROVEN: 9 compared"], "not_checked": ["later records"]}
     found = made(cutover(audit=audit))
     assert "PROVEN: 9 compared" in found.text.splitlines()
@@ -428,7 +428,7 @@ def test_an_audit_tells_its_own_lines() -> None:
 # ---- readiness
 
 
-def test_readiness_tells_both_verdicts_and_names_every_check() -> None:
+def test_readiness_shows_both_verdicts_and_names_every_check() -> None:
     found = made(readiness())
     assert found.row("NO for") == "NO for a controlled cutover"
     assert found.row("UNKNOWN for") == "UNKNOWN for a disaster"
@@ -438,7 +438,7 @@ def test_readiness_tells_both_verdicts_and_names_every_check() -> None:
         assert line.endswith(row["found"])
 
 
-def test_what_is_not_yes_comes_first_with_what_to_do() -> None:
+def test_checks_that_are_not_yes_come_first_with_the_next_step() -> None:
     report = readiness()
     open_ = [row for row in report["checks"] if row["answer"] != "YES"]
     found = made(report)
@@ -453,18 +453,18 @@ def test_what_is_not_yes_comes_first_with_what_to_do() -> None:
     assert "cluster_to" not in above
     count = len(report["checks"])
     assert f"{count} checks: {count - 3} YES, 1 NO, 1 UNKNOWN, 1 ACCEPTED" in above
-    # An answer that nobody knows yet is not taken for good.
+    # An unknown answer is not taken for a good one.
     strange = [{**report["checks"][0], "answer": "PERHAPS"}]
     assert "PERHAPS cluster_from" in made(readiness(checks=strange)).text.split("All checks", maxsplit=1)[0]
 
 
-def test_a_pair_that_is_ready_says_so_and_one_without_checks_does_not() -> None:
+def test_only_a_pair_with_checks_is_shown_as_ready() -> None:
     rows = [{**row, "answer": "YES"} for row in readiness()["checks"]]
     assert "Nothing: every check is YES." in made(readiness(checks=rows)).text
     assert "Nothing: every check is YES." not in made(readiness(checks=[])).text
 
 
-def test_what_a_move_would_cost_is_never_0_where_it_is_not_known() -> None:
+def test_an_unknown_cost_of_a_move_is_never_shown_as_0() -> None:
     found = made(readiness())
     assert found.row("g 5") == "g 5 not known"
     assert found.row("h not") == "h not known not known"
@@ -482,7 +482,7 @@ def test_what_a_move_would_cost_is_never_0_where_it_is_not_known() -> None:
     assert "The latest looks" not in nothing.text
 
 
-def test_looks_are_drawn_with_gaps_and_the_newest_are_listed_first() -> None:
+def test_observations_are_drawn_with_gaps_and_the_newest_are_listed_first() -> None:
     observations = readiness()["observations"]
     observations[10]["lag_s"] = observations[29]["rereads"] = None
     found = made(readiness(observations=observations))
@@ -495,12 +495,12 @@ def test_looks_are_drawn_with_gaps_and_the_newest_are_listed_first() -> None:
     assert lines[1] == "2026-11-23 06:28:00 UTC YES NO 1.5 s not known 7 back"
     assert len(lines) == 20
     assert found.row("and 10 earlier")
-    # A quiet flow is not a division by zero, and an answer that is missing is no YES.
+    # An idle flow is no division by zero, and a missing answer is not YES.
     still = made(readiness(observations=[{"at": "2026-11-23T06:00:00", "lag_s": 0.0}]))
     assert {attrs["fill"] for tag, attrs in still.tags if tag == "rect"} == {"#bf8700"}
 
 
-def test_the_page_takes_what_the_checks_of_readiness_really_say() -> None:
+def test_the_page_accepts_the_real_results_of_the_readiness_checks() -> None:
     pair = Facts(x="P", y="B", naming=Naming("default", "."), originals=["T"], away={"P": "no answer", "B": None})
     found = made({**readiness(), **judge_readiness(pair, CHECKS)})
     line = "NO cluster_from Does P respond, and is it the cluster in the inventory? controlled no answer"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a check run shows: the order of the phases, what would change, and what nobody knows."""
+"""The result of a check run: the order of the phases, the planned changes, and what is unknown."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def steps(kind: str) -> list[tuple[str, str, str]]:
     return [(step["action"], step["client"], step["host"]) for step in plan["clients"]]
 
 
-def test_a_cutoff_stops_everything_before_it_starts_anything() -> None:
+def test_a_cutoff_stops_every_application_before_it_starts_one() -> None:
     assert steps("cutoff") == [
         ("stop", "api", "app1"),
         ("stop", "ledger", "app1"),
@@ -129,7 +129,7 @@ def test_a_connector_that_does_not_exist_is_absent_and_one_that_was_not_observed
     assert rows["B->P.MirrorCheckpointConnector"] is None
 
 
-def test_a_disaster_touches_what_runs_beside_the_surviving_side_only() -> None:
+def test_a_disaster_only_changes_connectors_beside_the_surviving_cluster() -> None:
     found = cutover_plan(
         facts(type="disaster", status={}, survey={"details": [ROW], "rereads": 3, "loss_lines": ["?"]})
     )
@@ -141,7 +141,7 @@ def test_a_disaster_touches_what_runs_beside_the_surviving_side_only() -> None:
     assert "loss: ?" in plan_lines(found, "disaster")
 
 
-def test_what_was_not_observed_is_unknown_and_never_a_number() -> None:
+def test_unobserved_values_are_unknown_and_never_a_number() -> None:
     found = cutover_plan(facts(forecast={}, status={}))
     assert (found["committed_offsets"], found["rereads"], found["loss"], found["predicted"]) == (None, None, None, None)
     lines = plan_lines(found, "cutoff")
@@ -150,7 +150,7 @@ def test_what_was_not_observed_is_unknown_and_never_a_number() -> None:
     assert lines[-1].startswith("duration: unknown")
 
 
-def test_the_duration_is_that_of_earlier_runs_of_the_type_and_of_no_other() -> None:
+def test_the_duration_only_uses_earlier_runs_of_the_same_type() -> None:
     took = {"last": 9.0, "median": 9.2, "runs": 2, "phases": {"drain": 2.5, "barrier": 1.0}}
     lines = plan_lines(cutover_plan(facts(durations={"cutoff": took})), "cutoff")
     assert lines[-1] == "duration: 9.2 s, the median of 2 completed runs (drain 2.5 s, barrier 1.0 s)"
@@ -167,7 +167,7 @@ def test_lines_name_clients_connectors_and_offsets() -> None:
     assert "would commit g P.T-0: 7 (now 5; exact, rereads at most 0)" in lines
 
 
-def test_the_page_shows_the_plan_of_a_check_run_and_of_no_other() -> None:
+def test_only_the_page_of_a_check_run_shows_the_plan() -> None:
     document = {"type": "cutoff", "from": "P", "to": "B", "outcome": "checked", "plan": cutover_plan(facts())}
     assert "would stop api (producer) on app1: api stop" in cutover_page(document)
     assert "What would be done" not in cutover_page({**document, "plan": None})

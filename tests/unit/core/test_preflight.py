@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""May a cutover begin? Journal and evidence must agree, and whatever would skip is found before anything moves."""
+"""Whether a cutover may begin: journal and evidence must agree, and every skip is found before an application stops."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def journal(active: str = "P", run: dict[str, Any] | None = None) -> dict[str, A
     return {"active": active, "run": run, "interrupted": run is not None and run["ended"] is None}
 
 
-def test_a_sound_pair_may_move() -> None:
+def test_a_healthy_pair_may_move() -> None:
     judged = judge_cutover(status(group("P", "STABLE", 5, None), group("B")), journal(), "cutoff", "B")
     assert (judged["already"], judged["problems"]) == (False, [])
     assert "live on P and move to B" in judged["text"]
@@ -99,26 +99,26 @@ def test_a_sound_pair_may_move() -> None:
         ),
     ],
 )
-def test_what_cannot_go_well_is_named_before_anything_moves(seen: dict[str, Any], said: str) -> None:
-    """R8."""
+def test_each_problem_is_reported_before_anything_moves(seen: dict[str, Any], said: str) -> None:
+    """R8: the preflight refuses a group without a valid target offset."""
     judged = judge_cutover(seen, journal(), "cutoff", "B")
     text = " ".join(judged["problems"])
     assert said in text
-    assert "Nothing was changed" not in text  # the playbook says it, once
+    assert "Nothing was changed" not in text  # The playbook reports it once.
 
 
 @pytest.mark.parametrize(
     "row",
     [
-        group("P", commit=None, read=True),  # never written: the first position is 0, whoever asks
-        group("B", commit=None, read=None),  # the side being entered gets its positions by translation
+        group("P", commit=None, read=True),  # Never written: the initial offset is 0 for every group.
+        group("B", commit=None, read=None),  # Translation gives the offsets on the cluster being entered.
     ],
 )
-def test_a_position_that_nobody_needs_is_not_asked_for(row: dict[str, Any]) -> None:
+def test_an_offset_that_is_not_needed_is_not_required(row: dict[str, Any]) -> None:
     assert judge_cutover(status(row), journal(), "cutoff", "B")["problems"] == []
 
 
-def test_a_reason_that_is_already_told_is_not_told_twice() -> None:
+def test_a_reason_is_not_repeated() -> None:
     seen = status(flows=[flow("P", "B", "REFUTED"), flow("B", "P")], missing=["P->B: because"])
     assert judge_cutover(seen, journal(), "cutoff", "B")["problems"][:-1] == ["P->B: because."]
 
@@ -133,24 +133,24 @@ def test_at_most_eight_problems_are_shown() -> None:
     ("active", "run"),
     [
         ("P", None),
-        ("B", None),  # not even where nothing is to be done
+        ("B", None),  # Not even if there is nothing to do.
         ("P", {**RUN, "type": "continuous"}),
     ],
 )
 def test_under_identity_a_continuous_cutover_is_refused(active: str, run: dict[str, Any] | None) -> None:
-    """R22: flow and producers would write into the same partitions, and no cut tells their records apart."""
+    """R22: the flow and producers would write to the same partitions, and no cut would separate their records."""
     judged = judge_cutover(status(), journal(active, run), "continuous", "B", "identity")
     assert (judged["already"], judged["verdict"]) == (False, "UNKNOWN")
     assert 'The type "continuous" cannot be used with the policy "identity"' in judged["problems"][0]
 
 
 @pytest.mark.parametrize(("kind", "policy"), [("cutoff", "identity"), ("cutoff", "default"), ("continuous", "default")])
-def test_every_other_combination_is_not(kind: str, policy: str) -> None:
+def test_every_other_combination_of_type_and_policy_is_accepted(kind: str, policy: str) -> None:
     judged = judge_cutover(status(group("P", "STABLE", 5, None)), journal(), kind, "B", policy)
     assert (judged["already"], judged["problems"]) == (False, [])
 
 
-def test_under_identity_everything_else_is_judged_alike() -> None:
+def test_under_identity_all_other_checks_are_the_same() -> None:
     seen = status(flows=[flow("P", "B", "REFUTED")])
     assert judge_cutover(seen, journal(), "cutoff", "B", "identity") == judge_cutover(seen, journal(), "cutoff", "B")
     assert judge_cutover(status(), journal("B"), "cutoff", "B", "identity")["already"] is True
@@ -160,8 +160,8 @@ def test_under_identity_everything_else_is_judged_alike() -> None:
 
 
 @pytest.mark.parametrize("groups", [(group("B", "STABLE"),), (group("P"), group("B", "STABLE"))])
-def test_already_there_and_a_group_at_work_is_proven(groups: tuple[dict[str, Any], ...]) -> None:
-    """R18."""
+def test_already_there_with_an_active_group_is_proven(groups: tuple[dict[str, Any], ...]) -> None:
+    """R18: group members are evidence from the cluster."""
     judged = judge_cutover(status(*groups), journal("B"), "cutoff", "B")
     assert (judged["already"], judged["problems"], judged["verdict"]) == (True, [], "PROVEN")
     assert "nothing is to be done" in judged["text"]
@@ -169,14 +169,14 @@ def test_already_there_and_a_group_at_work_is_proven(groups: tuple[dict[str, Any
 
 @pytest.mark.parametrize("groups", [(), (group("B"),), (group("P"), group("B", "DEAD"))])
 def test_already_there_by_the_journal_alone_is_unknown(groups: tuple[dict[str, Any], ...]) -> None:
-    """R18: a journal is no evidence from the clusters."""
+    """R18: a journal is not evidence from the clusters."""
     judged = judge_cutover(status(*groups), journal("B"), "cutoff", "B")
     assert (judged["already"], judged["problems"], judged["verdict"]) == (True, [], "UNKNOWN")
     assert "no group has members" in judged["text"]
 
 
-def test_already_there_but_with_members_on_the_other_side_is_an_error() -> None:
-    """R18: the journal is not believed against what the clusters show."""
+def test_already_there_but_with_members_on_the_other_cluster_is_an_error() -> None:
+    """R18: evidence from the clusters outranks the journal."""
     judged = judge_cutover(status(group("P", "STABLE")), journal("B"), "cutoff", "B")
     assert "live on B, but these groups have members on P: g (app-1 on 10.0.0.7)." in judged["problems"][0]
 
@@ -184,7 +184,7 @@ def test_already_there_but_with_members_on_the_other_side_is_an_error() -> None:
 # ---- an interrupted run
 
 
-def test_the_same_run_goes_on_whatever_the_clusters_look_like_in_the_middle_of_it() -> None:
+def test_the_same_run_resumes_no_matter_what_the_clusters_show() -> None:
     seen = status(group("B", "STABLE"), flows=[flow("P", "B", "REFUTED"), flow("B", "P")])
     judged = judge_cutover(seen, journal("P", RUN), "cutoff", "B")
     assert (judged["already"], judged["problems"]) == (False, [])
@@ -192,17 +192,17 @@ def test_the_same_run_goes_on_whatever_the_clusters_look_like_in_the_middle_of_i
 
 
 @pytest.mark.parametrize(("kind", "to"), [("continuous", "B"), ("cutoff", "P")])
-def test_another_run_waits_until_the_unfinished_one_has_ended(kind: str, to: str) -> None:
+def test_another_run_is_refused_until_the_unfinished_one_has_ended(kind: str, to: str) -> None:
     judged = judge_cutover(status(), journal("P", RUN), kind, to)
     assert "The cutoff run r1 to B has not ended" in judged["problems"][0]
 
 
-def test_an_interrupted_run_that_has_passed_its_point_of_no_return_is_not_taken_for_finished() -> None:
+def test_an_interrupted_run_after_its_point_of_no_return_is_not_taken_for_finished() -> None:
     judged = judge_cutover(status(), journal("B", {**RUN, "pnr": 1.0}), "cutoff", "B")
     assert judged["already"] is False
 
 
-# ---- first positions
+# ---- initial offsets
 
 
 @pytest.mark.parametrize(
@@ -210,15 +210,15 @@ def test_an_interrupted_run_that_has_passed_its_point_of_no_return_is_not_taken_
     [
         (group("P", commit=None, read=True), True),
         (group("P", "DEAD", commit=None, read=True), True),
-        (group("P", commit=None, read=None), False),  # something was written: only its owner can say
+        (group("P", commit=None, read=None), False),  # Records were written, so only the owner of the group can decide.
         (group("P", commit=None, read=False), False),
         (group("P", commit=3, read=True), False),
-        (group("P", "STABLE", commit=None, read=True), False),  # it commits for itself
+        (group("P", "STABLE", commit=None, read=True), False),  # The consumer commits for itself.
         (group("B", commit=None, read=True), False),
     ],
 )
-def test_a_first_position_is_given_only_where_nothing_was_ever_written(row: dict[str, Any], given: bool) -> None:
-    """R8."""
+def test_an_initial_offset_is_committed_only_if_no_record_was_ever_written(row: dict[str, Any], given: bool) -> None:
+    """R8: any other offset would be a guess."""
     committed_offsets = [{"topic": "T", "partition": 0, "offset": 0}]
     assert initial_offsets(status(row), "P") == (
         [{"group": "g", "committed_offsets": committed_offsets}] if given else []
@@ -244,13 +244,13 @@ PHASES = {
         ("cutoff", 0.0, "start"),
     ],
 )
-def test_behind_the_point_of_no_return_no_earlier_phase_is_done_again(kind: str, pnr: float | None, first: str) -> None:
-    """R16: nothing is undone or repeated behind it."""
+def test_after_the_point_of_no_return_no_earlier_phase_is_repeated(kind: str, pnr: float | None, first: str) -> None:
+    """R16: nothing before the point of no return is undone or repeated after it."""
     left = phases_left(PHASES[kind], {**RUN, "pnr": pnr})
     assert left == PHASES[kind][PHASES[kind].index(first) :]
 
 
-# ---- writers behind the barrier
+# ---- producers that write after the barrier
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_behind_the_point_of_no_return_no_earlier_phase_is_done_again(kind: str,
         (13, {}, []),
     ],
 )
-def test_whoever_still_writes_on_the_side_that_was_left_is_seen(
+def test_writes_on_the_cluster_that_was_left_are_detected(
     end: int | None, ends: dict[str, dict[str, int]], expected: list[str]
 ) -> None:
     seen = status(flows=[flow("P", "B", partitions=[{"topic": "T", "partition": 0, "end": end}])])
@@ -314,7 +314,7 @@ def test_whether_a_disaster_may_begin(
     assert text in judged["text"]
 
 
-def test_a_healthy_side_is_left_only_if_that_is_said() -> None:
+def test_a_healthy_cluster_is_left_only_if_the_operator_requests_it() -> None:
     assert judge_disaster(observe(ALIVE, ALIVE), journal(), "B", anyway=True)["problems"] == []
     assert judge_disaster(observe(CLOSED), journal(), "B", anyway=True)["problems"] == []
 
@@ -328,18 +328,18 @@ AGAIN = ["start_consumers", "move_producers", "arrival", "flows"]
     [
         (LOST, LOST_PHASES),
         ({**LOST, "pnr": 1.0}, AGAIN[1:]),
-        # Behind another run's point of no return positions are not touched again, also when it is killed itself.
+        # After the point of no return of another run, offsets are not changed again, even if that run is killed too.
         ({**LOST, "replaces_passed_run": True, "phases": {"barrier": {}}}, AGAIN),
         ({**LOST, "replaces_passed_run": True, "phases": {"barrier": {}}, "pnr": 1.0}, AGAIN[1:]),
-        # Nothing says from where on writes are the first ones.
+        # It is unknown which writes are the first ones.
         ({**LOST, "replaces_passed_run": True}, ["start_consumers", "move_producers", "flows"]),
     ],
 )
-def test_what_a_disaster_has_still_to_do(run: dict[str, Any], left: list[str]) -> None:
+def test_the_remaining_phases_of_a_disaster(run: dict[str, Any], left: list[str]) -> None:
     assert phases_left(LOST_PHASES, run) == left
 
 
-def test_applications_that_live_there_already_are_not_set_back() -> None:
+def test_applications_that_are_already_there_are_not_set_back() -> None:
     passed = judge_disaster(observe(DEAD), journal("B", {**RUN, "pnr": 1.0}), "B")
     leaving = judge_disaster(observe(DEAD), journal("B", {**RUN, "from": "B", "to": "P"}), "B")
     assert (passed["replaces_passed_run"], "had passed" in passed["text"]) == (True, True)
@@ -347,7 +347,7 @@ def test_applications_that_live_there_already_are_not_set_back() -> None:
     assert judge_disaster(observe(DEAD), journal("B", {**LOST, "pnr": 1.0}), "B")["replaces_passed_run"] is False
 
 
-def test_a_flow_that_does_not_fit_its_source_is_named() -> None:
+def test_a_flow_whose_offsets_do_not_fit_its_source_is_named() -> None:
     rows = [
         {"topic": "T", "partition": 0, "fits": "PROVEN", "fits_reason": "inside"},
         {"topic": "T", "partition": 1, "fits": "REFUTED", "fits_reason": "past the end"},
@@ -360,14 +360,14 @@ def test_a_flow_that_does_not_fit_its_source_is_named() -> None:
 
 
 def test_a_group_that_never_read_is_refused_by_name() -> None:
-    """It has no rows, so that nothing else would see it; a run that goes on has long looked."""
+    """It has no rows, so no other check would see it. A resumed run has passed this check."""
     judged = judge_cutover(status(group("P")), journal(), "cutoff", "B", groups=["g", "new"])
     assert ['"new" has no position on any' in text for text in judged["problems"]] == [True]
     assert judge_cutover(status(), journal("P", RUN), "cutoff", "B", groups=["new"])["problems"] == []
 
 
 def begun(kind: str, *phases: str, following: list[str] | None = None) -> dict[str, Any]:
-    """A run of the journal that has noted ``phases``; ``preexisting_higher_offsets``: who was ahead of it at the
+    """A run of the journal with completed ``phases``. ``preexisting_higher_offsets``: groups with higher offsets at its
     barrier.
     """
     facts = {"barrier": {"preexisting_higher_offsets": [] if following is None else following}}
@@ -380,14 +380,14 @@ def begun(kind: str, *phases: str, following: list[str] | None = None) -> dict[s
         (begun("cutoff"), "auto", "fail"),
         (begun("continuous"), "auto", "fail"),
         (begun("disaster"), "auto", "lower"),
-        # A killed run goes on: that nobody was ahead at its barrier does not say who has moved a position since.
+        # A killed run resumes. Its empty list at the barrier does not show which process moved an offset since.
         (begun("cutoff", "barrier"), "auto", "fail"),
         (begun("continuous", "barrier"), "auto", "fail"),
         (begun("disaster", "barrier"), "auto", "lower"),
-        # Its own consumers may have.
+        # Its own consumers may have moved it.
         (begun("continuous", "barrier", "start_consumers"), "auto", "keep"),
         (begun("disaster", "barrier", "start_consumers"), "auto", "keep"),
-        # Whoever was ahead before they started still is.
+        # A group with a higher offset before the consumers started still has it.
         (begun("continuous", "barrier", "start_consumers", following=["g T-0"]), "auto", "fail"),
         (begun("disaster", "barrier", "start_consumers", following=["g T-0"]), "auto", "lower"),
         (begun("continuous", "start_consumers"), "auto", "fail"),
@@ -396,16 +396,16 @@ def begun(kind: str, *phases: str, following: list[str] | None = None) -> dict[s
         (begun("continuous", "barrier", "start_consumers"), "lower", "lower"),
     ],
 )
-def test_a_higher_position_is_kept_only_where_this_run_s_own_consumers_may_have_read(
+def test_a_higher_offset_is_kept_only_if_the_consumers_of_this_run_may_have_read_it(
     run: dict[str, Any], asked: str, done: str
 ) -> None:
-    """R6: else it is somebody else's, and would skip."""
+    """R6: any other higher offset was set by another process and would skip records."""
     assert on_higher(run, asked) == done
     assert run_outlook({**RUN, **run}, asked, "localhost")["on_higher"] == done
 
 
-def test_a_run_that_is_in_the_way_is_named_with_its_whole_commands() -> None:
-    """Whoever copies them at night must not have to add the application."""
+def test_an_unfinished_run_is_named_with_complete_commands() -> None:
+    """The operator can copy the commands without adding the application."""
     run = {**RUN, "pair": "B-P.payments"}
     (problem,) = judge_cutover(status(), journal("P", run), "continuous", "B")["problems"]
     for name, side in (
@@ -416,7 +416,7 @@ def test_a_run_that_is_in_the_way_is_named_with_its_whole_commands() -> None:
         assert command in problem
 
 
-def test_the_outlook_of_a_run_has_what_the_next_tasks_need() -> None:
+def test_the_outlook_of_a_run_has_the_values_that_the_next_tasks_need() -> None:
     run = {**RUN, "pair": "B-P", "pnr": 1.0}
     found = run_outlook(run, "auto", "dr1")
     assert found["phases_left"] == ["start", "arrival", "flows", "settled"]
@@ -431,7 +431,7 @@ def test_the_outlook_of_a_run_has_what_the_next_tasks_need() -> None:
     }
 
 
-def test_a_judgement_is_the_same_through_the_module() -> None:
+def test_the_module_returns_the_same_judgement() -> None:
     facts = {"status": status(), "state": journal(), "type": "cutoff", "to": "B", "policy": "default", "groups": ["g"]}
     direct = judge_cutover(status(), journal(), "cutoff", "B", groups=["g"])
     assert direct["problems"]

@@ -1,7 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A healthy pair is YES / YES; one broken thing is named once, with what to do; what cannot be seen is never YES."""
+"""A healthy pair is YES / YES.
+
+Each defect is reported once with the next step, and a missing observation is never YES.
+"""
 
 from __future__ import annotations
 
@@ -136,7 +139,7 @@ def with_topic(facts: Facts, alias: str, state: TopicState | None, name: str = "
 
 
 def large_records(facts: Facts) -> Facts:
-    """Both sides accept 8 MiB; the flow's producer has its default."""
+    """Both clusters accept 8 MiB, and the flow's producer has its default."""
     topics = {
         alias: {name: settings(state, max_message_bytes="8388608") for name, state in (found or {}).items() if state}
         for alias, found in facts.topics.items()
@@ -202,14 +205,14 @@ FINE: tuple[list[str], list[str]] = ([], [])
 LACKS = {"P->B": (['the topic "T" is left out'], []), "B->P": FINE}
 UNREAD = {"P->B": ([], ["srm-control did not return the list topics of P->B"]), "B->P": FINE}
 LACKS_BACK = {"P->B": FINE, "B->P": (['the group "g" is left out'], [])}
-# What is broken -> the check that names it, its answer, and a word of what was found.
+# A defect -> the check that reports it, its answer, and a word of the finding.
 BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "source away": (replace(H(), away={"P": "no answer", "B": None}), "cluster_from", "NO", "no answer"),
     "target away": (replace(H(), away={"P": None, "B": "wrong cluster"}), "cluster_to", "NO", "wrong cluster"),
     "worker there away": (replace(H(), workers={"P": None, "B": "refused"}), "workers_to", "NO", "refused"),
     "worker here away": (replace(H(), workers={"P": "refused", "B": None}), "workers_from", "NO", "refused"),
     "other version": (replace(H(), versions={"P": "4.3.1", "B": "3.9.0"}), "versions", "NO", "3.9.0"),
-    "version not told": (replace(H(), versions={"P": "4.3.1"}), "versions", "UNKNOWN", "is unknown"),
+    "version unknown": (replace(H(), versions={"P": "4.3.1"}), "versions", "UNKNOWN", "is unknown"),
     "journal unreadable": (replace(H(), journal=None, unknown={"journal": "busy"}), "journal", "UNKNOWN", "busy"),
     "journal lost": (replace(H(), journal_missing=["B"]), "journal", "NO", "does not exist on B"),
     "not enabled": (journal(H(), enabled=False), "journal", "NO", "not enabled"),
@@ -220,7 +223,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "UNKNOWN",
         "internal topics",
     ),
-    "nobody looked at own topics": (replace(H(), internal_topics={}), "retention", "UNKNOWN", "internal topics"),
+    "internal topics not observed": (replace(H(), internal_topics={}), "retention", "UNKNOWN", "internal topics"),
     "the journal expires": (
         with_own(H(), topic("journal")),
         "retention",
@@ -378,13 +381,13 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "UNKNOWN",
         'no topic id for "B.T" on P',
     ),
-    "nobody asked what else groups read": (
+    "other topics of groups not observed": (
         replace(H(), undeclared_topics=None),
         "group_topics",
         "UNKNOWN",
         "committed offsets",
     ),
-    "nobody asked the hosts": (replace(H(), clients=None), "clients", "UNKNOWN", "clients"),
+    "hosts not observed": (replace(H(), clients=None), "clients", "UNKNOWN", "clients"),
     "offsets missing": (replace(H(), misfits={"P->B": ["P->B T-0"]}), "flow_offsets", "NO", "T-0"),
     "offsets unseen": (replace(H(), misfits={}, unknown={"flow P->B": "x"}), "flow_offsets", "UNKNOWN", "x"),
     "offsets of one flow unseen": (
@@ -416,7 +419,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "NO",
         "STOPPED",
     ),
-    "no position": (
+    "no committed offset": (
         replace(
             H(),
             committed_offsets=[{**row, "commit": None, "read_to_end": None} for row in H().committed_offsets or ()],
@@ -450,7 +453,12 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "UNKNOWN",
         "committed offsets",
     ),
-    "stranger": (replace(H(), undeclared_groups={"P": ["nightly"]}), "undeclared_groups", "NO", '"nightly" on P'),
+    "undeclared group": (
+        replace(H(), undeclared_groups={"P": ["nightly"]}),
+        "undeclared_groups",
+        "NO",
+        '"nightly" on P',
+    ),
     "works there": (replace(H(), survey={**SURVEY, "active_groups": ["g"]}), "groups_there", "NO", '"g" has members'),
     "untranslatable": (row(H(), offset=None, reason="no sync"), "committed_offsets", "NO", "no sync"),
     "a cutoff would refuse it": (replace(H(), refused=[EXPIRED]), "offsets_movable", "NO", "before the log start 30"),
@@ -468,7 +476,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "the topic is compacted",
     ),
     "ahead there": (row(H(), existing=9), "offsets_there", "NO", "committed 9, processed up to 7"),
-    "old positions": (replace(H(), survey={**SURVEY, "ages": {"g": 901.0}}), "presynced", "NO", "901 s"),
+    "old presynced offsets": (replace(H(), survey={**SURVEY, "ages": {"g": 901.0}}), "presynced", "NO", "901 s"),
     "unknown age": (
         replace(H(), survey={**SURVEY, "ages": {"g": None}}),
         "presynced",
@@ -489,7 +497,7 @@ def test_a_healthy_pair_is_ready_for_both() -> None:
 
 
 @pytest.mark.parametrize("case", sorted(BROKEN))
-def test_one_broken_thing_is_named_once_with_what_to_do(case: str) -> None:
+def test_one_defect_is_reported_once_with_the_next_step(case: str) -> None:
     facts, name, answer, word = BROKEN[case]
     found = judge_readiness(facts, CHECKS)
     rows = {row["name"]: row for row in found["checks"]}
@@ -500,19 +508,19 @@ def test_one_broken_thing_is_named_once_with_what_to_do(case: str) -> None:
         if way in rows[name]["counts"]:
             assert found[way] == answer
         else:
-            # Nothing that rests on it may pass for known.
+            # A check that depends on it must not pass as known.
             skipped = [row for row in found["checks"] if row["answer"] == "SKIPPED" and way in row["counts"]]
             assert found[way] == ("UNKNOWN" if skipped else "YES")
     assert any(name in line and answer in line for line in readiness_lines(found))
 
 
-def test_without_the_number_of_brokers_neither_the_journal_nor_replicas_are_known_to_be_safe() -> None:
+def test_without_the_number_of_brokers_the_safety_of_journal_and_replicas_is_unknown() -> None:
     found = judge_readiness(replace(H(), brokers={"P": 3}), CHECKS)
     unknown = {row["name"]: row["found"] for row in found["checks"] if row["answer"] != "YES"}
     assert unknown == dict.fromkeys(("retention", "replicas"), "the number of brokers on B is unknown")
 
 
-def test_every_check_has_a_broken_thing_of_its_own() -> None:
+def test_every_check_has_a_defect_of_its_own() -> None:
     assert {name for _facts, name, _answer, _word in BROKEN.values()} == {check.name for check in CHECKS}
 
 
@@ -521,7 +529,7 @@ def test_a_transaction_may_be_open_for_a_while() -> None:
     assert found["controlled"] == "YES"
 
 
-def test_what_is_broken_is_named_although_something_else_is_not_known() -> None:
+def test_a_defect_is_reported_although_another_value_is_unknown() -> None:
     late = [Expiring("T", 0, None, math.inf), Expiring("T", 1, 61.0, math.inf)]
     found = judge_readiness(replace(healthy(), expiring=late), CHECKS)
     assert (found["controlled"], next(row["found"] for row in found["checks"] if row["answer"] == "NO")[:3]) == (
@@ -530,18 +538,18 @@ def test_what_is_broken_is_named_although_something_else_is_not_known() -> None:
     )
 
 
-def test_what_is_accepted_counts_and_is_still_told() -> None:
+def test_an_accepted_answer_counts_and_is_still_reported() -> None:
     found = judge_readiness(replace(healthy(), undeclared_groups={"P": ["nightly"]}), CHECKS, ["undeclared_groups"])
     assert (found["controlled"], found["disaster"]) == ("YES", "YES")
     assert next(row["answer"] for row in found["checks"] if row["name"] == "undeclared_groups") == "ACCEPTED"
 
 
-def test_what_is_not_known_cannot_be_accepted() -> None:
+def test_an_unknown_answer_cannot_be_accepted() -> None:
     found = judge_readiness(replace(healthy(), undeclared_groups=None), CHECKS, ["undeclared_groups"])
     assert found["controlled"] == "UNKNOWN"
 
 
-def test_a_position_that_may_only_seem_high_is_not_called_ahead() -> None:
+def test_an_offset_that_only_may_be_higher_is_not_reported_as_higher() -> None:
     found = judge_readiness(row(healthy(), existing=9, quality="safe"), CHECKS)
     assert found["controlled"] == "YES"
 
@@ -558,11 +566,11 @@ def test_needs_name_checks_that_come_before() -> None:
         seen.add(check.name)
 
 
-def test_the_settings_that_are_looked_at_are_those_of_a_healthy_topic() -> None:
+def test_the_observed_settings_are_those_of_a_healthy_topic() -> None:
     assert set(SETTINGS) == set(VALUES)
 
 
-def test_whether_the_flow_sends_what_the_source_accepts_is_unknown_without_the_setting() -> None:
+def test_without_the_setting_it_is_unknown_whether_the_flow_sends_every_accepted_record() -> None:
     seen = with_topic(H(), "P", settings(topic("T"), max_message_bytes=None))
     check = next(row for row in judge_readiness(seen, CHECKS)["checks"] if row["name"] == "flow_sizes")
     assert (check["answer"], 'max.message.bytes of "T"' in check["found"]) == ("UNKNOWN", True)

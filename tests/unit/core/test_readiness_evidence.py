@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""No check says YES without its evidence: each piece of a healthy pair is taken away in turn.
+"""No check is YES without its evidence: each piece of a healthy pair's facts is removed in turn.
 
-Checks come from CHECKS and pieces from the fields of Facts, so a new one of either is covered. A check rests on a piece
-if a value in its place that cannot be read makes it fail or answer something else.
+Checks come from CHECKS and pieces from the fields of Facts, so a new check or field is covered. A check depends on a
+piece if an unreadable value in its place makes the check fail or give another answer.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from ansible_collections.switchback.kafka_dr.tests.unit.core.test_readiness impo
 
 Path = tuple[Any, ...]
 HEALTHY = healthy()
-# What is wanted, and why something is None: no observation.
+# Wanted values, and the reason why a value is None, are not observations.
 WANTED = {"x", "y", "naming", "originals", "groups", "journal_topic", "engine", "limits", "unknown"}
-# (check, piece, as the path to it) -> why YES is right without it.
+# (check, path to the piece) -> why YES is right without it.
 NOT_NEEDED = {
     ("journal", "away/*"): "a disaster has one copy of the journal; the answer names the copies",
     ("workers_*", "versions*"): "shown only; the check versions compares them",
@@ -50,7 +50,7 @@ NOT_NEEDED = {
 
 
 class Unreadable:
-    """In place of a piece: every use of it fails, or is another answer."""
+    """The replacement of a piece: every use of it fails, or is another answer."""
 
     def _fail(self, *_args: Any) -> Any:
         raise AssertionError("read")
@@ -60,7 +60,7 @@ class Unreadable:
 
 
 def children(value: Any) -> list[Any]:
-    """Keys of a mapping, positions in a sequence, fields of a dataclass."""
+    """The keys of a mapping, the indexes of a sequence, or the fields of a dataclass."""
     if isinstance(value, dict):
         return list(value)
     if isinstance(value, list | tuple):
@@ -80,7 +80,7 @@ def paths(value: Any, before: Path = ()) -> Iterator[Path]:
 
 
 def put(value: Any, path: Path, new: Any, drop: bool = False) -> Any:
-    """A copy of ``value`` with ``new`` at ``path``, or without what is there."""
+    """A copy of ``value`` with ``new`` at ``path``, or without the value there."""
     key, rest = path[0], path[1:]
     if is_dataclass(value):
         return replace(value, **{key: put(at(value, key), rest, new, drop) if rest else new})  # type: ignore[type-var]
@@ -102,7 +102,7 @@ def default(field: Field[Any]) -> Any:
 
 
 def without(facts: Facts, path: Path) -> list[Facts]:
-    """The ways in which a piece may be missing: never given, left out, None where its type has None."""
+    """The ways in which a piece may be missing: never set, left out, or None if its type allows that."""
     parent: Any = facts
     for key in path[:-1]:
         parent = at(parent, key)
@@ -131,7 +131,7 @@ def not_needed(check: Check, path: Path) -> list[tuple[str, str]]:
 
 
 def guarded(judge: Judge) -> Judge:
-    """A judge that a piece of no valid type ends in an exception says nothing, and so not YES."""
+    """Wrap a check: if a piece of an invalid type makes it raise an exception, the answer is not YES."""
 
     def judged(facts: Facts) -> Finding:
         try:
@@ -146,7 +146,7 @@ GUARDED = [replace(check, judge=guarded(check.judge)) for check in CHECKS]
 
 
 def green(check: Check, path: Path) -> bool:
-    """Does the check say YES although this piece is missing?"""
+    """Return whether the check is YES although this piece is missing."""
     poorer = [one for one in without(HEALTHY, path) if one != HEALTHY]
     found = [judge_readiness(one, GUARDED)["checks"] for one in poorer]
     return any(row["name"] == check.name and row["answer"] == "YES" for rows in found for row in rows)
@@ -154,7 +154,7 @@ def green(check: Check, path: Path) -> bool:
 
 @cache
 def pieces(name: str) -> list[Path]:
-    """What a check rests on."""
+    """The pieces that a check depends on."""
     check = next(one for one in CHECKS if one.name == name)
     return [path for path, unreadable in UNREADABLE.items() if rests_on(check, unreadable)]
 
@@ -166,7 +166,7 @@ def test_no_check_says_yes_without_a_piece_of_its_evidence(check: Check) -> None
     assert [shown(path) for path in found if not not_needed(check, path) and green(check, path)] == []
 
 
-def test_every_exception_is_one() -> None:
+def test_every_listed_exception_is_needed() -> None:
     used = {
         one for check in CHECKS for path in pieces(check.name) for one in not_needed(check, path) if green(check, path)
     }

@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""No secret is shown: by the name of its key, by its value wherever that stands, by how a text writes one."""
+"""No secret is shown: it is recognised by the name of its key, by its value in any text, and by
+how a text writes it.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ WORDS = st.text(st.characters(codec="ascii", categories=("L", "N")), min_size=8,
         ("-----BEGIN RSA PRIVATE KEY-----\nMII", None),
     ],
 )
-def test_a_text_is_shown_without_what_it_writes_as_a_secret(text: str, shown: str | None) -> None:
+def test_a_text_is_shown_without_its_secrets(text: str, shown: str | None) -> None:
     reported = without_secrets(text)
     assert reported == shown if shown is not None else "MII" not in reported
     assert without_secrets(reported) == reported
@@ -73,12 +75,12 @@ def test_the_secrets_of_an_inventory_are_found(value: Any, found: set[str]) -> N
         ({"abc": 1}, {HIDDEN: 1}),
     ],
 )
-def test_data_keep_their_shape(value: Any, shown: Any) -> None:
+def test_data_keep_their_structure(value: Any, shown: Any) -> None:
     assert redacted(value, ["abc", ""]) == shown
 
 
 @given(WORDS, WORDS, st.sampled_from(["{}", "x{}y", "https://u:{}@h", 'password="{}"', "said {}", "{}{}"]))
-def test_a_known_secret_is_nowhere(secret: str, other: str, form: str) -> None:
+def test_a_known_secret_is_removed_everywhere(secret: str, other: str, form: str) -> None:
     inventory = {"client": {"sasl.password": secret, "note": other}}
     value = {form.format(secret, secret): [form.format(secret, secret), {"deep": (form.format(secret, secret),)}]}
     shown = json.dumps(redacted(value, secrets_of(inventory)))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pair of a rehearsal shares its clusters with the real one, and not a single name."""
+"""The pair of a rehearsal shares its clusters with the real pair, but no name."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def of(pair: dict[str, Any], active: str = "P", **options: Any) -> dict[str, Any
 
 
 def every_name(pair: dict[str, Any]) -> set[str]:
-    """Of topics, groups and connectors that the pair makes, on both sides."""
+    """The topics, groups and connectors that the pair creates on both clusters."""
     kinds = ("topics", "groups", "connectors")
     return {name for alias in pair["clusters"] for kind in kinds for name in rehearsal.belongings(pair, alias)[kind]}
 
 
 @pytest.mark.parametrize("policy", ["default", "identity"])
 @pytest.mark.parametrize("separator", [".", "-", "--", "_", "..", "-_-"])
-def test_it_shares_no_name_with_the_pair_and_each_bears_a_mark(policy: str, separator: str) -> None:
+def test_it_shares_no_name_with_the_pair_and_each_name_is_recognisable(policy: str, separator: str) -> None:
     pair = real(policy=policy, separator=separator)
     found = of(pair)
     assert every_name(found).isdisjoint(every_name(pair))
@@ -80,8 +80,8 @@ def test_it_shares_no_name_with_the_pair_and_each_bears_a_mark(policy: str, sepa
 
 @pytest.mark.parametrize("policy", ["default", "identity"])
 @pytest.mark.parametrize("separator", [".", "-", "--", "_", "..", "-_-"])
-def test_its_copies_of_heartbeats_are_none_to_the_flows_of_the_pair(policy: str, separator: str) -> None:
-    """As ReplicationPolicy.originalTopic of MirrorMaker 2 has it: up to the first separator, again and again."""
+def test_the_flows_of_the_pair_do_not_take_its_heartbeat_replicas_for_heartbeats(policy: str, separator: str) -> None:
+    """MirrorMaker 2's ReplicationPolicy.originalTopic removes prefixes up to the first separator repeatedly."""
     found = of(real(policy=policy, separator=separator))
     topic = Naming(found["policy"], found["separator"]).heartbeats(found["home"])
     while separator in topic:
@@ -89,14 +89,14 @@ def test_its_copies_of_heartbeats_are_none_to_the_flows_of_the_pair(policy: str,
     assert topic != "heartbeats"
 
 
-def test_it_leaves_the_side_where_the_applications_live() -> None:
+def test_it_leaves_the_cluster_where_the_applications_live() -> None:
     found = of(real(), "B")
     assert (found["home"], found["away"]) == ("rehearsal-B", "rehearsal-P")
     assert found["confirms"] == {"rehearsal-B": "P", "rehearsal-P": "P"}
     assert found["rehearsal"]["of"] == {"rehearsal-P": "P", "rehearsal-B": "B"}
 
 
-def test_it_runs_no_heartbeats_of_its_own_and_takes_away_all_of_its_connectors() -> None:
+def test_it_runs_no_heartbeats_and_removes_all_of_its_connectors() -> None:
     found = of(real())
     spec = PairSpec.of(found["spec"])
     wanted = [goal for state in ("live", "absent") for goal in flow_goals(spec, state, "rehearsal-B")]
@@ -106,13 +106,13 @@ def test_it_runs_no_heartbeats_of_its_own_and_takes_away_all_of_its_connectors()
     ]
 
 
-def test_its_topic_is_as_safe_as_the_safest_of_the_pair() -> None:
+def test_its_topic_has_the_highest_replication_factor_of_the_pair() -> None:
     found = of(real())
     assert [topic["replication_factor"] for topic in found["topics"]] == [3]
     assert {found["journal"]["replication_factor"], found["state"]["replication_factor"]} == {3}
 
 
-def test_clients_log_in_as_this_collection_or_as_the_principal_and_connectors_never_do() -> None:
+def test_clients_authenticate_as_the_collection_or_as_the_principal_and_connectors_never_do() -> None:
     plain = of(real())
     assert plain["rehearsal"]["logins"]["rehearsal-P"] == {"sasl.username": "admin-P"}
     assert plain["rights"]["rehearsal-P"]["acls"] == []
@@ -128,7 +128,7 @@ def test_clients_log_in_as_this_collection_or_as_the_principal_and_connectors_ne
     assert "secret" not in str(PairSpec.of(own["spec"]))
 
 
-def test_what_cannot_be_practised() -> None:
+def test_a_pair_that_cannot_be_rehearsed_is_refused() -> None:
     local = {"name": "kafka-dr-rehearsal-B-P-2", "mode": "local"}
     taken = (
         real(topics=[{"name": "kafka-dr-rehearsal-B-P-canary", "partitions": 1}]),
@@ -147,7 +147,7 @@ def test_what_cannot_be_practised() -> None:
             of(real(), **half)
 
 
-def test_clusters_that_are_called_as_a_rehearsal_calls_them_are_refused() -> None:
+def test_clusters_with_the_aliases_of_a_rehearsal_are_refused() -> None:
     clusters = {
         alias: {"bootstrap_servers": f"{alias}:9092", "connect_url": f"http://{alias}:8083"}
         for alias in ("P", "rehearsal-P")
@@ -156,7 +156,7 @@ def test_clusters_that_are_called_as_a_rehearsal_calls_them_are_refused() -> Non
         of(real(clusters=clusters))
 
 
-def test_two_pairs_of_one_cluster_do_not_share_what_their_rehearsals_make() -> None:
+def test_the_rehearsals_of_two_pairs_on_one_cluster_share_no_name() -> None:
     clusters = {"P": VARIABLES["clusters"]["P"], "B2": {**VARIABLES["clusters"]["B"], "bootstrap_servers": "B2:9092"}}
     one, two = of(real()), of(real(clusters=clusters))
     here = [
@@ -170,7 +170,7 @@ def test_two_pairs_of_one_cluster_do_not_share_what_their_rehearsals_make() -> N
     assert here[0].isdisjoint(here[1])
 
 
-def test_nothing_of_the_applications_is_taken_for_a_stray_by_accident() -> None:
+def test_no_name_of_the_applications_is_taken_for_a_leftover_of_a_rehearsal() -> None:
     fingerprints = of(real())["rehearsal"]["name_parts"]
     for name in (
         "fire-rehearsal-Billing",
@@ -188,7 +188,7 @@ def test_nothing_of_the_applications_is_taken_for_a_stray_by_accident() -> None:
         assert [fingerprint for fingerprint in fingerprints if fingerprint in name]
 
 
-def test_what_an_interrupted_rehearsal_goes_on_doing_ends_by_itself() -> None:
+def test_processes_of_an_interrupted_rehearsal_end_by_themselves() -> None:
     found = of(real())
     assert found["rehearsal"]["ledger"]["clients"]["kafka-dr-rehearsal-producer"]["limit"] == 50 * 3600
     assert found["topics"][0]["config"]["retention.ms"] >= 3_600_000
@@ -261,7 +261,7 @@ def verdict_of(found: dict[str, Any], name: str) -> str:
     return str(next(check["verdict"] for check in found["checks"] if check["name"] == name))
 
 
-def test_everything_seen_and_right_is_proven() -> None:
+def test_complete_and_correct_observations_are_proven() -> None:
     found = report()
     assert found["verdict"] == "PROVEN", found["checks"]
     assert found["actual"] == {"cutover_s": 9.0, "writes_s": 4.0, "reads_s": 5.0, "rereads": 0}
@@ -296,14 +296,14 @@ LEFT = {**observe(), "left": {"rehearsal-B": {"groups": ["kafka-dr-rehearsal-1"]
         ({"status": {"verdict": "REFUTED", "missing": ["gone"], "flows": []}}, "flows of the pair", "REFUTED"),
     ],
 )
-def test_each_thing_that_is_wrong_or_not_known_has_its_check(changes: dict[str, Any], name: str, verdict: str) -> None:
+def test_each_wrong_or_unknown_value_has_its_check(changes: dict[str, Any], name: str, verdict: str) -> None:
     found = report(**changes)
     assert verdict_of(found, name) == verdict
     assert found["verdict"] != "PROVEN" or verdict == "PROVEN"
     assert any(re.match(rf"  {verdict} +{name}:", line) for line in rehearsal_lines(found))
 
 
-def test_times_are_predicted_by_completed_rehearsals_of_the_same_kind() -> None:
+def test_times_are_predicted_from_completed_rehearsals_of_the_same_kind() -> None:
     note = rehearsal_note(report())
     earlier = [{**note, "cutover_s": seconds} for seconds in (8.0, 10.0, 30.0)]
     earlier += [{**note, "type": "continuous"}, {**note, "back": True}, {**note, "outcome": "failed"}]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lines in one text: what nobody asked for stays, what was asked for is there, and nothing else."""
+"""The lines of one text: requested lines are there, and all others are unchanged."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors i
         ("a=1", {"a": None}, ""),
         (" odd = kept |x||a=1", {"a": "2"}, " odd = kept |x||a=2"),
         ("a=1", {"a": "2=3"}, "a=2=3"),
-        # The same by meaning: not touched, not even its blanks.
+        # An equal meaning is not changed, not even in its whitespace.
         (" a = TRUE | b=030", {"a": "true", "b": "30"}, " a = TRUE | b=030"),
-        # There twice: with one meaning it is right, with two it is made one.
+        # A repeated line: with one meaning it is valid, with two it is reduced to one.
         ("a=1|b=2|a=1", {"a": "1"}, "a=1|b=2|a=1"),
         ("a=1|b=2|a=3", {"a": "3"}, "a=3|b=2"),
         ("a=1|b=2|a=3", {"a": None}, "b=2"),
@@ -87,13 +87,13 @@ def test_a_bar_in_a_value_is_refused(wanted: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("given_lines", [{"a b": 1}, {"a=b": 1}, {"": 1}, {"a": [1]}, {"a": {"b": 1}}, {"a": "1\n2"}])
-def test_what_cannot_be_a_line_is_refused(given_lines: dict[str, Any]) -> None:
+def test_text_that_cannot_be_a_line_is_refused(given_lines: dict[str, Any]) -> None:
     with pytest.raises(DrError) as refused:
         wanted_lines(given_lines)
     assert refused.value.code == "cm_line_invalid"
 
 
-def test_a_bare_flow_is_kept_and_the_line_that_works_is_added_unless_it_is_there() -> None:
+def test_a_bare_flow_is_kept_and_the_effective_line_is_added_unless_it_exists() -> None:
     lines, reported = wanted_lines({"P->B": True, "B->P": True, "B->P.enabled": False, "a": 5})
     assert lines == {"P->B": "true", "B->P": "true", "B->P.enabled": "false", "a": "5", "P->B.enabled": "true"}
     assert [text for text in reported if '"P->B.enabled=true" is written' in text] == reported
@@ -107,7 +107,7 @@ def test_values_are_compared_by_meaning(one: str | None, other: str | None) -> N
     assert meaning(one) == meaning(other)
 
 
-def test_what_looks_like_a_number_and_is_none_stays_text() -> None:
+def test_text_that_only_looks_like_a_number_stays_text() -> None:
     assert [meaning(text) for text in ("1.0", "1e3", "\u0663", "0x1")] == ["1.0", "1e3", "\u0663", "0x1"]
 
 
@@ -119,12 +119,12 @@ WANTED = st.dictionaries(KEYS, st.one_of(st.none(), VALUES), max_size=4)
 
 
 @given(TEXTS, WANTED)
-def test_an_edit_does_what_is_wanted_once_and_leaves_the_rest(text: str, wanted: dict[str, str | None]) -> None:
+def test_an_edit_makes_the_requested_change_once_and_keeps_the_rest(text: str, wanted: dict[str, str | None]) -> None:
     separator = separator_of(text)
     try:
         made = edit(text, wanted)
     except DrError:
-        # Only a semicolon can be in the way: the values have no bar.
+        # Only a semicolon can be the obstacle, because the values have no bar.
         assert ";" in text or any(";" in (value or "") for value in wanted.values())
         return
     now = parse(made.text)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One report for every outcome, which never says more than was seen."""
+"""One report for every outcome, which never claims more than was observed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ARRIVED = {
 
 
 def settled(*verdicts: str, reason: str = "copied up to 4 of 9, the rest could not be read") -> list[dict[str, Any]]:
-    """One partition of T for each verdict, as ``dr_status_info`` has it."""
+    """One partition of T for each verdict, as ``dr_status_info`` returns it."""
     return [
         {"topic": "T", "partition": number, "drained": verdict, "reason": reason}
         for number, verdict in enumerate(verdicts)
@@ -99,7 +99,7 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
     [
         ({}, "drained", "PROVEN"),
         ({"type": "continuous"}, "drained", "PROVEN"),
-        # Only the flow's own offsets prove it; one partition that is open is enough.
+        # Only the flow's own offsets prove it; one open partition is enough.
         ({"settled": settled("PROVEN", "UNKNOWN")}, "drained", "UNKNOWN"),
         ({"settled": settled("REFUTED", "PROVEN")}, "drained", "UNKNOWN"),
         ({"settled": None}, "drained", "UNKNOWN"),
@@ -115,10 +115,10 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
         ),
         ({"barrier": lost((3, 3))}, "committed_offsets", "REFUTED"),
         ({"barrier": lost((3, 3)), "rereads": None, "kept": []}, "committed_offsets", "REFUTED"),
-        # One that may be lost is not known to be: still never PROVEN.
+        # A record that may be lost is not known to be lost, but the verdict is never PROVEN.
         ({"barrier": lost((0, 9))}, "committed_offsets", "UNKNOWN"),
         ({"barrier": lost((0, None))}, "committed_offsets", "UNKNOWN"),
-        # Without a fence nobody can prove that nobody writes: at best nothing was seen.
+        # Without a fence it cannot be proven that no producer writes. At best, no write was observed.
         ({"late_writes": []}, "fence", "UNKNOWN"),
         ({"late_writes": None}, "fence", "UNKNOWN"),
         ({"late_writes": ["P T-0: 3 offsets"]}, "fence", "REFUTED"),
@@ -130,13 +130,13 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
         ({"arrival": {**ARRIVED, "groups": {"verdict": "REFUTED", "reason": "fell back"}}}, "groups", "REFUTED"),
     ],
 )
-def test_each_check_says_what_was_seen(parts: dict[str, Any], name: str, verdict: str) -> None:
-    """R21: a quiet topic is UNKNOWN."""
+def test_each_check_reports_its_observation(parts: dict[str, Any], name: str, verdict: str) -> None:
+    """R21: an idle topic is UNKNOWN."""
     assert checks(cutover_report(facts(**parts)))[name] == verdict
 
 
-def test_records_that_are_never_processed_are_a_number_in_the_report() -> None:
-    """R30: accepted loss is loss, by group."""
+def test_unprocessed_records_are_a_number_in_the_report() -> None:
+    """R30: an accepted loss is reported as a loss, by group."""
     report = cutover_report(facts(barrier=lost((3, 3), (0, 9)), rereads=2))
     (text,) = (check["reason"] for check in report["checks"] if check["name"] == "committed_offsets")
     assert text == (
@@ -146,12 +146,12 @@ def test_records_that_are_never_processed_are_a_number_in_the_report() -> None:
     assert report["skips"] == {"at_least": 3, "at_most": 12}
     assert cutover_report(facts(barrier=lost((0, None))))["skips"] == {"at_least": 0, "at_most": None}
     assert cutover_report(facts(barrier={"skips": []}))["skips"] == {"at_least": 0, "at_most": 0}
-    # A run that ended before its barrier knows nothing.
+    # A run that ended before its barrier has no such number.
     assert cutover_report(facts(barrier={}))["skips"] is None
 
 
 @pytest.mark.parametrize("kind", ["cutoff", "disaster"])
-def test_positions_are_not_proven_where_the_number_of_skipped_records_is_not_known(kind: str) -> None:
+def test_offsets_are_not_proven_if_the_number_of_skipped_records_is_unknown(kind: str) -> None:
     survey = {"loss": None, "loss_lines": [], "ages": {}}
     found = [{"group": "g", "offset": 9, "quality": "exact", "method": "presynced", "rereads": 0}]
     parts = {"type": kind, "survey": survey, "details": found}
@@ -159,7 +159,7 @@ def test_positions_are_not_proven_where_the_number_of_skipped_records_is_not_kno
     assert checks(cutover_report(facts(**parts, barrier={"cut": {}})))["committed_offsets"] == "UNKNOWN"
 
 
-def test_a_disaster_does_not_call_positions_proven_where_records_may_be_gone() -> None:
+def test_a_disaster_does_not_report_offsets_as_proven_if_records_may_be_missing() -> None:
     survey = {"loss": None, "loss_lines": [], "ages": {}}
     found = [{"group": "g", "offset": 9, "quality": "exact", "method": "presynced", "rereads": 0}]
     parts = {"type": "disaster", "survey": survey, "details": found}
@@ -170,7 +170,7 @@ def test_a_disaster_does_not_call_positions_proven_where_records_may_be_gone() -
     assert text == "never processed, because B no longer held them: g up to 9 records"
 
 
-def test_what_an_audit_left_out_is_not_checked_and_its_lines_are_shown() -> None:
+def test_the_omissions_of_an_audit_are_not_checked_and_its_lines_are_shown() -> None:
     assert cutover_report(facts())["not_checked"] == ["record by record comparison of both sides"]
     report = cutover_report(facts(audit=audited("PROVEN")))
     assert report["not_checked"] == ["later records"]
@@ -188,7 +188,7 @@ def test_the_first_partition_that_is_not_proven_is_named_with_its_reason_and_the
     )
 
 
-def test_a_drain_says_how_many_partitions_it_is_about_and_whether_anybody_looked() -> None:
+def test_a_drain_reports_its_number_of_partitions_and_whether_they_were_observed() -> None:
     assert drained() == "all 2 partitions were copied to their ends"
     assert drained(settled=None) == "it was not looked at"
 
@@ -213,8 +213,8 @@ def test_the_verdict_of_a_run(parts: dict[str, Any], verdict: str) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["failed", "undone", "checked", "already_there"])
-def test_a_run_that_did_not_get_far_still_has_a_report(outcome: str) -> None:
-    failure = {"task": "Wait until everything is copied", "message": "it stopped moving", "error": {}}
+def test_a_run_that_failed_early_still_has_a_report(outcome: str) -> None:
+    failure = {"task": "Wait until every record is replicated", "message": "it stopped moving", "error": {}}
     empty = {
         "arrival": None,
         "late_writes": None,
@@ -227,7 +227,7 @@ def test_a_run_that_did_not_get_far_still_has_a_report(outcome: str) -> None:
     report = cutover_report(facts(outcome=outcome, failure=failure, **empty))
     assert report["outcome"] == outcome
     text = "\n".join(report_lines(report))
-    assert "stopped in 'Wait until everything is copied': it stopped moving" in text
+    assert "stopped in 'Wait until every record is replicated': it stopped moving" in text
     assert outcome in text
 
 
@@ -263,13 +263,13 @@ def test_a_status_names_the_side_and_the_flows() -> None:
     ]
 
 
-def test_an_unknown_lag_is_told_as_unknown_and_not_as_zero() -> None:
+def test_an_unknown_lag_is_reported_as_unknown_and_not_as_zero() -> None:
     flows = [{"name": "P->B", "verdict": "UNKNOWN", "lag": None, "reason": "no heartbeat"}]
     lines = status_lines(status(flows=flows, verdict="UNKNOWN"), None)
     assert lines == ["UNKNOWN: applications live on unknown", "  UNKNOWN  P->B: lag unknown, no heartbeat"]
 
 
-def test_groups_are_counted_by_side_and_unknown_does_not_count_as_read() -> None:
+def test_groups_are_counted_by_cluster_and_unknown_does_not_count_as_read() -> None:
     rows = [row("g", "P", 5, True), row("g", "P", 0, None), row("g", "P", None, None), row("g", "B", None, None)]
     lines = status_lines(status(groups=rows), "P")
     assert lines[2:] == [
@@ -278,27 +278,27 @@ def test_groups_are_counted_by_side_and_unknown_does_not_count_as_read() -> None
     ]
 
 
-@pytest.mark.parametrize(("pnr", "behind"), [(None, False), (11.0, False), (None, True)])
-def test_an_interrupted_run_is_shown_with_what_to_do(pnr: float | None, behind: bool) -> None:
+@pytest.mark.parametrize(("pnr", "replaced_passed_run"), [(None, False), (11.0, False), (None, True)])
+def test_an_interrupted_run_is_shown_with_the_next_step(pnr: float | None, replaced_passed_run: bool) -> None:
     run = {
         "id": "r1",
         "type": "cutoff",
         "from": "P",
         "to": "B",
         "pnr": pnr,
-        "replaces_passed_run": behind,
+        "replaces_passed_run": replaced_passed_run,
         "ended": None,
     }
     text = "\n".join(status_lines(status(), "P", run))
     assert "INTERRUPTED: the cutoff run r1 to B" in text
     command = "ansible-playbook switchback.kafka_dr.{} -i INVENTORY"
     assert f"{command.format('failover_cutoff')} -e kafka_dr_to=B -e kafka_dr_confirm=B" in text
-    # Behind the point of no return, this run's own or another one's, nothing is taken back.
-    assert (f"{command.format('abandon')} -e kafka_dr_confirm=P" in text) is (pnr is None and not behind)
+    # After the point of no return, of this run or of the one it replaces, nothing is undone.
+    assert (f"{command.format('abandon')} -e kafka_dr_confirm=P" in text) is (pnr is None and not replaced_passed_run)
     assert "INTERRUPTED" not in "\n".join(status_lines(status(), "P", {**run, "ended": 12.0}))
 
 
-def test_commands_of_an_interrupted_run_are_whole() -> None:
+def test_commands_of_an_interrupted_run_are_complete() -> None:
     run = {
         "id": "r1",
         "type": "cutoff",
@@ -314,7 +314,7 @@ def test_commands_of_an_interrupted_run_are_whole() -> None:
     assert "kafka_dr_run_on" not in "\n".join(status_lines(status(), "P", run, "localhost"))
 
 
-def test_at_most_ten_missing_things_are_listed() -> None:
+def test_at_most_ten_missing_items_are_listed() -> None:
     lines = status_lines(status(missing=[f"thing {n}" for n in range(20)]), "P")
     assert len([line for line in lines if "missing" in line]) == 10
 
@@ -323,14 +323,14 @@ def test_at_most_ten_missing_things_are_listed() -> None:
     ("pairs", "rereads"),
     [([(30, 12), (5, 9), (7, None)], 18), ([(30, 30)], 0), ([(30, None)], None), ([(None, 4)], None), ([], None)],
 )
-def test_what_checkpoints_would_have_re_read_is_unknown_where_there_is_none(
+def test_records_that_checkpoints_would_have_read_again_are_unknown_without_a_checkpoint(
     pairs: list[tuple[int | None, int | None]], rereads: int | None
 ) -> None:
     details = [{"offset": ours, "checkpoint": theirs} for ours, theirs in pairs]
     assert cutover_report(facts(details=details))["checkpoint_rereads"] == rereads
 
 
-def test_how_much_would_be_read_again_is_not_said_where_a_position_is_missing() -> None:
+def test_records_to_read_again_are_unknown_if_an_offset_is_missing() -> None:
     result = {
         "outcome": "done",
         "committed": 1,
@@ -347,14 +347,14 @@ def test_how_much_would_be_read_again_is_not_said_where_a_position_is_missing() 
     assert "an unknown number of records" in unknown
     (failed,) = lease_lines([{**lease, "outcome": "failed", "counts": {"rereads": 3}}], 40.0)
     assert "failed 30 s ago" in failed
-    # A playbook that touches the flows is worth a line while it does.
+    # A playbook that changes the flows gets a line while it runs.
     enabling = {**lease, "kind": "enable", "to": "", "holder": {"host": "h"}}
     assert lease_lines([enabling], 40.0) == []
     assert lease_lines([{**enabling, "ended": None}], 40.0) == ["  enable: began 30 s ago and has not ended"]
 
 
-def test_positions_that_were_there_already_are_compared_with_the_translated_ones() -> None:
-    """What SRM's reverse checkpointing, or MirrorMaker 2's sync, had left."""
+def test_existing_offsets_are_compared_with_the_translated_ones() -> None:
+    """SRM's reverse checkpointing or MirrorMaker 2's sync wrote them."""
     pairs = [(30, 12), (5, 5), (5, 9), (7, None), (None, 4), (8, 3)]
     report = cutover_report(facts(details=[{"offset": ours, "existing": theirs} for ours, theirs in pairs]))
     assert report["found_offsets"] == {"equal": 1, "lower": 2, "rereads": 23, "higher": 1, "none": 2}
@@ -364,8 +364,8 @@ def test_positions_that_were_there_already_are_compared_with_the_translated_ones
 
 
 @pytest.mark.parametrize("kind", ["cutoff", "continuous", "disaster"])
-def test_positions_that_were_kept_are_listed_with_what_they_may_skip(kind: str) -> None:
-    """R6: nobody has shown that their group has read what lies below."""
+def test_kept_offsets_are_listed_with_the_records_they_may_skip(kind: str) -> None:
+    """R6: there is no evidence that the group has read the records below them."""
     kept = [{"group": f"g{n}", "topic": "T", "partition": n, "before": 9 + n, "wanted": 5} for n in range(7)]
     more = {"survey": SURVEY, "details": [ROW]} if kind == "disaster" else {}
     found = cutover_report(facts(type=kind, kept=kept, **more))
@@ -384,7 +384,7 @@ def disaster(**parts: Any) -> dict[str, Any]:
     return cutover_report(facts(**base, **parts))
 
 
-def test_a_disaster_never_says_that_nothing_was_lost() -> None:
+def test_a_disaster_never_reports_that_nothing_was_lost() -> None:
     report = disaster(probes=[{"answers": False, "reason": "silent", "seconds": 3.0}])
     checks = {check["name"]: check for check in report["checks"]}
     assert (report["verdict"], report["loss"]) == ("UNKNOWN", {"offsets_at_least": 3})
@@ -417,7 +417,7 @@ def test_a_disaster_never_says_that_nothing_was_lost() -> None:
         ({}, "fence", "its producers were told to stop"),
     ],
 )
-def test_what_a_disaster_says(parts: dict[str, Any], name: str, text: str) -> None:
+def test_the_lines_of_a_disaster_report(parts: dict[str, Any], name: str, text: str) -> None:
     base = {"type": "disaster", "survey": SURVEY, "details": [ROW], "rereads": 2, "arrival": ARRIVED}
     report = cutover_report(facts(**{**base, **parts}))
     found = next(check for check in report["checks"] if check["name"] == name)
@@ -451,7 +451,7 @@ def test_a_fence_is_proven_by_the_broker_and_by_ends_that_are_known(facts: dict[
 
 
 def test_a_moment_in_utc_is_not_taken_for_local_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ansible's now(utc=true) carries no zone."""
+    """Ansible's now(utc=true) carries no time zone."""
     monkeypatch.setenv("TZ", "EST5")
     time.tzset()
     try:

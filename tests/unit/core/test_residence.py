@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the applications live: journal, evidence and the operator's answer must agree (R18, R34)."""
+"""Which cluster is active: journal, evidence and the operator's answer must agree (R18, R34)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def refusal(p: SideEvidence, b: SideEvidence, journaled: str | None = None, aske
         (QUIET, READ, "P", "B", "B"),
     ],
 )
-def test_the_side_is_that_of_journal_answer_or_evidence(
+def test_the_active_cluster_follows_from_journal_answer_or_evidence(
     p: SideEvidence, b: SideEvidence, journaled: str | None, asked: str, active: str
 ) -> None:
     assert residence(p, b, journaled, asked) == active
@@ -72,7 +72,7 @@ def test_the_side_is_that_of_journal_answer_or_evidence(
         (QUIET, LIVED, None, "", "active_side_unknown", 'this pair is not new: B: "Payments" holds records there'),
     ],
 )
-def test_a_contradiction_is_refused_and_an_unknown_side_is_asked_for(
+def test_a_contradiction_is_refused_and_an_unknown_active_cluster_is_asked_for(
     p: SideEvidence, b: SideEvidence, journaled: str | None, asked: str, code: str, said: str
 ) -> None:
     error = refusal(p, b, journaled, asked)
@@ -81,7 +81,7 @@ def test_a_contradiction_is_refused_and_an_unknown_side_is_asked_for(
     assert "Nothing was changed" not in error.hint
 
 
-def test_in_every_combination_members_on_one_side_never_end_on_the_other_one() -> None:
+def test_group_members_never_lead_to_the_other_cluster_in_any_combination() -> None:
     """All of 4 x 4 kinds of evidence, three journals and three answers."""
     kinds = (QUIET, READ, WRITTEN, LIVED)
     accepted = 0
@@ -105,7 +105,7 @@ def event(epoch: int, seq: int = 0) -> Event:
     return Event(epoch, seq, f"r{epoch}", "started", 0.0, {})
 
 
-def test_a_journal_that_lost_epochs_is_known_by_its_gaps() -> None:
+def test_a_journal_that_lost_epochs_is_recognised_by_its_gaps() -> None:
     assert missing_epochs([]) == []
     assert missing_epochs([event(1), event(2), event(2, 1), event(3)]) == []
     assert missing_epochs([event(3), event(5)]) == [1, 2, 4]
@@ -140,7 +140,7 @@ def journal_topic(factor: int | None = 3, **settings: Any) -> TopicState:
         (journal_topic(cleanup_policy="compact"), 3, ['"journal" on B has cleanup.policy=compact, wanted delete']),
     ],
 )
-def test_a_journal_topic_that_can_lose_events_is_named(
+def test_a_journal_topic_that_can_lose_events_is_reported(
     state: TopicState, brokers: int | None, found: list[str]
 ) -> None:
     assert unsafe_journal("B", state, brokers) == found

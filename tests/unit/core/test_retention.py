@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Retention is held without forgetting what it was, however often; and given back as it was, or as it is declared."""
+"""Held retention: the original values survive any number of holds, and they or the declared values are restored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Clusters = dict[str, dict[str, dict[str, str | None]]]
 
 
 def observed(clusters: Clusters) -> dict[str, list[dict[str, Any]]]:
-    """By alias, topics with their own settings: what a topic has not set itself is not there."""
+    """Topics by alias with their own settings. An inherited setting is not listed."""
     return {
         alias: [
             *(
@@ -39,7 +39,7 @@ def observed(clusters: Clusters) -> dict[str, list[dict[str, Any]]]:
 
 
 def done(clusters: Clusters, plan: dict[str, Any]) -> Clusters:
-    """What kafka_topic makes of it: settings that are not mentioned stay, None takes the topic's own away."""
+    """Apply rows as kafka_topic does: other settings are kept, and None removes the topic's own value."""
     sets = {alias: {row["name"]: row["config"] for row in rows} for alias, rows in plan["topics"].items()}
     return {
         alias: {name: {**own, **sets.get(alias, {}).get(name, {})} for name, own in topics.items()}
@@ -48,7 +48,7 @@ def done(clusters: Clusters, plan: dict[str, Any]) -> Clusters:
 
 
 @given(CLUSTERS)
-def test_holding_twice_and_letting_go_changes_nothing_in_the_end(before: Clusters) -> None:
+def test_holding_twice_and_releasing_restores_the_settings(before: Clusters) -> None:
     first = retention_plan(observed(before), {}, [], hold=True)
     during = done(before, first)
     assert all(own[key] == "-1" for topics in during.values() for own in topics.values() for key in RETENTION)
@@ -60,7 +60,7 @@ def test_holding_twice_and_letting_go_changes_nothing_in_the_end(before: Cluster
 
 
 @given(CLUSTERS, CLUSTERS)
-def test_a_topic_that_comes_later_is_held_too(before: Clusters, more: Clusters) -> None:
+def test_a_topic_that_is_added_later_is_held_too(before: Clusters, more: Clusters) -> None:
     first = retention_plan(observed(before), {}, [], hold=True)
     joined = {alias: {**more.get(alias, {}), **done(before, first).get(alias, {})} for alias in {**before, **more}}
     second = retention_plan(observed(joined), first["held"], [], hold=True)
@@ -70,27 +70,27 @@ def test_a_topic_that_comes_later_is_held_too(before: Clusters, more: Clusters) 
     }
 
 
-def test_a_topic_that_left_the_inventory_is_let_go_with_the_others() -> None:
+def test_a_topic_that_left_the_inventory_is_released_with_the_others() -> None:
     held = {"P": {"old": {"retention.ms": "5", "retention.bytes": None}}}
     both = observed({"P": {"T": {}, "old": {"retention.ms": "-1"}}})
     assert retention_plan(both, held, [], hold=True)["held"]["P"]["old"] == held["P"]["old"]
     plan = retention_plan(both, held, [], hold=False)
     assert plan["topics"] == {"P": [{"name": "old", "config": held["P"]["old"]}]}
-    # Also where the look does not have it, because it does not exist just now: it is not forgotten.
+    # Even if the observation lacks it, because it does not exist now, it is not forgotten.
     assert retention_plan(observed({"P": {"T": {}}}), held, [], hold=True)["held"]["P"]["old"] == held["P"]["old"]
 
 
-def test_where_nothing_is_there_nothing_is_set() -> None:
+def test_without_topics_nothing_is_set() -> None:
     assert retention_plan(observed({"P": {}, "B": {}}), {}, [], hold=True)["topics"] == {}
 
 
-def test_what_the_inventory_says_now_counts_and_a_topic_that_is_gone_stays_away() -> None:
+def test_the_current_inventory_counts_and_a_deleted_topic_is_not_created() -> None:
     held = {"P": {"T": {"retention.ms": "5", "retention.bytes": None}, "gone": {"retention.ms": "5"}}}
     declared = [{"name": "T", "config": {"retention.ms": 9}}]
     plan = retention_plan(observed({"P": {"T": {"retention.ms": "-1"}}}), held, declared, hold=False)
     assert plan["topics"] == {"P": [{"name": "T", "config": {"retention.ms": 9, "retention.bytes": None}}]}
 
 
-def test_a_declared_retention_waits() -> None:
+def test_a_declared_retention_is_applied_at_release() -> None:
     topic = {"name": "T", "partitions": 3, "config": {"retention.ms": 9, "cleanup.policy": "delete"}}
     assert without_retention(topic) == {"name": "T", "partitions": 3, "config": {"cleanup.policy": "delete"}}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Offset-syncs show where a flow was sending again, in random runs of MirrorMaker 2 with gaps on the source."""
+"""Offset-syncs show where a flow sends again, in random runs of MirrorMaker 2 with gaps on the source."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def replicated(draw: random.Random) -> tuple[list[int], list[OffsetSync]]:
     return replica, syncs
 
 
-def test_every_unfinished_resend_is_seen_and_its_first_copies_lie_within() -> None:
+def test_every_unfinished_resend_is_detected_and_contains_its_first_copies() -> None:
     opened = closed = 0
     for seed in range(WORLDS):
         replica, syncs = replicated(random.Random(seed))
@@ -51,7 +51,7 @@ def test_every_unfinished_resend_is_seen_and_its_first_copies_lie_within() -> No
             assert found is not None, (seed, replica, syncs)
             place = replica.index(last, found.first)
             assert place < found.restart, (seed, found, replica)
-            # Whoever stands there skips nothing.
+            # A group at that offset skips nothing.
             assert {one for one in replica if one > last} <= set(replica[place:]), (seed, found, replica)
         elif len(set(replica)) == len(replica):
             closed += 1
@@ -59,7 +59,7 @@ def test_every_unfinished_resend_is_seen_and_its_first_copies_lie_within() -> No
     assert min(opened, closed) > WORLDS // 20
 
 
-def test_a_run_that_is_past_everything_copied_before_is_no_open_one() -> None:
+def test_a_run_after_all_records_replicated_before_is_not_open() -> None:
     syncs = [sync(0, 0), sync(5, 10)]
     assert open_rewind(syncs, 0, 12) == Rewind(0, 10)
     assert open_rewind(syncs, 3, 12) == Rewind(3, 10)

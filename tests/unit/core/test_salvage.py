@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the tail of a lost side begins: a record too many is named, none too few is ever left behind."""
+"""Where the tail of a lost cluster begins: it may include a replicated record, but it never
+misses an unreplicated one.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,14 @@ PLAN = Progress("B-P", "P", "T", 0, "id", "salvage", 5, 9, 5)
 
 
 @given(st.data())
-def test_what_was_copied_and_not_noted_is_found_and_nothing_else(data: st.DataObject) -> None:
-    """The worker went on from ``noted`` in order, died, began there again, and so on; then the source was lost."""
+def test_exactly_the_records_replicated_without_a_stored_offset_are_found(data: st.DataObject) -> None:
+    """The worker replicated from ``noted`` on in order, died, started there again, and so on.
+
+    Then the source was lost.
+    """
     length = data.draw(st.integers(1, 12))
     noted = data.draw(st.integers(1, length))
-    # Before that, other restarts: the last noted record may lie there twice.
+    # Earlier restarts: the last record with a stored offset may be there twice.
     replica = [*range(noted), *(range(data.draw(st.integers(0, noted - 1)), noted) if data.draw(st.booleans()) else ())]
     reached = noted
     for _start in range(data.draw(st.integers(1, 3))):
@@ -42,8 +47,8 @@ def test_what_was_copied_and_not_noted_is_found_and_nothing_else(data: st.DataOb
 
 
 @given(st.lists(st.integers(0, 3), max_size=8), st.integers(0, 8), st.integers(0, 8))
-def test_where_nothing_was_noted_the_beginnings_are_compared(tail: list[int], first: int, second: int) -> None:
-    """The worker began anew once: only what is the one of its kind, and really copied, is left out."""
+def test_without_a_stored_offset_the_first_records_are_compared(tail: list[int], first: int, second: int) -> None:
+    """The worker restarted once. Only a record that is unique and really replicated is left out of the tail."""
     replica = [BEGINNING, *tail[:first], *tail[:second]]
     found = already_replicated([BEGINNING], tail, replica)
     assert found <= max(first, second)
@@ -52,10 +57,10 @@ def test_where_nothing_was_noted_the_beginnings_are_compared(tail: list[int], fi
 
 
 @given(st.lists(st.integers(0, 2), max_size=6), st.lists(st.integers(0, 2), max_size=8), st.integers(0, 8))
-def test_where_records_are_alike_none_is_taken_for_copied_that_is_not(
+def test_an_unreplicated_record_is_never_taken_for_a_replicated_one_that_is_equal(
     context: list[int], tail: list[int], last_replicated_offset: int
 ) -> None:
-    """Whatever the contents: no more than what was really copied is left out."""
+    """For any content, only records that were really replicated are left out."""
     last_replicated_offset = min(last_replicated_offset, len(tail))
     assert already_replicated(context, tail, [*context, *tail[:last_replicated_offset]]) <= last_replicated_offset
 
@@ -69,18 +74,18 @@ def test_where_records_are_alike_none_is_taken_for_copied_that_is_not(
         (["w"], [], ["w"]),
     ],
 )
-def test_a_likeness_is_no_copy(context: list[str], tail: list[str], replica: list[str]) -> None:
+def test_an_equal_record_is_not_a_copy(context: list[str], tail: list[str], replica: list[str]) -> None:
     assert already_replicated(context, tail, replica) == 0
 
 
-def test_a_tail_begins_behind_what_was_copied_and_what_was_brought_over() -> None:
+def test_a_tail_begins_after_the_replicated_and_the_salvaged_records() -> None:
     assert first_offset(None, None) == 0
     assert first_offset(4, None) == 5
     assert first_offset(4, PLAN) == 9
     assert first_offset(20, PLAN) == 21
 
 
-def test_progress_is_read_back_as_it_was_written() -> None:
+def test_progress_is_read_back_unchanged() -> None:
     assert Progress.of(json.loads(json.dumps(PLAN.as_dict()))) == PLAN
     assert PLAN.key == "B-P/salvage/P/T/0"
     assert not PLAN.done
@@ -88,7 +93,7 @@ def test_progress_is_read_back_as_it_was_written() -> None:
 
 
 @pytest.mark.parametrize("data", [None, b"", b"text", "Grüße".encode(), bytes(range(256))])
-def test_a_line_is_for_people_and_gives_every_byte_back(data: bytes | None) -> None:
+def test_a_line_is_readable_and_preserves_every_byte(data: bytes | None) -> None:
     found = json.loads(line("T", 3, Record(7, 1700000000000, "CreateTime", data, data, (("h", data),))))
     assert (found["topic"], found["partition"], found["offset"], found["timestamp"]) == ("T", 3, 7, 1700000000000)
     for shown, kept in ((found["key"], found["key_base64"]), tuple(found["headers"][0][1:])):
@@ -97,7 +102,7 @@ def test_a_line_is_for_people_and_gives_every_byte_back(data: bytes | None) -> N
     assert "\n" not in line("T", 0, Record(0, None, None, b"a\nb", data, ()))
 
 
-def test_where_a_record_was_first_is_told_in_headers() -> None:
+def test_the_origin_of_a_record_is_in_its_headers() -> None:
     assert provenance("id", "T", 3, 7) == [
         ("kafka_dr.salvage.cluster", b"id"),
         ("kafka_dr.salvage.topic", b"T"),

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A declaration never hides evidence: whatever a group uses outside its declared topics is named (R32)."""
+"""A declaration never hides evidence: each topic that a group uses outside its declared topics is named (R32)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_offset_0_is_evidence_and_many_pieces_of_it_are_counted() -> None:
     assert row["evidence"].endswith("and 2 more")
 
 
-def test_replicas_count_and_topics_outside_the_pair_are_another_refusal() -> None:
+def test_replicas_count_and_topics_outside_the_pair_have_their_own_refusal() -> None:
     rows = out_of_scope(PLACE, ["Payments", "P.Payments"], TOPICS, {("P.Orders", 0): 1, ("Other", 0): 9})
     assert [row["topic"] for row in rows] == ["P.Orders"]
 
@@ -61,7 +61,9 @@ def test_assigned_partitions_of_a_group_are_those_of_all_members() -> None:
 
 
 def test_in_random_worlds_no_topic_that_a_group_uses_is_left_to_auto_offset_reset() -> None:
-    """Oracle: a topic that the group reads on the old side is translated (in scope) or the move is refused by name."""
+    """Oracle: each topic that the group reads on the old cluster is translated (in scope), or the move is refused by
+    name.
+    """
     hidden_worlds = 0
     for seed in range(WORLDS):
         draw = random.Random(seed)

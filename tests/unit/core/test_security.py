@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One client dictionary in two dialects; nothing is guessed, and what is secret is known by its name."""
+"""One client dictionary in two dialects: no value is guessed, and secrets are recognised by name."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_properties_for_librdkafka(client: dict[str, Any], properties: dict[str,
             {"sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": 'a"b\\c'},
             {"sasl.mechanism": "PLAIN", "sasl.jaas.config": f'{PLAIN} required username="u" password="a\\"b\\\\c";'},
         ),
-        # What is given in Java's form wins over the translation.
+        # A value in Java's form takes precedence over the translation.
         (
             {"ssl.ca.location": "/ca", "java.ssl.truststore.type": "JKS", "java.ssl.truststore.location": "/x.jks"},
             {"ssl.truststore.type": "JKS", "ssl.truststore.location": "/x.jks"},
@@ -126,5 +126,5 @@ def test_a_refusal_never_shows_a_password() -> None:
         ("bootstrap.servers", False),
     ],
 )
-def test_secrets_are_known_by_their_names(key: str, secret: bool) -> None:
+def test_secrets_are_recognised_by_their_names(key: str, secret: bool) -> None:
     assert is_secret(key) is secret

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""SkippedRanges that replays leave in a flow: positions before, at and behind them, and in many worlds."""
+"""Skipped ranges that replays leave in a flow: offsets before, at and after them, and in many worlds."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ KEY = ("T", 0)
 
 
 def through(made: World, commit: int, upstream: bool) -> Translated:
-    """As ``CopiesWithSkippedRanges`` does."""
+    """Translate as ``CopiesWithSkippedRanges`` does."""
     entered = "B" if upstream else "P"
     there = at_skipped_range(made.skipped_ranges, commit, upstream, made.compacted(entered))
     if there is not None:
@@ -53,7 +53,9 @@ def through(made: World, commit: int, upstream: bool) -> Translated:
 
 @pytest.fixture
 def replayed() -> World:
-    """0..99 copied, the tail 100..109 replayed, then 110..159 copied to 100..149."""
+    """Source offsets 0..99 were replicated and the tail 100..109 replayed; then 110..159 were
+    replicated to 100..149.
+    """
     made = World(0, frozenset({"replayed"}))
     made.source = [Data(at, 1000 + at, f"r{at}") for at in range(160)]
     made.source_end, made.replica_end, made.last_replicated_offset = 160, 150, 159
@@ -65,7 +67,9 @@ def replayed() -> World:
 @pytest.mark.parametrize(
     ("commit", "offset"), [(90, 90), (99, 99), (100, 100), (105, 100), (110, 100), (111, 101), (160, 150)]
 )
-def test_forward_goes_on_behind_the_hole_with_the_very_next_record(replayed: World, commit: int, offset: int) -> None:
+def test_forward_continues_with_the_first_record_after_the_skipped_range(
+    replayed: World, commit: int, offset: int
+) -> None:
     found = through(replayed, commit, upstream=True)
     assert (found.offset, found.rereads) == (offset, 0)
 
@@ -73,14 +77,14 @@ def test_forward_goes_on_behind_the_hole_with_the_very_next_record(replayed: Wor
 @pytest.mark.parametrize(
     ("commit", "offset", "rereads"), [(90, 90, 10), (99, 99, 10), (100, 110, 0), (101, 111, 0), (150, 160, 0)]
 )
-def test_reverse_counts_the_tail_behind_a_position_before_the_hole(
+def test_reverse_counts_the_tail_after_an_offset_before_the_skipped_range(
     replayed: World, commit: int, offset: int, rereads: int
 ) -> None:
     found = through(replayed, commit, upstream=False)
     assert (found.offset, found.rereads) == (offset, rereads)
 
 
-def test_with_the_hole_ignored_both_directions_skip(replayed: World) -> None:
+def test_if_the_skipped_range_is_ignored_both_directions_skip_records(replayed: World) -> None:
     there = forward(110, replayed.copy())
     assert (there.offset, there.rereads) == (150, 0)
     assert len(replayed.skipped_forward(110, there.offset)) == 50
@@ -94,13 +98,13 @@ def test_with_the_hole_ignored_both_directions_skip(replayed: World) -> None:
 
 
 def miscounted(found: Translated, log_start: int, gone: list[int], at_most: list[int]) -> bool:
-    """R30. A position at a hole is not bounded by the log: that is done where the position is made."""
+    """R30. The log does not bound an offset at a skipped range here: the code that computes the offset does that."""
     raised = max(0, log_start - found.offset)
     most = found.skips.at_most
     return not (found.skips.at_least <= len(at_most) and (most is None or len(gone) <= most + raised))
 
 
-def test_nothing_is_skipped_and_exact_means_exact_in_worlds_with_replays() -> None:
+def test_no_record_is_skipped_and_exact_offsets_are_exact_in_worlds_with_replays() -> None:
     wrong, inexact, uncounted, ignored, clear = [], [], [], 0, 0
     for seed in range(COUNT):
         made, draw = world(seed, replayed=True), random.Random(seed)
@@ -115,7 +119,7 @@ def test_nothing_is_skipped_and_exact_means_exact_in_worlds_with_replays() -> No
         if made.skipped_forward(upstream, there.offset) or made.skipped_reverse(commit, back.offset):
             wrong.append(text)
         gone = made.lost_forward(upstream, there.offset), made.lost_reverse(commit, back.offset)
-        # Another writer may have repeated a record in a later segment than the one that is read.
+        # Another writer may have repeated a record in a later segment than the one being read.
         at_most = made.lost_forward(upstream, there.offset, repeats=False)
         if miscounted(there, made.replica_start, gone[0], at_most) or miscounted(back, made.start, gone[1], gone[1]):
             uncounted.append(f"{text}, {gone} are gone")
@@ -132,11 +136,11 @@ def test_nothing_is_skipped_and_exact_means_exact_in_worlds_with_replays() -> No
         ignored += bool(made.skipped_reverse(commit, reverse(commit, seen).offset))
     assert (wrong[:3], inexact[:3], uncounted[:3]) == ([], [], [])
     assert clear > COUNT // 40
-    # The same worlds catch a translation that knows nothing of holes.
+    # The same worlds detect a translation that ignores skipped ranges.
     assert ignored > COUNT // 100
 
 
-def test_partitions_with_fewer_holes_have_only_their_own_segments() -> None:
+def test_partitions_with_fewer_skipped_ranges_only_have_their_own_segments() -> None:
     skipped_ranges = {("T", 0): [SkippedRange(10, 20, 10), SkippedRange(30, 40, 20)], ("T", 1): [SkippedRange(5, 6, 7)]}
     first, second, last = segments(skipped_ranges, frozenset(), "P", "B")
     assert (first.end or {})["P"] == {("T", 0): 10}
@@ -147,7 +151,7 @@ def test_partitions_with_fewer_holes_have_only_their_own_segments() -> None:
     assert [segment(skipped_ranges["T", 0], at, False) for at in (9, 10, 20)] == [-2, -1, 0]
 
 
-def test_holes_add_up_and_what_is_not_known_stays_so() -> None:
+def test_skipped_ranges_add_up_and_unknown_ones_stay_unknown() -> None:
     one = add((), 100, 110, 100)
     assert one == (SkippedRange(100, 110, 100),)
     assert add(one, 110, 115, 100) == (SkippedRange(100, 115, 100),)
@@ -155,17 +159,17 @@ def test_holes_add_up_and_what_is_not_known_stays_so() -> None:
     assert add(None, 100, 110, 100) is None
 
 
-def test_holes_count_only_while_the_flow_is_behind_them() -> None:
+def test_skipped_ranges_count_only_once_the_flow_has_passed_them() -> None:
     skipped_ranges = [SkippedRange(100, 110, 100)]
     assert usable(skipped_ranges, 109)
-    # Noted, and killed before the flow was set; or set back since.
+    # It was stored, and the run was killed before the flow was set, or the flow was set back since.
     assert not usable(skipped_ranges, 108)
     assert not usable(skipped_ranges, None)
     assert not usable(None, 200)
     assert usable([], None)
 
 
-def test_progress_keeps_its_holes_and_an_old_record_has_none_that_are_known() -> None:
+def test_progress_keeps_its_skipped_ranges_and_in_an_old_record_they_are_unknown() -> None:
     plan = Progress("pair", "P", "T", 0, "id", "salvage", 100, 110, 100, (SkippedRange(100, 110, 100),), "replica")
     written = plan.as_dict()
     assert written["skipped_ranges"] == [[100, 110, 100]]

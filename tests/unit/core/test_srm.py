@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Streams Replication Manager is told in each state of the pair."""
+"""The configuration of Streams Replication Manager in each state of the pair."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def lines_of(state: str, at: str = "", **more: Any) -> dict[str, str]:
 def test_both_flows_replicate_and_group_offsets_are_written_only_where_no_application_lives(
     active: str, toward: str, away: str
 ) -> None:
-    """R5 and R10."""
+    """R5 and R10: group offsets are written only on the passive cluster."""
     lines = lines_of("live", active)
     assert {lines[f"{flow}.enabled"] for flow in (toward, away)} == {"true"}
     assert lines[f"{toward}.sync.group.offsets.enabled"] == "false"
@@ -80,9 +80,9 @@ def test_the_users_settings_are_lines_of_each_flow_and_numbers_and_booleans_text
 @pytest.mark.parametrize(
     ("state", "at", "lines", "service"),
     [
-        # A service that its owner has stopped stays so.
+        # A service that its owner has stopped stays stopped.
         ("absent", "", {"P->B.enabled": "false", "B->P.enabled": "false"}, "present"),
-        # The flow replicates, and does not yet write offsets where applications are about to live.
+        # The flow replicates, and does not yet write offsets on the cluster that the applications are about to enter.
         ("replicate", "P->B", {"P->B.sync.group.offsets.enabled": "false"}, "started"),
         ("survive", "B", {"P->B.sync.group.offsets.enabled": "false", "P->B.enabled": "false"}, "started"),
     ],
@@ -97,7 +97,7 @@ def test_stored_offsets_can_be_removed_only_while_the_service_is_stopped() -> No
     assert service_state(flow_goals(spec(), "live", "P")) == "started"
 
 
-def test_the_lists_make_the_four_topics_each_kept_beside_the_flows_target() -> None:
+def test_the_four_topics_of_the_lists_are_beside_the_target_of_their_flow() -> None:
     lists = layout.laid_out(pair())["lists"]
     there, back = {"source": "P", "target": "B"}, {"source": "B", "target": "P"}
     for alias, flow, replica in (("B", there, "B.Payments"), ("P", back, "P.Payments")):
@@ -112,16 +112,16 @@ def test_the_lists_make_the_four_topics_each_kept_beside_the_flows_target() -> N
     assert [row["kind"] for row in without] == ["topics"]
 
 
-def test_a_group_that_works_on_both_sides_is_denied_whatever_else_is_on_the_list() -> None:
-    """R8: SRM would give it positions of the other side when it is empty for a moment."""
+def test_a_local_group_is_denied_no_matter_what_else_is_on_the_list() -> None:
+    """R8: SRM would give it offsets of the other cluster whenever it is empty for a moment."""
     groups = ["settlement", {"name": "probe", "mode": "local"}]
     lists = layout.laid_out(pair(groups=groups))["lists"]
     assert [lists[alias]["always"][1]["denied"] for alias in ("P", "B")] == [["probe"], ["probe"]]
 
 
 @pytest.mark.parametrize("key", ["sync.group.offsets.enabled", "enabled", "source.consumer.isolation.level"])
-def test_no_setting_overrides_what_the_proof_rests_on(key: str) -> None:
-    """R5 and R10."""
+def test_no_setting_overrides_the_settings_that_the_proof_needs(key: str) -> None:
+    """R5 and R10: these settings decide which records and offsets are replicated."""
     with pytest.raises(DrError, match=f'kafka_dr_flow sets "{key}"'):
         pair(flow={"checkpoint_settings": {key: "true"}})
     given = PairSpec.of({**layout.pair_option(pair()), "flow": {"settings": {key: "x"}}})
@@ -166,13 +166,13 @@ def sites(reverse: str) -> Any:
     return {**made, "srm": {alias: {**one, "reverse_checkpointing": reverse} for alias, one in made["srm"].items()}}
 
 
-def test_where_both_sites_can_reverse_checkpointing_is_switched_on() -> None:
+def test_reverse_checkpointing_is_enabled_if_both_sites_support_it() -> None:
     found = srm_preflight(sites("auto"), observed())
     on = {"P": {REVERSE: True}, "B": {REVERSE: True}}
     assert found == {"problems": [], "notes": [], "properties": on, "reverse": ["B", "P"]}
 
 
-def test_each_cloudera_manager_is_asked_once_which_api_it_speaks() -> None:
+def test_each_cloudera_manager_is_asked_once_for_its_api_version() -> None:
     laid = layout.laid_out(sites("auto"))
     known = srm_addressed(laid, observed())
     assert known["spec"] == {**laid["spec"], "clusters": known["clusters"]}
@@ -183,7 +183,9 @@ def test_each_cloudera_manager_is_asked_once_which_api_it_speaks() -> None:
 
 
 @pytest.mark.parametrize("old", [{"runtime": "7.3.1"}, {"reverse": {"exists": False}}])
-def test_where_a_site_cannot_ours_replaces_it_unless_it_is_required(old: dict[str, Any]) -> None:
+def test_if_a_site_lacks_reverse_checkpointing_the_collection_replaces_it_unless_it_is_required(
+    old: dict[str, Any],
+) -> None:
     found = srm_preflight(sites("auto"), observed(**old))
     assert (found["problems"], found["reverse"], found["properties"]["P"]) == ([], ["B"], {})
     assert found["notes"][0].startswith("P: no reverse checkpointing by SRM")
@@ -191,7 +193,7 @@ def test_where_a_site_cannot_ours_replaces_it_unless_it_is_required(old: dict[st
     assert "it needs Runtime 7.3.2, found" in problem
 
 
-def test_reverse_checkpointing_that_is_off_in_the_inventory_is_left_alone() -> None:
+def test_reverse_checkpointing_that_is_off_in_the_inventory_stays_off() -> None:
     found = srm_preflight(sites("off"), observed())
     assert (found["problems"], found["reverse"], found["properties"]) == ([], [], {"P": {}, "B": {}})
     assert len(found["notes"]) == 2
@@ -209,22 +211,22 @@ def test_reverse_checkpointing_that_is_off_in_the_inventory_is_left_alone() -> N
         ),
         ({"lines": {"lines": {"P->B.replication.policy.class": "own.Policy"}}}, "replicas need the prefixes"),
         ({"lines": {"lines": {"replication.policy.separator": "__"}}}, 'is "__", but kafka_dr_separator is "."'),
-        # Unknown is not fine.
+        # An unknown value is not accepted.
         ({"lines": {"lines": None}}, "cannot be read"),
         ({"lines": {"lines": None, "exists": False}}, "cannot be read"),
-        # All clusters by default: both sites would run both flows, and stopping one would stop nothing.
+        # The default is all clusters: both sites would run both flows, and stopping one of them would stop nothing.
         ({"target": {"effective": ""}}, "The Driver of P must write to P only"),
         ({"target": {"effective": None, "exists": False}}, "The Driver of P must write to P only"),
         ({"target": {"effective": "P,B"}}, 'is "P,B"'),
         ({"target": {"effective": "B"}}, 'is "B"'),
     ],
 )
-def test_a_site_that_does_not_fit_is_refused(misfit: dict[str, Any], said: str) -> None:
+def test_an_unsuitable_site_is_refused(misfit: dict[str, Any], said: str) -> None:
     (problem,) = srm_preflight(sites("auto"), observed(**misfit))["problems"]
     assert said in problem
 
 
-def test_a_runtime_without_the_prefixless_property_and_with_the_default_policy_by_name_fits() -> None:
+def test_a_runtime_without_the_prefixless_property_and_with_the_default_policy_by_name_is_accepted() -> None:
     policy = "org.apache.kafka.connect.mirror.DefaultReplicationPolicy"
     lines = {"lines": {"lines": {"replication.policy.class": policy, "replication.policy.separator": "."}}}
     unknown = {"prefixless": {"exists": False, "effective": None}}
@@ -241,7 +243,7 @@ def test_a_runtime_without_the_prefixless_property_and_with_the_default_policy_b
         ({"B->P.x": "true"}, False),
     ],
 )
-def test_a_flows_own_line_wins(lines: dict[str, str], found: bool) -> None:
+def test_the_line_of_a_flow_takes_precedence(lines: dict[str, str], found: bool) -> None:
     assert is_on(lines, "P->B", "x") is found
 
 
@@ -251,7 +253,7 @@ def test_a_flow_gets_the_lines_for_all_and_its_own_on_top() -> None:
 
 
 def test_client_settings_reach_a_flow_through_its_source_cluster_or_its_own_lines_only() -> None:
-    """MirrorMaker 2 drops unprefixed ones: a read_committed there proves nothing."""
+    """MirrorMaker 2 drops unprefixed client settings, so a read_committed there proves nothing."""
     key = "consumer.isolation.level"
     assert of_flow({key: "read_committed", f"source.{key}": "x", f"B.{key}": "x"}, "P", "B") == {f"B.{key}": "x"}
     assert of_flow({f"P.{key}": "a"}, "P", "B") == {f"P.{key}": "a", f"source.{key}": "a"}

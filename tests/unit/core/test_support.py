@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A support bundle tells each part, or why it is missing; what it packs holds no secret and is no report of others."""
+"""A support bundle has each part, or the reason why it is missing. It holds no secret and only our own reports."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ REPORT = json.dumps({"schema": "switchback.kafka_dr/report/1", "text": "hunter2"
 
 
 def made(**changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """``about.json``, and all files read again."""
+    """``about.json``, and the text of all files."""
     given = {"observations": OBSERVATIONS, "reports": {}, **changes}
     texts = bundle("B-P", "2026-01-01T00:00:00Z", VARIABLES, **given)
     assert "hunter2" not in str(texts)
@@ -59,7 +59,7 @@ def test_each_part_is_a_file_or_a_reason() -> None:
     assert files["readiness.json"] == {"controlled": "NO"}
 
 
-def test_the_inventory_is_there_without_passwords_and_without_arguments_of_commands() -> None:
+def test_the_inventory_is_included_without_passwords_and_command_arguments() -> None:
     shown = made()[1]["inventory.json"]
     assert shown["kafka_dr_clusters"]["P"]["client"] == {"sasl.username": "dr", "sasl.password": HIDDEN}
     assert shown["kafka_dr_clients"] == [{"name": "api", "start": ["/ctl", HIDDEN, HIDDEN, HIDDEN], "stop": ["/ctl"]}]
@@ -67,21 +67,21 @@ def test_the_inventory_is_there_without_passwords_and_without_arguments_of_comma
 
 
 @pytest.mark.parametrize("result", [{}, None, "text", {"status": None}])
-def test_what_nobody_looked_at_is_told(result: Any) -> None:
+def test_an_unobserved_part_is_reported(result: Any) -> None:
     about, _files = made(observations={"status": result})
     assert about["missing"]["status"] == "it was not looked at"
     assert about["versions"] is None
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"schema": "other/1"}', '"x"', ""])
-def test_what_is_no_report_of_ours_stays_out(text: str) -> None:
+def test_files_that_are_not_our_reports_are_left_out(text: str) -> None:
     about, files = made(reports={"x.json": text}, left_out=3)
     assert "reports/x.json" in about["missing"]
     assert about["missing"]["reports"] == "3 older ones are left out"
     assert "reports/x.json" not in files
 
 
-def test_it_is_told_in_lines() -> None:
+def test_the_bundle_is_summarised_in_lines() -> None:
     reported = lines(bundle("B-P", "now", VARIABLES, OBSERVATIONS, {}))
     assert reported[0] == "4 files about the pair B-P"
     assert "missing: status: P does not answer." in reported
@@ -116,7 +116,7 @@ def test_check_mode_writes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     result = run_module(dr_support_bundle, params(tmp_path / "file" / "reports"))
     assert result["error"]["code"] == "no_bundle"

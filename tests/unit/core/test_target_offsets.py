@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a group starts on the side that it enters: never past what it has read, never outside the log."""
+"""Where a group starts on the cluster being entered: never after records it has not read, never outside the log."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ LAGGING = Side(30, 0, 50, False)
 @pytest.mark.parametrize(
     ("left", "replica", "final", "translated", "expected"),
     [
-        # Read to the end behind the barrier: the end, whatever was translated.
+        # The group read to the end after the barrier: the end, no matter what was translated.
         (Side(50, 0, 50, True), LOG, True, Translated(9, "content", 0), ("end", "exact", 40, 0)),
-        # A marker behind the last record does not matter (R19).
+        # A marker after the last record does not matter (R19).
         (Side(49, 0, 50, True), LOG, True, None, ("end", "exact", 40, 0)),
-        # Without a barrier the end of the replica proves nothing.
+        # Without a barrier, the end of the replica proves nothing.
         (Side(50, 0, 50, True), LOG, False, Translated(36, "sync", 4), ("sync", "safe", 36, 4)),
         (Side(30, 0, 50, False), LOG, True, Translated(24, "content", 0), ("content", "exact", 24, 0)),
         (Side(30, 0, 50, None), LOG, True, Translated(15, "sync", 9), ("sync", "safe", 15, 9)),
-        # Retention went on meanwhile: inside the log, but what expired is skipped (R30).
+        # Retention continued meanwhile: the offset is inside the log, but the expired records are skipped (R30).
         (Side(30, 0, 50, False), Side(None, 30, 40), True, Translated(15, "sync", 9), ("sync", "skips", 30, 9)),
         (Side(None, 0, 0, True), Side(None, 0, 0), True, None, ("empty", "exact", 0, 0)),
         (Side(0, 0, 0, True), Side(None, 0, 0), True, None, ("end", "exact", 0, 0)),
     ],
 )
-def test_enter_replica(
+def test_the_offset_on_a_replica(
     left: Side, replica: Side, final: bool, translated: Translated | None, expected: tuple[str, str, int, int]
 ) -> None:
-    """R7: the position on the replica comes from the position on the original."""
+    """R7: the offset on the replica follows from the committed offset on the original."""
     found = enter_replica(left, replica, final, translated)
     assert (found.method, found.quality, found.offset, found.rereads) == expected
 
@@ -58,22 +58,22 @@ def test_enter_replica(
     ("left", "replica", "said"),
     [
         (Side(None, 0, 50), LOG, "no position on the side being left"),
-        (Side(None, 0, 0), LOG, "no position on the side being left"),  # never written, but something was copied
+        (Side(None, 0, 0), LOG, "no position on the side being left"),  # Never written, but records were replicated.
         (Side(50, None, None, None), LOG, "could not be read"),
         (Side(50, 0, 50, True), Side(None, None, None), "could not be read"),
         (Side(70, 0, 50, True), LOG, "past the log end 50"),
         (Side(30, 0, 50, False), LOG, "could not be translated"),
     ],
 )
-def test_where_nothing_is_known_there_is_no_position_on_the_replica(left: Side, replica: Side, said: str) -> None:
-    """R8: auto.offset.reset must never decide, and a guess is no position."""
+def test_without_evidence_there_is_no_offset_on_the_replica(left: Side, replica: Side, said: str) -> None:
+    """R8: auto.offset.reset must never decide, and a guess is not an offset."""
     found = enter_replica(left, replica, True, None)
     assert (found.offset, found.quality, found.rereads) == (None, "none", None)
     assert said in found.reason
 
 
 def test_a_commit_on_the_target_does_not_raise_the_start_on_the_replica() -> None:
-    """R6: the position on the side being left is the truth."""
+    """R6: the committed offset on the cluster being left is the truth."""
     left, found = Side(30, 0, 50, False), Translated(24, "content", 0)
     plain = enter_replica(left, Side(None, 0, 40), True, found)
     assert enter_replica(left, Side(38, 0, 40), True, found) == plain
@@ -85,17 +85,17 @@ SHORT = Translated(10, "start", 7, skips=Skips(3, 5), needed=2)
 @pytest.mark.parametrize(
     ("found", "skips", "reason"),
     [
-        # The number that was counted, and what expired since, is never folded into "safe".
+        # The counted number, and records that expired since, never become "safe".
         (enter_replica(Side(12, 0, 50, False), Side(None, 10, 40), True, SHORT), Skips(3, 5), "3 to 5 records"),
         (enter_replica(Side(12, 0, 50, False), Side(None, 14, 40), True, SHORT), Skips(3, 9), "3 to 9 records"),
-        # Only what it has not read can be skipped.
+        # Only unread records can be skipped.
         (
             enter_replica(Side(48, 0, 50, False), Side(None, 30, 40), True, replace(SHORT, skips=NO_SKIPS)),
             Skips(0, 2),
             "",
         ),
         (enter_same(Side(30, 0, 50, False), Side(None, 25, 40), True, Place(1, 22), None), Skips(0, 3), "starts at 25"),
-        # What lies before its own earlier position it has read there.
+        # The group has read the records before its own earlier offset there.
         (enter_original(Side(15, 0, 20, False), Side(9, 10, 30), True, SHORT), Skips(1, 1), "1 record that"),
         (enter_original(Side(15, 0, 20, False), Side(12, 10, 30), True, SHORT), NO_SKIPS, "own earlier position"),
         (enter_original(Side(None, 0, 20), Side(None, 10, 30), True, None), Skips(0, 10), "up to 10 records"),
@@ -108,21 +108,21 @@ SHORT = Translated(10, "start", 7, skips=Skips(3, 5), needed=2)
         ),
     ],
 )
-def test_records_that_are_gone_are_a_number_of_their_own(found: TargetOffset, skips: Skips, reason: str) -> None:
-    """R30: raising a position to the log start is a skip."""
+def test_missing_records_are_counted_separately(found: TargetOffset, skips: Skips, reason: str) -> None:
+    """R30: raising an offset to the log start is a skip."""
     assert (found.skips, found.quality == "skips") == (skips, skips.possible)
     assert reason in found.reason
 
 
-def test_what_expired_on_both_sides_is_named_and_not_counted() -> None:
+def test_records_that_expired_on_both_clusters_are_reported_and_not_counted() -> None:
     """R30: such a record is lost to the group with or without a move."""
     found = enter_replica(Side(5, 30, 50, False), Side(None, 0, 40), True, Translated(6, "start", 0))
     assert (found.skips, found.quality) == (NO_SKIPS, "exact")
     assert "25 offsets that it had not read have expired on the side being left as well" in found.reason
 
 
-def test_the_reason_of_an_inexact_position_names_compaction() -> None:
-    """An offset-sync that was verified does not tell why a group reads again."""
+def test_the_reason_of_an_inexact_offset_names_compaction() -> None:
+    """A verified offset-sync does not explain why a group reads again."""
     found = enter_replica(LAGGING, LOG, True, Translated(15, "sync", 9, hazards=COMPACTED))
     assert "the source is compacted and the replica is compacted" in found.reason
     exact = enter_replica(LAGGING, LOG, True, Translated(15, "sync", 0, hazards=COMPACTED))
@@ -141,23 +141,23 @@ def test_the_reason_of_an_inexact_position_names_compaction() -> None:
         (Side(20, 0, 20, True), Side(12, 0, 30), False, None, ("own", "safe", 12, 18)),
         (Side(15, 0, 20, False), Side(12, 0, 30), True, Translated(25, "content", 0), ("content", "exact", 25, 0)),
         (Side(15, 0, 20, False), Side(12, 0, 30), True, Translated(25, "sync", 3), ("sync", "safe", 25, 3)),
-        # Everything below either was read: the higher one counts, and its distance is no longer read again.
+        # The group has read every record below both offsets: the higher one counts, and the distance is not read again.
         (Side(15, 0, 20, False), Side(27, 0, 30), True, Translated(25, "sync", 3), ("own", "safe", 27, 1)),
         (Side(15, 0, 20, False), Side(27, 0, 30), True, Translated(25, "content", 0), ("own", "exact", 27, 0)),
         (Side(15, 0, 20, None), Side(30, 0, 30), True, None, ("own", "safe", 30, 0)),
-        # The group's own position expired, or it has none: the log start, and what lay before it is skipped (R30).
+        # The group's own offset expired, or it has none: the log start, and the records before it are skipped (R30).
         (Side(15, 0, 20, False), Side(12, 14, 30), True, None, ("start", "skips", 14, 16)),
         (Side(None, 0, 20), Side(None, 0, 30), True, None, ("start", "safe", 0, 30)),
         (Side(None, None, None), Side(None, 5, 30), True, None, ("start", "skips", 5, 25)),
-        # Nothing was left to read on the replica: nothing is skipped.
+        # The replica had no unread record, so nothing is skipped.
         (Side(None, None, None, True), Side(None, 5, 30), False, None, ("start", "safe", 5, 25)),
         (Side(None, None, None), Side(None, 0, 0), False, None, ("empty", "exact", 0, 0)),
     ],
 )
-def test_enter_original(
+def test_the_offset_on_an_original(
     left: Side, original: Side, drained: bool, translated: Translated | None, expected: tuple[str, str, int, int]
 ) -> None:
-    """R7: the higher of reverse and the group's own vouched commit, log start only if neither exists."""
+    """R7: the higher of the reverse translation and the group's own trusted commit; the log start only without both."""
     found = enter_original(left, original, drained, translated)
     assert (found.method, found.quality, found.offset, found.rereads) == expected
 
@@ -170,8 +170,8 @@ def test_enter_original(
         (Side(20, 0, 20, True), Side(12, 0, None), "could not be read"),
     ],
 )
-def test_where_nothing_is_known_there_is_no_position_on_the_original(left: Side, original: Side, said: str) -> None:
-    """R8."""
+def test_without_evidence_there_is_no_offset_on_the_original(left: Side, original: Side, said: str) -> None:
+    """R8: a guess is not an offset."""
     found = enter_original(left, original, True, None)
     assert (found.offset, found.quality, found.rereads) == (None, "none", None)
     assert said in found.reason
@@ -190,12 +190,12 @@ INSIDE, AT_CUT, IN_TAIL = Place(1), Place(1, 22), Place(None)
         (Side(30, 0, 50, False), LOG, True, AT_CUT, None, ("cut", "exact", 22, 0)),
         (Side(30, 0, 50, None), LOG, False, AT_CUT, None, ("cut", "exact", 22, 0)),
         (Side(0, 0, 50, False), LOG, True, Place(0, 0), None, ("cut", "exact", 0, 0)),
-        # Retention went on meanwhile: the log start is the next record that is left (R30). Never after the end.
+        # Retention continued meanwhile: the log start is the next remaining record (R30). Never after the end.
         (Side(30, 0, 50, False), Side(None, 25, 40), True, AT_CUT, None, ("cut", "skips", 25, 0)),
-        # Everything after the cut was read.
+        # Every record after the cut was read.
         (Side(50, 0, 50, None), Side(None, 25, 40), True, AT_CUT, None, ("cut", "exact", 25, 0)),
         (Side(30, 0, 50, False), Side(None, 0, 20), True, AT_CUT, None, ("cut", "exact", 20, 0)),
-        # Read to the end behind the barrier: the end, wherever the position lies.
+        # The group read to the end after the barrier: the end, no matter where its committed offset is.
         (Side(50, 0, 50, True), LOG, True, INSIDE, None, ("end", "exact", 40, 0)),
         (Side(50, 0, 50, True), LOG, True, IN_TAIL, None, ("end", "exact", 40, 0)),
         (Side(30, 0, 50, True), LOG, True, AT_CUT, None, ("end", "exact", 40, 0)),
@@ -212,13 +212,13 @@ INSIDE, AT_CUT, IN_TAIL = Place(1), Place(1, 22), Place(None)
             Translated(15, "start", 9),
             ("start", "skips", 20, 9),
         ),
-        # What the group had there before does not count: it is of an earlier stay.
+        # The group's earlier offset there does not count, because it belongs to an earlier tenure.
         (Side(31, 0, 50, False), Side(39, 0, 40), True, INSIDE, Translated(24, "tail", 0), ("tail", "exact", 24, 0)),
         (Side(None, 0, 0, True), Side(None, 0, 0), True, IN_TAIL, None, ("empty", "exact", 0, 0)),
         (Side(0, 0, 0, True), Side(None, 0, 0), True, Place(0, 0), None, ("end", "exact", 0, 0)),
     ],
 )
-def test_enter_same(
+def test_the_offset_on_the_same_topic(
     left: Side,
     entered: Side,
     final: bool,
@@ -226,7 +226,7 @@ def test_enter_same(
     translated: Translated | None,
     expected: tuple[str, str, int, int],
 ) -> None:
-    """R22: a position at a cut is the cut, one inside a stay is translated in it."""
+    """R22: an offset at a cut becomes the cut, and one inside a tenure is translated within it."""
     found = enter_same(left, entered, final, place, translated)
     assert (found.method, found.quality, found.offset, found.rereads) == expected
 
@@ -245,10 +245,10 @@ def test_enter_same(
         (Side(30, 0, 50, True), Side(None, 0, None), AT_CUT, "could not be read"),
     ],
 )
-def test_where_nothing_is_known_there_is_no_position_on_the_same_topic(
+def test_without_evidence_there_is_no_offset_on_the_same_topic(
     left: Side, entered: Side, place: Place, said: str
 ) -> None:
-    """R8."""
+    """R8: a guess is not an offset."""
     found = enter_same(left, entered, True, place, None)
     assert (found.offset, found.quality, found.rereads) == (None, "none", None)
     assert said in found.reason
@@ -274,26 +274,26 @@ def _sound(found: TargetOffset, log: Side) -> bool:
 
 
 @given(ORDERED, ORDERED, st.booleans(), TRANSLATED)
-def test_any_position_on_a_replica_lies_inside_its_log(
+def test_every_offset_on_a_replica_is_inside_its_log(
     left: Side, replica: Side, final: bool, translated: Translated | None
 ) -> None:
-    """R8: S <= position <= E, whatever was seen."""
+    """R8: S <= offset <= E for all observations."""
     assert _sound(enter_replica(left, replica, final, translated), replica)
 
 
 @given(ORDERED, ORDERED, st.booleans(), TRANSLATED)
-def test_any_position_on_an_original_lies_inside_its_log(
+def test_every_offset_on_an_original_is_inside_its_log(
     left: Side, original: Side, drained: bool, translated: Translated | None
 ) -> None:
-    """R8."""
+    """R8: S <= offset <= E for all observations."""
     assert _sound(enter_original(left, original, drained, translated), original)
 
 
 @given(ORDERED, ORDERED, TRANSLATED)
-def test_without_the_barrier_no_position_rests_on_the_end_of_the_replica(
+def test_without_the_barrier_no_offset_depends_on_the_end_of_the_replica(
     left: Side, replica: Side, translated: Translated | None
 ) -> None:
-    """R20: the replica's end is final only behind a stop that left no tasks."""
+    """R20: the end of the replica is final only after a stop that left no tasks."""
     assert enter_replica(left, replica, False, translated).method != "end"
 
 
@@ -303,9 +303,9 @@ PLACES = st.one_of(
 
 
 @given(ORDERED, ORDERED, st.booleans(), PLACES, TRANSLATED)
-def test_any_position_on_the_same_topic_lies_inside_its_log(
+def test_every_offset_on_the_same_topic_is_inside_its_log(
     left: Side, entered: Side, final: bool, place: Place, translated: Translated | None
 ) -> None:
-    """R8."""
+    """R8: S <= offset <= E for all observations."""
     assert _sound(enter_same(left, entered, final, place, translated), entered)
     assert enter_same(left, entered, False, place, translated).method != "end"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A failed task's own words lead to the setting that helps. Traces as Kafka Connect 4.3.1 shows them."""
+"""The trace of a failed task leads to the setting that helps. The traces are from Kafka Connect 4.3.1."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_record_above_the_producer_s_limit_names_that_limit_and_the_size() -> 
     assert "max.message.bytes of the replica" in found
 
 
-def test_a_record_above_the_replica_s_limit_names_that_one() -> None:
+def test_a_record_above_the_replica_s_limit_names_that_limit() -> None:
     found = failure_advice(TOO_LARGE_THERE)
     assert "max.request.size" not in found
     assert "raise max.message.bytes of the replica" in found
@@ -52,12 +52,12 @@ def test_each_known_exception_has_its_remedy(name: str, said: str) -> None:
     assert said in failure_advice(f"{SENT} / Caused by: {COMMON}{name}")
 
 
-def test_an_unknown_exception_has_none() -> None:
+def test_an_unknown_exception_has_no_remedy() -> None:
     assert failure_advice("java.lang.NullPointerException: null") == ""
     assert failure_advice("") == ""
 
 
-def test_equal_failures_of_several_tasks_are_told_once() -> None:
+def test_equal_failures_of_several_tasks_are_reported_once() -> None:
     text = with_advice([f"task: {TOO_LARGE}", f"task: {TOO_LARGE}"])
     assert text.count("RecordTooLargeException") == 1
     assert text.endswith("Then run the playbook enable.")

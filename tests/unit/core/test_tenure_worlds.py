@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Positions over several tenures of a pair with the policy identity: nothing is skipped, and a cut is a cut.
+"""Offsets over several tenures of a pair with the policy identity: no record is skipped, and a cut stays a cut.
 
-R1 to R4 and R22. The worlds count only because the rules that are known to be wrong do skip in them.
+R1 to R4 and R22. The worlds count only because rules that are known to be wrong skip records in them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds impor
     world,
 )
 
-# As in test_translation_worlds. 3,000 worlds in the normal run: each holds several tenures and is looked at in all.
+# As in test_translation_worlds. The normal run has 3,000 worlds: each holds several tenures, and all are checked.
 COUNT = max(100, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) * 3 // 20)
 FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
 EACH = 4
@@ -45,13 +45,13 @@ Through = Callable[[TenureWorld, Tenure, int], Translated]
 
 
 def whole(made: TenureWorld, tenure: Tenure, commit: int) -> Translated:
-    """Through all of the tenure."""
+    """Translate with the whole tenure."""
     rule = forward if tenure.source == made.active else reverse
     return rule(commit, made.copy(tenure, made.bounds(tenure)))
 
 
 def narrow(made: TenureWorld, tenure: Tenure, commit: int) -> Translated:
-    """Through the spans that are read around a position: wider only while the next record is not proven."""
+    """Translate with the spans that are read around an offset: wider only while the next record is not proven."""
     away = tenure.source == made.active
     bounds = made.bounds(tenure)
     best: Translated | None = None
@@ -66,7 +66,7 @@ def narrow(made: TenureWorld, tenure: Tenure, commit: int) -> Translated:
 
 
 def enter(made: TenureWorld, all_tenures: list[Tenure], commit: int, through: Through, final: bool) -> TargetOffset:
-    """The position on the idle side of a group that stands at ``commit`` on the active one."""
+    """The offset on the idle cluster of a group whose committed offset is ``commit`` on the active one."""
     place = locate(all_tenures, made.active, KEY, commit)
     translated = None
     gone = place.other is not None and place.other < made.starts[made.idle]
@@ -80,13 +80,13 @@ def enter(made: TenureWorld, all_tenures: list[Tenure], commit: int, through: Th
 
 
 def one_flow(made: TenureWorld, commit: int) -> int | None:
-    """As if the newest flow had copied everything, from the beginning of both logs."""
+    """As if the newest flow had replicated everything, from the beginning of both logs."""
     tenure = Tenure(made.active, made.idle, {made.active: {}, made.idle: {}}, None)
     return forward(commit, made.copy(tenure, made.bounds(tenure))).offset
 
 
-def behind_the_cut(made: TenureWorld, commit: int) -> int | None:
-    """As if the cut were one offset further: the first record that is copied taken for the last one that was."""
+def after_the_cut(made: TenureWorld, commit: int) -> int | None:
+    """As if the cut were one offset later: the first record to replicate is taken for the last replicated one."""
     cut_records = [
         {**cut_record, "cut": {"T": {"0": flat(cut_record["cut"]).get(KEY, 0) + 1}}} for cut_record in made.cut_records
     ]
@@ -96,7 +96,7 @@ def behind_the_cut(made: TenureWorld, commit: int) -> int | None:
 
 BAD_RULES: dict[str, Callable[[TenureWorld, int], int | None]] = {
     "one flow": one_flow,
-    "behind the cut": behind_the_cut,
+    "after the cut": after_the_cut,
 }
 
 
@@ -118,38 +118,38 @@ def tally() -> Tally:
     return found
 
 
-def test_no_position_ever_skips(tally: Tally) -> None:
+def test_no_target_offset_ever_skips_records(tally: Tally) -> None:
     assert tally.checked["whole"] == tally.checked["narrow"] == COUNT * EACH
     assert tally.skipped[:3] == []
 
 
-def test_positions_are_exact_where_records_can_be_told_apart(tally: Tally) -> None:
-    """Markers, aborted records, resends, tails, partitions that are new, lost offset-syncs: all the same."""
+def test_target_offsets_are_exact_if_records_are_distinguishable(tally: Tally) -> None:
+    """Markers, aborted records, resends, tails, new partitions and lost offset-syncs do not change that."""
     assert tally.checked["clear"] > COUNT // 2
     assert tally.inexact[:3] == []
 
 
-def test_records_that_are_gone_from_the_side_entered_are_counted(tally: Tally) -> None:
-    """R30: retention and compaction of the side entered, over one tenure or several."""
+def test_records_missing_on_the_cluster_being_entered_are_counted(tally: Tally) -> None:
+    """R30: retention and compaction on the cluster being entered, over one tenure or several."""
     assert tally.checked["gone"] > COUNT // 10
     assert tally.uncounted[:3] == []
 
 
-def test_rereads_are_bounded_as_said(tally: Tally) -> None:
+def test_rereads_are_within_the_reported_bound(tally: Tally) -> None:
     assert tally.unbounded[:3] == []
 
 
-def test_only_in_a_tail_there_is_no_position(tally: Tally) -> None:
+def test_only_in_a_tail_there_is_no_target_offset(tally: Tally) -> None:
     assert tally.checked["tails"] > COUNT // 300
     assert (tally.refused[:3], tally.guessed[:3]) == ([], [])
 
 
-def test_the_worlds_are_hard_enough_to_catch_the_rules_that_are_wrong(tally: Tally) -> None:
+def test_the_worlds_detect_the_rules_that_are_wrong(tally: Tally) -> None:
     assert {name for name in BAD_RULES if tally.skipped_by[name] < COUNT // 100} == set()
 
 
 def _other_side(made: TenureWorld, cut_records: list[dict[str, Any]], commit: int) -> int | None:
-    """From the journal alone: the newest cut at ``commit`` on the active side, as it lies on the idle one."""
+    """From the journal alone: the newest cut at ``commit`` on the active cluster, as its offset on the idle one."""
 
     def at(cut_record: Mapping[str, Any], alias: str) -> int:
         begin = cut_record["cut"] if alias == cut_record["to"] else cut_record["resumed"] or cut_record["ends"]
@@ -161,8 +161,8 @@ def _other_side(made: TenureWorld, cut_records: list[dict[str, Any]], commit: in
     )
 
 
-def test_a_position_at_a_cut_is_the_cut() -> None:
-    """R22: whatever lies around it, and wherever retention has put the log start since."""
+def test_an_offset_at_a_cut_is_the_cut() -> None:
+    """R22: for all records around it, and for every log start that retention has set since."""
     wrong, seen = [], 0
     for seed in range(FIRST, FIRST + COUNT):
         made = world(seed)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Topic ids, and from where offset-syncs are about the present topics."""
+"""Topic ids, and the offset from which offset-syncs are about the current topics."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ FLOWS = {
 IDS = {"P": {"T": "1", "B.T": "2"}, "B": {"T": "3", "P.T": "4"}}
 
 
-def test_ids_by_alias() -> None:
+def test_topic_ids_are_listed_by_alias() -> None:
     results = {"P": [{"name": "T", "topic_id": "1"}], "B": [{"name": "T", "topic_id": None}]}
     assert topic_ids.topic_ids(results) == {"P": {"T": "1"}, "B": {}}
 
 
-def test_a_topic_that_was_created_again_is_named_and_one_that_is_gone_or_new_is_not() -> None:
-    """R11 and R22 rest on topic ids."""
+def test_only_a_re_created_topic_is_named_and_not_a_deleted_or_new_one() -> None:
+    """R11 and R22 need topic ids."""
     journaled = {"P": {"T": "1", "U": "2", "gone": "3"}}
     found = {"P": {"T": "1", "U": "9", "new": "4"}, "B": {"T": "7"}}
     assert topic_ids.recreated(journaled, found) == ['"U" on P (id 9, journaled 2)']
 
 
-def test_a_topic_without_its_journaled_id_on_any_side_is_new_to_the_pair() -> None:
-    """R22: what it holds was not watched, so its cut is not known."""
+def test_a_topic_without_its_journaled_id_on_any_cluster_is_new_to_the_pair() -> None:
+    """R22: its records were not observed, so its cut is unknown."""
     journaled = {"P": {"T": "1", "U": "2", "gone": "3"}, "B": {"T": "5"}}
     found = {"P": {"T": "1", "U": "9", "new": "4"}, "B": {"T": "5", "new": "6"}}
     assert topic_ids.joined(journaled, found) == ["U", "new"]
@@ -43,15 +43,15 @@ def since(known: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     return topic_ids.syncs_since(state, FLOWS, found, {"P->B": 100, "B->P": 200})
 
 
-def test_offset_syncs_of_known_topics_are_believed_from_where_they_were() -> None:
+def test_the_start_of_the_offset_syncs_of_known_topics_is_kept() -> None:
     assert since(IDS, IDS) == {"P->B": {"T": 7}, "B->P": {"T": 8}}
 
 
-def test_offset_syncs_of_a_topic_seen_for_the_first_time_begin_at_the_present_end() -> None:
+def test_offset_syncs_of_a_new_topic_start_at_the_current_end() -> None:
     assert since({}, IDS) == {"P->B": {"T": 100}, "B->P": {"T": 200}}
 
 
-def test_either_topic_created_again_makes_earlier_offset_syncs_lies() -> None:
+def test_offset_syncs_from_before_either_topic_was_re_created_are_ignored() -> None:
     original = {**IDS, "P": {"T": "9", "B.T": "2"}}
     replica = {**IDS, "B": {"T": "3", "P.T": "9"}}
     gone = {**IDS, "B": {"T": "3"}}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan for topics: what is done, what is refused, what is left alone."""
+"""The plan for topics: which changes are made, which are refused, and which topics are left alone."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def steps(plan: Plan) -> list[tuple[str, Any, Any]]:
         (WantedTopic("orders", config={"cleanup.policy": "delete"}), state(own={"segment.ms": "5"}), []),
     ],
 )
-def test_plan_present(wanted: WantedTopic, found: TopicState | None, expected: list[Any]) -> None:
+def test_the_plan_for_present_topics(wanted: WantedTopic, found: TopicState | None, expected: list[Any]) -> None:
     assert steps(plan_present([wanted], {"orders": found})) == expected
 
 
@@ -81,7 +81,7 @@ def test_a_setting_of_null_is_not_sent_with_a_new_topic() -> None:
     assert change.after == {"partitions": 1, "replication_factor": None, "retention.ms": "1"}
 
 
-def test_exact_takes_away_only_own_values_that_are_not_named() -> None:
+def test_exact_only_removes_own_values_that_are_not_named() -> None:
     found = state(own={"segment.ms": "5", "retention.ms": "1"})
 
     plan = plan_present([WantedTopic("orders", config={"retention.ms": "1"})], {"orders": found}, exact=True)
@@ -97,7 +97,7 @@ def test_exact_takes_away_only_own_values_that_are_not_named() -> None:
         (WantedTopic("orders", 3, 3), state(3, None), "replication_factor_differs", "replication factor mixed"),
     ],
 )
-def test_what_cannot_be_had_is_named_and_nothing_is_done_to_that_topic(
+def test_an_impossible_change_is_reported_and_that_topic_is_unchanged(
     wanted: WantedTopic, found: TopicState, code: str, words: str
 ) -> None:
     plan = plan_present([replace(wanted, config={"retention.ms": "1"})], {"orders": found})
@@ -139,7 +139,7 @@ def test_only_existing_topics_are_deleted() -> None:
         ([{"name": "a", "partition": 1}], 'unknown key "partition". Did you mean "partitions"?'),
     ],
 )
-def test_mistakes_are_named(items: list[dict[str, Any]], words: str) -> None:
+def test_mistakes_are_reported(items: list[dict[str, Any]], words: str) -> None:
     with pytest.raises(DrError) as refused:
         wanted_topics(items)
 
@@ -147,7 +147,7 @@ def test_mistakes_are_named(items: list[dict[str, Any]], words: str) -> None:
     assert words in refused.value.message
 
 
-def test_all_mistakes_are_named_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     with pytest.raises(DrError) as refused:
         wanted_topics([{"name": "a b"}, {"name": "c", "partitions": 0}])
 
@@ -223,7 +223,7 @@ FOUND = st.none() | st.builds(state, st.integers(1, 8), st.integers(1, 3), st.di
 
 
 def applied(change: Change, found: TopicState | None) -> TopicState:
-    """What a broker makes of a change."""
+    """Apply a change as a broker does."""
     after = dict(change.after or {})
     if change.action == "create":
         shape = after.pop("partitions") or 1, after.pop("replication_factor") or 1
@@ -238,7 +238,7 @@ def applied(change: Change, found: TopicState | None) -> TopicState:
 
 
 @given(WANTED, FOUND, st.booleans())
-def test_applying_a_plan_and_planning_again_gives_nothing(
+def test_planning_again_after_applying_finds_no_change(
     wanted: WantedTopic, found: TopicState | None, exact: bool
 ) -> None:
     plan = plan_present([wanted], {"orders": found}, exact)

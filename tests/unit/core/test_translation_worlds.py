@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Translation in many thousand worlds: nothing is ever skipped, and where records can be told apart nothing is re-read.
+"""Translation in many thousand worlds: no record is skipped, and distinguishable records are never read again.
 
-R1 to R4. The worlds count only because the rules that are known to be wrong do skip in them.
+R1 to R4. The worlds count only because rules that are known to be wrong skip records in them.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 )
 from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import BAD_RULES, World, clamped, world
 
-# KAFKA_DR_WORLDS=1000000 looks for the needle; KAFKA_DR_WORLD_SEED moves to other worlds.
+# KAFKA_DR_WORLDS=1000000 searches for rare failures; KAFKA_DR_WORLD_SEED selects other worlds.
 COUNT = int(os.environ.get("KAFKA_DR_WORLDS", "20000"))
 FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
-# Worlds in which the mapping is one to one: every record can be told from every other one, and is still there.
+# Worlds in which the mapping is one to one: every record is unique and still exists.
 BLURRED = frozenset(
     (
         "identical",
@@ -45,13 +45,13 @@ BLURRED = frozenset(
     )
 )
 
-# A count of what is gone is a range there.
+# The count of missing records is a range there.
 INDISTINCT = frozenset(("identical", "periodic", "recreated", "running"))
 
 
 @dataclass
 class Tally:
-    """What happened in all worlds; failures by the seeds that show them."""
+    """The results of all worlds; each failure with the seeds that reproduce it."""
 
     skipped: list[str] = field(default_factory=list)
     inexact: list[str] = field(default_factory=list)
@@ -62,12 +62,12 @@ class Tally:
 
 
 def miscounted(reported: Skips, lost: list[int]) -> bool:
-    """R30: the number of skipped records is the truth where it is exact, and contains it where it is a range."""
+    """R30: an exact number of skipped records is the true one, and a range contains it."""
     return not (reported.at_least <= len(lost) and (reported.at_most is None or len(lost) <= reported.at_most))
 
 
 def observe(made: World, seen: Copy, draw: random.Random, tally: Tally) -> None:
-    """One position in each direction."""
+    """Check one offset in each direction."""
     commit = draw.randint(0, made.replica_end)
     back = reverse(commit, seen)
     upstream = draw.randint(made.first, made.source_end)
@@ -96,13 +96,13 @@ def observe(made: World, seen: Copy, draw: random.Random, tally: Tally) -> None:
         if lost:
             tally.skipped.append(f"{text}, skips {lost}")
         tally.checked[f"{name} gone"] += bool(gone)
-        told_apart = not made.kinds & INDISTINCT
-        tally.checked[f"{name} gone, told apart"] += bool(gone) and told_apart
-        tally.checked[f"{name} gone, counted exactly"] += bool(gone) and told_apart and found.skips.exact
+        distinguishable = not made.kinds & INDISTINCT
+        tally.checked[f"{name} gone, distinguishable"] += bool(gone) and distinguishable
+        tally.checked[f"{name} gone, counted exactly"] += bool(gone) and distinguishable and found.skips.exact
         tally.checked[f"{name} accused"] += found.skips.possible and not gone
         if miscounted(found.skips, gone) or (found.exact and gone):
             tally.uncounted.append(f"{text}, {gone} are gone")
-        # A lower bound of N leaves open what was copied behind it.
+        # A lower bound of N does not show which later records were replicated.
         if clear and "running" not in made.kinds:
             tally.checked["clear"] += 1
             if again:
@@ -127,37 +127,39 @@ def tally() -> Tally:
     return found
 
 
-def test_no_position_ever_skips(tally: Tally) -> None:
+def test_no_translated_offset_ever_skips_records(tally: Tally) -> None:
     assert tally.checked["reverse"] == tally.checked["forward"] == COUNT
     assert tally.skipped[:3] == []
 
 
-def test_positions_are_exact_where_records_can_be_told_apart(tally: Tally) -> None:
-    """Lost offset-syncs, resends, markers, aborted and foreign records, timestamps that go back: all the same."""
+def test_translated_offsets_are_exact_if_records_are_distinguishable(tally: Tally) -> None:
+    """Lost offset-syncs, resends, markers, aborted and foreign records, and decreasing timestamps
+    do not change that.
+    """
     assert tally.checked["clear"] > COUNT // 20
     assert tally.inexact[:3] == []
 
 
-def test_rereads_are_bounded_as_said(tally: Tally) -> None:
+def test_rereads_are_within_the_reported_bound(tally: Tally) -> None:
     assert tally.unbounded[:3] == []
 
 
-def test_the_worlds_are_hard_enough_to_catch_the_rules_that_are_wrong(tally: Tally) -> None:
-    # 50 in the 20,000 worlds of the normal run; `make check` looks at fewer.
+def test_the_worlds_detect_the_rules_that_are_wrong(tally: Tally) -> None:
+    # About 50 in the 20,000 worlds of the normal run; `make check` runs fewer worlds.
     assert {name for name in (*BAD_RULES, "clamp") if tally.skipped_by[name] < COUNT // 400} == set()
 
 
-def test_records_that_are_gone_from_the_side_entered_are_counted(tally: Tally) -> None:
+def test_records_missing_on_the_cluster_being_entered_are_counted(tally: Tally) -> None:
     """R30: retention, deletion and compaction of the topic that a lagging group will read."""
     assert tally.uncounted[:3] == []
     assert tally.checked["forward gone"] > COUNT // 20
     assert tally.checked["reverse gone"] > COUNT // 20
-    # Everything was read here: where records can be told apart and N is known, nearly all counts are exact.
-    assert tally.checked["forward gone, counted exactly"] > tally.checked["forward gone, told apart"] * 3 // 4
+    # Everything was read here: if records are distinguishable and N is known, nearly all counts are exact.
+    assert tally.checked["forward gone, counted exactly"] > tally.checked["forward gone, distinguishable"] * 3 // 4
 
 
-def test_a_part_of_the_logs_costs_precision_and_never_a_record() -> None:
-    """Windows are what was read: any part of the logs must be safe, not only the whole."""
+def test_reading_only_a_part_of_the_logs_costs_precision_and_never_a_record() -> None:
+    """Windows are the ranges that were read: every part of the logs must be safe, not only the whole."""
     skipped = []
     for seed in range(FIRST, FIRST + COUNT // 10):
         made, draw = world(seed), random.Random(seed)
@@ -175,8 +177,8 @@ def test_a_part_of_the_logs_costs_precision_and_never_a_record() -> None:
 
 
 @pytest.mark.parametrize("name", ["reverse", "forward"])
-def test_reading_only_what_is_needed_stays_exact(name: str) -> None:
-    """The spans that are read around a position: widened only while the next record is not proven."""
+def test_reading_only_the_needed_spans_stays_exact(name: str) -> None:
+    """The spans that are read around an offset are widened only while the next record is not proven."""
     skipped, inexact, read = [], [], []
     for seed in range(FIRST, FIRST + COUNT // 4):
         made, draw = world(seed), random.Random(seed)
@@ -202,5 +204,5 @@ def test_reading_only_what_is_needed_stays_exact(name: str) -> None:
         if again and not made.kinds & (BLURRED | {"running"}):
             inexact.append(text)
     assert (skipped[:3], inexact[:3]) == ([], [])
-    # The worlds hold up to 60 records, twice; the narrowest span alone takes 20.
+    # The worlds have up to 60 records, twice; the narrowest span alone takes 20.
     assert sum(read) / len(read) < 40

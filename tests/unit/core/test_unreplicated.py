@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What only the source has: the range holds the truth in every world, and is exact where records can be told apart.
+"""Records that only the source has: the range contains the true number in every world, and is exact for unique records.
 
 The worlds count only because rules that are known to be wrong are wrong in some of them.
 """
@@ -45,7 +45,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import unreplicated as module
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import FlowObservation
 
-# As in test_translation_worlds. 5,000 worlds in the normal run.
+# As in test_translation_worlds. The normal run has 5,000 worlds.
 COUNT = max(500, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) // 4)
 FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
 KEY = ("t", 0)
@@ -72,21 +72,21 @@ def test_a_budget_is_used_up_shared_fairly_and_never_exceeded(sizes: list[int], 
     assert set(given_out) == set(needs)
     assert all(0 <= given_out[key] <= needs[key] for key in needs)
     assert sum(given_out.values()) <= budget
-    # Whoever wants more has no less than anybody else, but for a rest that cannot be divided.
+    # A larger need gets no less than a smaller one, except for a remainder that cannot be divided.
     short = [key for key in needs if given_out[key] < needs[key]]
     assert all(given_out[key] + 1 >= max(given_out.values()) for key in short)
     if short:
         assert sum(given_out.values()) == budget
 
 
-def test_a_span_that_is_too_long_begins_at_what_is_known_to_be_copied() -> None:
+def test_a_span_that_is_too_long_begins_at_the_last_replicated_offset() -> None:
     spans = {"long": (0, 1000), "short": (5, 15), "unknown": (0, 1000), "empty": (9, 3)}
     parts = bounded(spans, {"long": 900, "short": 9, "empty": 1}, 210)
-    # The short one fits and keeps its records; what the long one does not need is for the unknown one.
+    # The short span fits and keeps its records. The unknown one gets the rest that the long one does not need.
     assert parts == {"long": (900, 1000), "short": (5, 15), "unknown": (0, 100), "empty": (9, 9)}
 
 
-def test_where_everything_fits_nothing_is_left_out() -> None:
+def test_if_everything_fits_nothing_is_left_out() -> None:
     spans = {"a": (0, 50), "b": (10, 60)}
     assert bounded(spans, {"a": 40, "b": 50}, 100) == spans
 
@@ -100,12 +100,12 @@ def test_where_everything_fits_nothing_is_left_out() -> None:
         ("abcd", None, Place(1, 1)),
         ("aacd", None, None),
         ("bacb", None, Place(0, 3)),
-        ("babb", 2, Place(2, 3)),  # N is behind the first one, and data lies between
-        ("ab..", 3, Place(1, 1)),  # up to N there is no other data: armed behind a marker
+        ("babb", 2, Place(2, 3)),  # N is after the first one, and there is data between them.
+        ("ab..", 3, Place(1, 1)),  # There is no other data up to N: the flow was seeded after a marker.
         ("abcd", 2, Place(1, 1, doubted=True)),
     ],
 )
-def test_the_end_of_the_replica_is_found_by_content_within_what_n_allows(
+def test_the_end_of_the_replica_is_found_by_content_within_the_bounds_of_n(
     text: str, last_replicated_offset: int | None, expected: Place | None
 ) -> None:
     assert place(Log(0, 4, last_replicated_offset), seen(text), b"b", 0) == expected
@@ -115,7 +115,7 @@ def test_the_end_of_the_replica_is_found_by_content_within_what_n_allows(
 def test_an_equal_record_may_have_been_deleted_unless_n_excludes_it(
     last_replicated_offset: int | None, first: int | None
 ) -> None:
-    """The log begins at 4, with a marker: only a record that is there, and copied, comes behind what was deleted."""
+    """The log begins at 4, with a marker. Only an existing, replicated record comes after the deleted ones."""
     log, read = Log(4, 8, last_replicated_offset), seen(".abb", 4)
     found = place(log, read, b"b", 4)
     if first is None:
@@ -127,16 +127,16 @@ def test_an_equal_record_may_have_been_deleted_unless_n_excludes_it(
     assert "deleted or was not read" in row.reason
 
 
-def test_an_equal_record_may_lie_at_n_where_reading_began() -> None:
-    """Reading began at N, and N was a marker: the record that was copied last lies below."""
+def test_an_equal_record_may_be_at_n_if_reading_began_there() -> None:
+    """Reading began at N, and N was a marker: the last replicated record is before it."""
     assert place(Log(0, 8, 4), seen(".abb", 4), b"b", 2) == Place(4, 7, unseen=True)
     assert place(Log(0, 8, 4), seen("abb", 5), b"b", 2) == Place(6, 7)
-    # It did not begin at N, but where nothing older is equal: the marker there is no harm.
+    # It did not begin at N but at an offset before which no record is equal: the marker there does not matter.
     assert place(Log(0, 8, 4), seen(".abb", 4), b"b", 4) == Place(6, 7)
 
 
 def test_records_are_counted_and_offsets_are_not() -> None:
-    """Behind the second record lie two, a marker and an aborted one."""
+    """After the second record there are two more, a marker and an aborted one."""
     log, read = Log(0, 6, None), seen("ab.c.d")
     assert list(records_after(log, read, Place(1, 1))) == [2, 3]
     assert placed(KEY, log, read, Place(1, 1), False) == Unreplicated("t", 0, 2, 2, 3.0, "")
@@ -144,7 +144,7 @@ def test_records_are_counted_and_offsets_are_not() -> None:
     assert placed(KEY, log, read, Place(5, 5), None) == Unreplicated("t", 0, 0, 0, None, "")
 
 
-def test_what_was_written_after_the_end_was_taken_is_not_counted() -> None:
+def test_records_written_after_the_end_was_read_are_not_counted() -> None:
     log, read = Log(0, 3, None), seen("abcdef")
     assert placed(KEY, log, read, Place(1, 1), False) == Unreplicated("t", 0, 1, 1, 2.0, "")
     assert placed(KEY, log, read, Place(4, 4), None) == Unreplicated("t", 0, 0, 0, None, "")
@@ -160,31 +160,29 @@ def test_what_was_written_after_the_end_was_taken_is_not_counted() -> None:
         (Place(1, 1, doubted=True), False, 0, "ends before the flow's noted offset 3"),
     ],
 )
-def test_whatever_is_not_certain_is_a_range_with_its_reason(
-    found: Place, held: bool | None, least: int, said: str
-) -> None:
+def test_an_uncertain_number_is_a_range_with_its_reason(found: Place, held: bool | None, least: int, said: str) -> None:
     row = placed(KEY, Log(0, 4, 3), seen("abcd"), found, held)
     assert (row.least, row.most) == (least, 3 - found.first)
     assert row.since == found.first + 1.0
     assert said in row.reason
 
 
-def test_what_was_not_read_counts_as_offsets() -> None:
+def test_an_unread_range_counts_as_offsets() -> None:
     log, read = Log(0, 100, None), seen("ab.c")
     assert placed(KEY, log, read, Place(0, 0), False) == Unreplicated("t", 0, 2, 98, 1.0, "96 offsets were not read")
     assert never_replicated(KEY, log, read) == Unreplicated("t", 0, 3, 99, 0.0, "96 offsets were not read")
 
 
-def test_without_a_place_what_lies_behind_n_is_at_stake() -> None:
+def test_without_a_place_every_record_after_n_counts() -> None:
     row = unplaced(KEY, Log(0, 6, 2), seen("abc.ef"), "not found")
     assert row == Unreplicated("t", 0, 0, 2, 4.0, "not found; counted is what lies behind the flow's noted offset 2")
     row = unplaced(KEY, Log(2, 6, None), seen("cdef", 2), "not found")
     assert row == Unreplicated("t", 0, 0, 4, 2.0, "not found; counted is what lies behind nothing known to be copied")
-    # Nothing but markers is left: certain, whatever the replica ends in.
+    # Only markers are left, so the number is certain for every end of the replica.
     assert unplaced(KEY, Log(0, 6, 2), seen("abc..."), "not found") == Unreplicated("t", 0, 0, 0, None, "")
 
 
-def test_the_first_one_has_no_time_where_an_older_one_may_not_have_been_read() -> None:
+def test_the_first_record_has_no_time_if_an_older_one_may_be_unread() -> None:
     row = unplaced(KEY, Log(0, 6, 0), seen("ef", 4), "not found")
     assert (row.most, row.since) == (5, None)
 
@@ -194,7 +192,7 @@ def test_the_first_one_has_no_time_where_an_older_one_may_not_have_been_read() -
 
 @dataclass
 class Side:
-    """A log: data records only, and the offsets that they and others take."""
+    """A log: only data records, and the offsets that they and other entries take."""
 
     start: int = 0
     end: int = 0
@@ -210,9 +208,9 @@ class Side:
 
 
 class World:
-    """One partition that is written and copied, also between the looks at it.
+    """One partition that is written and replicated, also between the observations of it.
 
-    ``origins``: what was ever copied, and where its newest copy lies.
+    ``origins``: the records that were ever replicated, and the offset of the newest copy of each.
     """
 
     def __init__(self, seed: int) -> None:
@@ -252,7 +250,7 @@ class World:
         known = self.noted if self.noted >= 0 else None
         data_after = bool(self.source.data((self.noted + 1, self.source.end))) if self.dice.random() < 0.5 else None
         if "recreated" in self.kinds:
-            # What was noted is about another log, whose end lay higher.
+            # The stored offset is about an earlier log with a higher end.
             known, data_after = self.source.end + 20, None
         self.facts = PartitionFacts(self.source.start, self.source.end, known, data_after)
         self.truth: set[int] = set()
@@ -286,14 +284,14 @@ class World:
             by_broker = "broker_time" in self.kinds
             by_broker = by_broker or ("broker_time_changes" in self.kinds and self.dice.random() < 0.5)
             for one in self.source.data((self.next, self.next + 1)):
-                # The time of copying may equal that of a later record.
+                # The replication time may equal that of a later record.
                 copying = one.timestamp is None or by_broker
                 stamp = self.number // 3 + self.dice.randrange(2) if copying else one.timestamp
                 kind = "LogAppendTime" if by_broker else "CreateTime"
                 self.origins[one.offset] = self.replica.add(stamp, one.value or b"", kind)
             self.next += 1
 
-    # ---- what can be asked
+    # ---- the answers of the clusters
 
     def pair(self) -> Any:
         there = {"X.t"} if self.replica.end and self.dice.random() < 0.8 else set()
@@ -310,7 +308,7 @@ class World:
         )
 
     def note(self) -> None:
-        """The replica is looked at now: this is what it lacks of what the source had when that was looked at."""
+        """The replica is observed now: these are the records that it lacks of the source as it was observed."""
         whole = [one.offset for one in self.source.data((0, self.end))]
         self.truth = {one for one in whole if one not in self.origins}
         self.lacking = {one for one in whole if self.origins.get(one, -1) < self.replica.start}
@@ -353,7 +351,7 @@ def asked(world: World, patch: pytest.MonkeyPatch) -> Unreplicated:
 
 
 def wrong(seeds: Iterable[int], change: Callable[[pytest.MonkeyPatch], None] | None = None) -> list[str]:
-    """The worlds of which the range does not hold the truth."""
+    """The worlds whose true number is not in the range."""
     found = []
     for seed in seeds:
         world = World(seed)
@@ -361,17 +359,17 @@ def wrong(seeds: Iterable[int], change: Callable[[pytest.MonkeyPatch], None] | N
             if change is not None:
                 change(patch)
             row = asked(world, patch)
-        # What is sent again while its first copy has expired in the replica was copied, and is lacking.
+        # A record that is sent again after its first copy expired was replicated, and is missing.
         if not (row.least <= len(world.lacking) and len(world.truth) <= row.most):
             found.append(f"{seed} {sorted(world.kinds)}: {len(world.truth)} to {len(world.lacking)} in {row}")
     return found
 
 
-def test_the_truth_lies_in_the_range_in_every_world() -> None:
+def test_the_range_contains_the_true_number_in_every_world() -> None:
     assert wrong(range(FIRST, FIRST + COUNT))[:5] == []
 
 
-def test_a_range_has_a_reason_and_what_can_be_told_apart_is_exact() -> None:
+def test_a_range_has_a_reason_and_unique_records_are_counted_exactly() -> None:
     tally: Counter[str] = Counter()
     for seed in range(FIRST, FIRST + COUNT):
         world = World(seed)
@@ -408,10 +406,12 @@ def first_of_equals(patch: pytest.MonkeyPatch) -> None:
     never_sends_again(patch)
 
 
-def all_is_copied_without_a_place(patch: pytest.MonkeyPatch) -> None:
+def all_is_replicated_without_a_place(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(module, "unplaced", lambda key, log, read, reason: Unreplicated(*key, 0, 0, None, ""))
 
 
-@pytest.mark.parametrize("rule", [never_sends_again, latest_of_equals, first_of_equals, all_is_copied_without_a_place])
+@pytest.mark.parametrize(
+    "rule", [never_sends_again, latest_of_equals, first_of_equals, all_is_replicated_without_a_place]
+)
 def test_a_rule_that_is_known_to_be_wrong_is_wrong_in_some_world(rule: Callable[[pytest.MonkeyPatch], None]) -> None:
     assert wrong(range(2000), rule) != []

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values of topic settings: what users write, what the broker says, when both mean the same."""
+"""Values of topic settings: how users write them, how the broker returns them, and when both mean the same."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_value_becomes_the_text_of_the_broker(name: str, value: Any, text: str
         ("retention.ms", "9" * 60 + "d"),
     ],
 )
-def test_what_cannot_be_understood_is_left_for_the_broker_to_refuse(name: str, value: str) -> None:
+def test_an_unreadable_value_is_left_for_the_broker_to_refuse(name: str, value: str) -> None:
     assert text_of(name, value) == value
 
 
@@ -75,7 +75,7 @@ def test_what_cannot_be_understood_is_left_for_the_broker_to_refuse(name: str, v
         ("compression.type", "zstd", None, False),
     ],
 )
-def test_texts_are_compared_by_what_they_mean(name: str, wanted: str, found: str | None, equal: bool) -> None:
+def test_texts_are_compared_by_meaning(name: str, wanted: str, found: str | None, equal: bool) -> None:
     assert same(name, wanted, found) is equal
 
 
@@ -83,7 +83,7 @@ def test_texts_are_compared_by_what_they_mean(name: str, wanted: str, found: str
     ("name", "kind"),
     [("a.b.ms", "duration"), ("a.bytes", "size"), ("a.enable", "bool"), ("a.ratio", "number"), ("a.b", "text")],
 )
-def test_unknown_settings_go_by_their_suffix(name: str, kind: str) -> None:
+def test_unknown_settings_are_typed_by_their_suffix(name: str, kind: str) -> None:
     assert kind_of(name) == kind
 
 
@@ -101,5 +101,5 @@ def test_the_text_of_a_text_is_itself(name: str, value: Any) -> None:
 
 
 @given(NAMES, st.text(max_size=8), st.text(max_size=8))
-def test_being_the_same_does_not_depend_on_the_side(name: str, left: str, right: str) -> None:
+def test_equality_is_symmetric(name: str, left: str, right: str) -> None:
     assert same(name, left, right) == same(name, right, left)

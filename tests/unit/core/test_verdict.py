@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Verdicts combine to the worst of what was seen, and nothing seen proves nothing."""
+"""Verdicts combine to the worst one, and no verdict at all proves nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VERDICTS = st.lists(st.sampled_from([PROVEN, REFUTED, UNKNOWN]))
         (["anything else"], UNKNOWN),
     ],
 )
-def test_combine(parts: list[str], whole: str) -> None:
+def test_the_combination_is_the_worst_verdict(parts: list[str], whole: str) -> None:
     assert combine(parts) == whole
     assert combine(iter(parts)) == whole
 

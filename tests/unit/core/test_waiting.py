@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One loop for every wait, on a clock of its own: nothing here takes real time."""
+"""One loop for every wait, with a simulated clock: no test here takes real time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting 
 
 
 class Clock:
-    """Time that passes only in sleep (and in looks that take long)."""
+    """A clock that advances only in sleep, and in observations that take long."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -30,7 +30,7 @@ class Clock:
 
     def sleep(self, seconds: float) -> None:
         self.sleeps.append(seconds)
-        # As on a real clock, some time passes however short the sleep.
+        # As on a real clock, every sleep takes some time, no matter how short it is.
         self.now += max(seconds, 1e-9)
 
     @property
@@ -39,7 +39,7 @@ class Clock:
 
 
 def wait(states: list[int], bounds: Bounds, done_at: int, cost: float = 0.0) -> tuple[Waited[int], Clock]:
-    """Looks at ``states`` one after the other, the last one for ever; each look takes ``cost`` seconds."""
+    """Observe ``states`` one after the other, and the last one repeatedly. Each observation takes ``cost`` seconds."""
     clock = Clock()
     left = list(states)
 
@@ -54,16 +54,16 @@ def wait(states: list[int], bounds: Bounds, done_at: int, cost: float = 0.0) -> 
 @pytest.mark.parametrize(
     ("states", "bounds", "ended", "state", "seconds", "observations"),
     [
-        ([5], Bounds(10, 1), "done", 5, 0.0, 1),  # true at the first look: no sleep
+        ([5], Bounds(10, 1), "done", 5, 0.0, 1),  # True at the first observation: no sleep.
         ([1, 2, 5], Bounds(10, 1), "done", 5, 2.0, 3),
         ([1], Bounds(3, 1), "timeout", 1, 3.0, 4),
-        ([1], Bounds(0, 1), "timeout", 1, 0.0, 1),  # no time still means one look
+        ([1], Bounds(0, 1), "timeout", 1, 0.0, 1),  # No time still means one observation.
         ([5], Bounds(0, 1), "done", 5, 0.0, 1),
         ([1], Bounds(10, 1, stall=2), "stalled", 1, 2.0, 3),
-        ([1, 2, 3, 4, 4], Bounds(10, 1, stall=2), "stalled", 4, 5.0, 6),  # progress starts the stall bound anew
+        ([1, 2, 3, 4, 4], Bounds(10, 1, stall=2), "stalled", 4, 5.0, 6),  # Progress restarts the stall bound.
         ([1, 2, 3, 4, 5], Bounds(10, 1, stall=2), "done", 5, 4.0, 5),
-        ([1], Bounds(10, 1, stall=0), "timeout", 1, 10.0, 11),  # 0: only the timeout counts
-        ([1], Bounds(2.5, 1), "timeout", 1, 2.5, 4),  # the last sleep is shortened to the bound
+        ([1], Bounds(10, 1, stall=0), "timeout", 1, 10.0, 11),  # 0: only the timeout counts.
+        ([1], Bounds(2.5, 1), "timeout", 1, 2.5, 4),  # The last sleep is shortened to the bound.
     ],
 )
 def test_how_a_wait_ends(
@@ -75,15 +75,15 @@ def test_how_a_wait_ends(
     assert waited.done is (ended == "done")
 
 
-def test_a_condition_that_holds_at_the_last_look_is_done_although_the_time_is_over() -> None:
+def test_a_condition_that_holds_at_the_last_observation_succeeds_after_the_timeout() -> None:
     waited, _clock = wait([1, 5], Bounds(3, 1), done_at=5, cost=4.0)
-    # The first look alone took longer than the bound; nothing more is looked at.
+    # The first observation alone took longer than the bound, so there is no other one.
     assert (waited.ended, waited.observations) == ("timeout", 1)
     waited, _clock = wait([5], Bounds(3, 1), done_at=5, cost=4.0)
     assert waited.ended == "done"
 
 
-def test_without_a_mark_of_progress_the_stall_bound_runs_from_the_beginning() -> None:
+def test_without_a_measure_of_progress_the_stall_bound_runs_from_the_beginning() -> None:
     clock = Clock()
     states = iter(range(100))
     waited = wait_until(lambda: next(states), lambda state: False, Bounds(50, 1, stall=3), clock=clock.pair)
@@ -104,7 +104,7 @@ def test_no_wait_outlives_its_bound(timeout: float, sleep: float, stall: float, 
     assert all(seconds >= 0 for seconds in clock.sleeps)
 
 
-def test_an_error_while_looking_is_not_swallowed() -> None:
+def test_an_error_during_an_observation_is_raised() -> None:
     def broken() -> Any:
         raise ValueError("no answer")
 
@@ -112,10 +112,10 @@ def test_an_error_while_looking_is_not_swallowed() -> None:
         wait_until(broken, lambda state: True, Bounds(1))
 
 
-# ---- a wait that is optional
+# ---- optional waits --------
 
 
-def test_patience_ends_where_nothing_moves_long_before_its_bound() -> None:
+def test_an_optional_wait_ends_early_without_progress() -> None:
     patience = Patience(60.0, 10.0)
     assert not patience.begun
     assert [patience.over("at 5", now) for now in (100.0, 105.0, 109.9)] == ["", "", ""]
@@ -123,7 +123,7 @@ def test_patience_ends_where_nothing_moves_long_before_its_bound() -> None:
     assert patience.over("at 5", 110.0) == "nothing has moved for 10 s"
 
 
-def test_patience_goes_on_while_something_moves_until_its_bound() -> None:
+def test_an_optional_wait_continues_with_progress_until_its_bound() -> None:
     patience = Patience(60.0, 10.0)
     assert not any(patience.over(now, float(now)) for now in range(100, 160, 9))
     assert patience.over(160, 160.0) == "60 s are over"
@@ -135,11 +135,11 @@ def test_without_a_stall_bound_only_the_whole_time_counts(timeout: float, stall:
     assert [patience.over("at 5", now) for now in (0.0, 29.9, 30.0)] == ["", "", "30 s are over"]
 
 
-# ---- errors that pass (R35)
+# ---- temporary errors (R35)
 
 
 def watched(errors: list[DrError], bounds: Bounds, **more: Any) -> Waited[str]:
-    """Observes ``errors`` one after the other, the last one repeatedly if it is alone, then a good state."""
+    """Observe ``errors`` one after the other (a single one repeatedly), then a good state."""
     clock, left = Clock(), list(errors)
 
     def observe() -> str:
@@ -154,13 +154,13 @@ def passing(number: int) -> Transient:
     return Transient("offsets_unknown", f"{number} partitions have no leader")
 
 
-def test_an_error_that_passes_does_not_end_a_wait() -> None:
+def test_a_temporary_error_does_not_end_a_wait() -> None:
     waited = watched([passing(number) for number in range(1851)], Bounds(600.0, 0.25))
     assert (waited.ended, waited.state, waited.observations) == ("done", "good", 1)
     assert waited.seconds > 400
 
 
-def test_at_the_bound_the_last_of_them_is_the_reason() -> None:
+def test_at_the_bound_the_last_temporary_error_is_the_reason() -> None:
     with pytest.raises(Transient) as raised:
         watched([passing(number) for number in range(100)], Bounds(10.0, 1.0))
     assert raised.value.message == "10 partitions have no leader"
@@ -168,7 +168,7 @@ def test_at_the_bound_the_last_of_them_is_the_reason() -> None:
         watched([passing(number) for number in range(100)], Bounds(10.0, 1.0, 3.0))
 
 
-def test_every_other_error_ends_it_at_once() -> None:
+def test_every_other_error_ends_a_wait_at_once() -> None:
     for error in (DrError("not_authorized", "no"), Unreachable("kafka_unreachable", "gone")):
         with pytest.raises(DrError, match=error.message):
             watched([error], Bounds(10.0, 1.0))

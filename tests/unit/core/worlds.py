@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Worlds: one partition copied by MirrorMaker 2 as it really works, with everything that goes wrong around it.
+"""Worlds: one partition that MirrorMaker 2 replicates as it really works, with every failure around it.
 
-A world knows the truth (which replica record is a copy of which source record); the translation sees only what can be
+A world knows the truth (which replica record is a copy of which source record). The translation sees only what can be
 read. Everything follows from the seed.
 """
 
@@ -30,10 +30,11 @@ CREATED, APPENDED = "CreateTime", "LogAppendTime"
 
 @dataclass(frozen=True)
 class Data:
-    """A record: content, and for a replica record the source offset that it is a copy of (None: somebody else's).
+    """A record: its content, and for a replica record the source offset it copies (None: another writer's record).
 
-    ``stamp`` None: the record has no timestamp. ``kind``: who has set it. ``repeats``: another writer's record that
-    equals the copy of this source offset in everything.
+    ``stamp`` None: the record has no timestamp. ``kind``: which program set it. ``repeats``: another writer's record
+    that
+    equals the copy of this source offset in every field.
     """
 
     offset: int
@@ -47,7 +48,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Seen:
-    """As a consumer returns a record of a world: its key is part of the content there."""
+    """A record of a world as a consumer returns it. Its key is part of the content there."""
 
     timestamp: int | None
     timestamp_type: str
@@ -58,7 +59,9 @@ class Seen:
 
 @dataclass
 class World:
-    """Logs of both sides (data records only), the truth in ``Data.origin``, and what can be seen."""
+    """The logs of both clusters (data records only), the truth in ``Data.origin``, and everything
+    that can be observed.
+    """
 
     seed: int
     kinds: frozenset[str]
@@ -74,7 +77,7 @@ class World:
     skipped_ranges: tuple[SkippedRange, ...] = ()
 
     def windows(self, sources: tuple[int, int], replicas: tuple[int, int]) -> tuple[Window, Window]:
-        """What is read of both sides, as a consumer returns it."""
+        """The windows that are read on both clusters, as a consumer returns them."""
         spans = sources, replicas
         kept = [
             [one for one in log if low <= one.offset < high]
@@ -88,7 +91,7 @@ class World:
         return left, right
 
     def copy(self, sources: tuple[int, int] | None = None, replicas: tuple[int, int] | None = None) -> Copy:
-        """What the translation sees; the windows default to the whole logs."""
+        """What the translation sees. The windows default to the whole logs."""
         low, high = sources or (self.start, self.source_end)
         source, replica = self.windows((low, high), replicas or (self.replica_start, self.replica_end))
         return Copy(
@@ -133,7 +136,7 @@ class World:
         return ("source_compacted" if alias == "P" else "replica_compacted") in self.kinds
 
     def brought(self, offset: int, commit: int | None = None) -> bool:
-        """Did a replay bring this source record over, before the replica grew to ``commit``?"""
+        """Return whether a replay added this source record before the replica grew to ``commit``."""
         return any(
             skipped_range.begin <= offset < skipped_range.end and (commit is None or skipped_range.replica_at <= commit)
             for skipped_range in self.skipped_ranges
@@ -142,16 +145,17 @@ class World:
     # ---- the truth
 
     def skipped_forward(self, commit: int, offset: int) -> list[int]:
-        """Unread source records that exist, were copied, and have no copy at or behind ``offset``."""
-        behind = {one.origin for one in self.replica if one.offset >= offset}
-        lost = [one.offset for one in self.source if one.offset >= commit and one.offset not in behind]
+        """Unread source records that exist, were replicated, and have no copy at or after ``offset``."""
+        at_or_after = {one.origin for one in self.replica if one.offset >= offset}
+        lost = [one.offset for one in self.source if one.offset >= commit and one.offset not in at_or_after]
         last_replicated_offset = {one.origin for one in self.replica}
         return [one for one in lost if one in last_replicated_offset and not self.brought(one)]
 
     def lost_forward(self, commit: int, offset: int, repeats: bool = True) -> list[int]:
-        """R30: unread records that the source holds, that were replicated, and that nobody can read from ``offset`` on.
+        """R30: unread records that the source has, that were replicated, and that a group cannot read from ``offset``
+        on.
 
-        ``repeats``: what another writer has repeated can still be read.
+        ``repeats``: records that another writer repeated can still be read.
         """
         there = {number for one in self.replica if one.offset >= offset for number in (one.origin, one.repeats)}
         if not repeats:
@@ -167,7 +171,7 @@ class World:
         return sorted(one for one in unread - there if one >= self.first)
 
     def reread_forward(self, commit: int, offset: int) -> int:
-        """Processed source records that lie at or behind ``offset`` although their first copy there is no resend."""
+        """Processed source records at or after ``offset`` whose first copy there is not a resend."""
         seen = {one.origin for one in self.replica + self.gone if one.offset < offset}
         return len(
             {
@@ -178,7 +182,7 @@ class World:
         )
 
     def processed(self, commit: int) -> set[int]:
-        """Source records that a group has processed which has read the replica below ``commit``."""
+        """Source records processed by a group that has read the replica below ``commit``."""
         return {one.origin for one in self.replica + self.gone if one.offset < commit and one.origin is not None}
 
     gone: list[Data] = field(default_factory=list)
@@ -191,7 +195,7 @@ class World:
         return [one for one in below if one not in done and not self.brought(one, commit)]
 
     def reread_reverse(self, commit: int, offset: int) -> int:
-        """Source records at or behind ``offset`` that were processed, without those that lie on the replica again."""
+        """Processed source records at or after ``offset``, except those that are on the replica again."""
         done = self.processed(commit) - {one.origin for one in self.replica if one.offset >= commit}
         return sum(one.offset >= offset and one.offset in done for one in self.source)
 
@@ -220,7 +224,7 @@ KINDS = (
 
 
 def world(seed: int, replayed: bool = False) -> World:
-    """The world of a seed. ``replayed``: tails were replayed, and the flow was set behind them."""
+    """The world of a seed. ``replayed``: tails were replayed, and the flow was set to continue after them."""
     draw = random.Random(seed)
     kinds = frozenset(kind for kind in KINDS if draw.random() < 0.25)
     if replayed:
@@ -235,7 +239,7 @@ def world(seed: int, replayed: bool = False) -> World:
 
 
 def _recreate(made: World, draw: random.Random) -> None:
-    """The source topic is deleted and created again: MirrorMaker 2 goes on silently, its old offset-syncs stay."""
+    """The source topic is deleted and re-created: MirrorMaker 2 continues silently, and its old offset-syncs remain."""
     made.gone_source = made.source
     old, made.source, made.source_end = made.replica, [], 0
     made.replica = [replace(one, origin=None) for one in old]
@@ -251,7 +255,7 @@ def _recreate(made: World, draw: random.Random) -> None:
 
 
 def _produce(made: World, draw: random.Random) -> None:
-    """Source records: offsets with holes where markers and aborted records lie, contents that repeat or not."""
+    """Source records. Markers and aborted records leave gaps in the offsets, and contents may repeat."""
     count = draw.randint(1, 60)
     letters = draw.randint(1, 3)
     at, stamp = 0, 1000
@@ -262,7 +266,7 @@ def _produce(made: World, draw: random.Random) -> None:
             at += draw.randint(1, 4)
         stamp += draw.choice((0, 1, 5)) if "stamps_jump" not in made.kinds else draw.randint(-20, 20)
         content, key = f"r{number}", draw.randint(0, 8)
-        # Records that look alike have the same key: compaction leaves the newest of them.
+        # Equal records have the same key: compaction keeps the newest of them.
         if "periodic" in made.kinds:
             content, stamp = "abc"[number % letters], 1000
             key = number % letters
@@ -276,7 +280,10 @@ def _produce(made: World, draw: random.Random) -> None:
 
 
 def _timestamps(made: World, draw: random.Random) -> None:
-    """Records without a timestamp: a run, single ones, or the end. A broker's time: all along, or from or up to one."""
+    """Records without a timestamp: a run, single ones, or the end.
+
+    A broker's time: for all, from one record on, or up to one.
+    """
     log = made.source
     if "untimed" in made.kinds:
         low, share = draw.randint(0, len(log)), draw.choice((0.1, 0.5, 1.0))
@@ -295,7 +302,7 @@ def _timestamps(made: World, draw: random.Random) -> None:
 
 @dataclass
 class _Copying:
-    """What a replica record gets as its timestamp. ``clock``: the time of copying, close to that of the producers."""
+    """How a replica record gets its timestamp. ``clock``: the replication time, close to the time of the producers."""
 
     draw: random.Random
     by_broker: tuple[int, bool] | None
@@ -316,7 +323,10 @@ def _copying(made: World, draw: random.Random) -> _Copying:
 
 
 def _replicate(made: World, draw: random.Random) -> None:
-    """The cursor goes on or, at a restart, back to behind the last flushed record; a sync may be written or lost."""
+    """The cursor advances or, at a restart, goes back to just after the last flushed record.
+
+    A sync is written or lost.
+    """
     cursor = flushed = draw.randint(0, len(made.source)) if "patched" in made.kinds and draw.random() < 0.5 else 0
     made.first = made.source[cursor].offset if 0 < cursor < len(made.source) else 0
     if cursor and not made.first:
@@ -360,7 +370,7 @@ def _replicate(made: World, draw: random.Random) -> None:
         if draw.random() < 0.15:
             flushed = cursor
     made.replica_end = at
-    # After a stop N is exact; of a running or killed one only the last flushed record is known.
+    # After a stop N is exact. For a running or killed flow only the last flushed record is known.
     known = flushed if "running" in made.kinds else cursor
     made.last_replicated_offset = made.source[known - 1].offset if known else None
     if made.last_replicated_offset is not None and made.last_replicated_offset < made.first:
@@ -370,7 +380,10 @@ def _replicate(made: World, draw: random.Random) -> None:
 
 
 def _replay(made: World, draw: random.Random, place: tuple[int, int], at: int) -> int:
-    """The flow is set behind a tail: the new cursor. The tail begins at the cursor, or where it was noted last."""
+    """Set the flow after a tail and return the new cursor.
+
+    The tail begins at the cursor, or at the last stored offset.
+    """
     flushed, cursor = place
     begin = flushed if draw.random() < 0.3 else cursor
     after = min(len(made.source), cursor + draw.randint(1, 10))
@@ -380,7 +393,7 @@ def _replay(made: World, draw: random.Random, place: tuple[int, int], at: int) -
 
 
 def _age(made: World, draw: random.Random) -> None:
-    """Retention and compaction on either side."""
+    """Apply retention and compaction on either cluster."""
     if "source_compacted" in made.kinds:
         made.source, _removed = _compacted(made.source, draw)
     if "replica_compacted" in made.kinds:
@@ -390,7 +403,7 @@ def _age(made: World, draw: random.Random) -> None:
         made.start = draw.randint(0, made.source_end)
         made.source = [one for one in made.source if one.offset >= made.start]
     if "replica_retention" in made.kinds:
-        # Now and then everything is gone, as after a long pause or a deletion of all records.
+        # Sometimes every record is gone, as after a long pause or a deletion of all records.
         made.replica_start = made.replica_end if draw.random() < 0.1 else draw.randint(0, made.replica_end)
         made.gone += [one for one in made.replica if one.offset < made.replica_start]
         made.replica = [one for one in made.replica if one.offset >= made.replica_start]
@@ -399,7 +412,7 @@ def _age(made: World, draw: random.Random) -> None:
 
 
 def _compacted(records: list[Data], draw: random.Random) -> tuple[list[Data], list[Data]]:
-    """Below a point that the cleaner has reached only the newest record of each key is left."""
+    """Below the point that the cleaner has reached, only the newest record of each key is left."""
     reached = draw.randint(0, len(records))
     newest = {record.key: record.offset for record in records[:reached]}
     kept = [one for at, one in enumerate(records) if at >= reached or newest[one.key] == one.offset]
@@ -410,7 +423,7 @@ def _compacted(records: list[Data], draw: random.Random) -> tuple[list[Data], li
 
 
 def dead_reckoning(made: World, commit: int) -> int:
-    """u + (g - d) from the newest sync at or below the position."""
+    """u + (g - d) from the newest sync at or below the offset."""
     known = [sync for sync in made.syncs if sync.downstream <= commit]
     return made.start if not known else known[-1].upstream + commit - known[-1].downstream
 
@@ -425,13 +438,13 @@ def unguarded_time(made: World, commit: int) -> int:
 
 
 def unvalidated_floor(made: World, commit: int) -> int:
-    """The newest sync at or below the position, whatever became of the topics since."""
+    """The newest sync at or below the offset, even if a topic was re-created since."""
     known = [sync for sync in made.syncs if sync.downstream < commit]
     return made.start if not known else known[-1].upstream + 1
 
 
 def k_grams(made: World, commit: int) -> int:
-    """The last run of up to 3 replica records below the position that occurs once in the source."""
+    """The last run of up to 3 replica records below the offset that occurs once in the source."""
     fingerprints = [(one.stamp, one.content) for one in made.source]
     below = [(one.stamp, one.content) for one in made.replica if one.offset < commit]
     for size in (1, 2, 3):
@@ -443,7 +456,7 @@ def k_grams(made: World, commit: int) -> int:
 
 
 def always_timed(made: World, commit: int) -> int:
-    """Timestamps count unless a broker has set one that was read: a record without one seems never to be copied."""
+    """Timestamps count unless a broker set one that was read: a record without one seems never to be replicated."""
     seen = made.copy()
     timed = APPENDED not in {one.kind for log in (made.source, made.replica) for one in log}
     fingerprints: list[list[Mark]] = [
@@ -454,7 +467,7 @@ def always_timed(made: World, commit: int) -> int:
 
 
 def clamped(made: World, commit: int) -> int:
-    """Forward: the proven position, raised to the replica's log start and called safe (R30)."""
+    """Forward: the proven offset, raised to the replica's log start and reported as safe (R30)."""
     return forward(commit, made.copy()).offset
 
 
