@@ -1,20 +1,21 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options that say which run a controller holds. Private to this collection."""
+"""Options that identify the run or the lease that a controller holds. Private to this collection."""
 
 from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The options of ``generation_options()`` (``journal.holder_generation``) and ``guard_options()``."""
+    """``journal.guard`` documents ``guard_options()``, ``journal.holder_generation`` ``generation_options()``."""
 
     HOLDER_GENERATION = r"""
 options:
   holder_generation:
     description:
       - How often the run had been resumed when this playbook took it (C(state.run.resumed) of RV(ignore:state)).
-      - If somebody has taken the run over since, the event is refused with C(run_superseded), and nothing is written.
+      - If another controller has taken the run over since then, the module writes nothing and the task fails with
+        C(run_superseded).
     type: int
 """
 
@@ -22,15 +23,17 @@ options:
 options:
   guard:
     description:
-      - What the controller of this task holds. Immediately before each change the journal or the leases are read, and
-        if another controller has taken over, nothing more is changed and the task fails with C(run_superseded).
-      - Without O(guard.run) and O(guard.lease) nothing is asked. The roles of this collection always pass it.
+      - The run or the lease that this controller holds. Immediately before each change, the module reads the journal or
+        the leases. If another controller has taken over, the module changes nothing more and the task fails with
+        C(run_superseded).
+      - Without O(guard.run) and O(guard.lease) the module does not read the journal. The roles of this collection
+        always pass this option. Reading the journal needs the Python library C(confluent-kafka).
     type: dict
     suboptions:
       clusters:
         description:
-          - The clusters that keep the journal, by alias, each with C(bootstrap_servers), C(admin_client) and
-            C(cluster_id). All of them must answer.
+          - The clusters that hold the journal, by alias, each with C(bootstrap_servers), C(admin_client) and
+            C(cluster_id). All of them must respond.
         type: dict
         default: {}
       pair:
@@ -41,7 +44,7 @@ options:
         type: str
         default: kafka-dr-journal-internal
       state_topic:
-        description: Name of the topic with the leases.
+        description: Name of the topic that holds the leases.
         type: str
         default: kafka-dr-state-internal
       run:
@@ -54,16 +57,17 @@ options:
         description: Id of the lease.
         type: str
       after_end:
-        description: Whether the run may have ended, as long as no other one has begun.
+        description: Whether the run may have ended, as long as no other run has started.
         type: bool
         default: false
       any_side:
-        description: Whether one cluster that answers is enough, as while a run is taken back.
+        description: Whether one cluster that responds is enough. This is so while a run is taken back.
         type: bool
         default: false
       token:
         description:
-          - What M(switchback.kafka_dr.client_control) leaves on the host of an application and compares there, with
-            C(journal), C(epoch) and C(turn). Other modules ignore it.
+          - Fencing token with C(journal), C(epoch) and C(holder_generation).
+            M(switchback.kafka_dr.client_control) stores it on the host of an application and compares it there. Other
+            modules ignore it.
         type: dict
 """

@@ -7,34 +7,33 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Documents what ``kafka_options()`` of plugins/module_utils/_module.py defines."""
+    """Documents the options of ``kafka_options()`` in plugins/module_utils/_module.py."""
 
     DOCUMENTATION = r"""
 options:
   bootstrap_servers:
     description:
-      - Brokers of the cluster to connect to first, as C(host:port), several separated by commas.
+      - Bootstrap brokers of the cluster, as C(host:port), separated by commas.
     type: str
     required: true
   client:
     description:
-      - Further client properties, as librdkafka names them, for example V(security.protocol), V(sasl.mechanisms),
+      - Further client properties with their librdkafka names, for example V(security.protocol), V(sasl.mechanisms),
         V(sasl.username), V(sasl.password) and V(ssl.ca.location).
-      - Keys beginning with C(java.) are for Java clients only and are left out here.
-      - The values of passwords and other secrets are masked in all output.
+      - Keys that start with C(java.) are for Java clients. The module ignores them.
+      - Passwords and other secrets are masked in all output.
     type: dict
     default: {}
   expected_cluster_id:
     description:
-      - The id of the cluster this task is meant for. On any other cluster the task fails before doing anything.
+      - Id of the cluster that this task is meant for. If the brokers report another id, the task fails before it
+        changes anything.
     type: str
   request_timeout:
     description:
       - Seconds within which a single request must be answered.
     type: float
     default: 15.0
-requirements:
-  - confluent-kafka >= 2.6, < 3 (Python library, on the host that runs the task)
 notes:
-  - Works with Apache Kafka 2.4 and later, tested on 4.3.
+  - Works with Apache Kafka 2.4 and later. Tested with 4.3.
 """

@@ -1,34 +1,38 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options that describe a pair of clusters."""
+"""Options that describe a pair of clusters. Private to this collection: may change in any release."""
 
 from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """``pair.spec`` documents ``pair_option()``, ``pair.flows`` documents ``flow_options()``."""
+    """``pair.spec`` documents ``pair_option()``; ``pair.flows`` documents ``flow_options()``."""
 
     SPEC = r"""
 options:
   pair:
     description:
-      - The pair of clusters. The roles of this collection pass C(kafka_dr_pair.spec). A module reads what it needs.
-      - C(clusters), required, holds the two clusters by alias. Each has C(bootstrap_servers); C(connect_url) where
-        Kafka Connect runs the flow toward it, or C(srm) with C(url), C(client), C(api_version), C(cluster) and
-        C(service) where Streams Replication Manager does; C(client), librdkafka properties; C(admin_client), used
-        instead of C(client) by modules; C(connect_client), see M(switchback.kafka_dr.connect_mirror); and
-        C(cluster_id), so that another cluster is refused.
-      - C(topics), required, lists the names of the original topics, which are equal on both clusters. C(groups) lists
+      - The pair of clusters. A module reads only the keys that it needs. The roles of this collection pass
+        C(kafka_dr_pair.spec).
+      - C(clusters) (required) holds the two clusters by alias. Each has C(bootstrap_servers). Where Kafka Connect runs
+        the flow toward the cluster, it has C(connect_url). Where Streams Replication Manager runs that flow, it has
+        C(srm) with C(url), C(client), C(api_version), C(cluster) and C(service).
+      - A cluster can also have C(client) (librdkafka properties), C(admin_client) (used by modules instead of
+        C(client)), C(connect_client) (see O(switchback.kafka_dr.connect_mirror#module:connect_client)) and
+        C(cluster_id). With C(cluster_id), a module refuses any other cluster.
+      - C(topics) (required) lists the names of the original topics. They are the same on both clusters. C(groups) lists
         the consumer groups that move with the applications.
-      - C(group_topics) maps a group to the original topics that it reads. A group that is not named reads the topics
-        on which it has committed offsets.
-      - C(policy) is V(default) (replicas are prefixed with the source alias) or V(identity), C(separator) is
-        C(replication.policy.separator). They default to V(default) and C(.).
-      - C(accept_foreign_writers) lists topics whose replicas are known to hold records of other writers than the flow.
-      - C(home) is the alias where the applications of a new pair live, by default the first cluster.
-      - C(name) is the name of the pair in the journal, by default both aliases joined by a hyphen. C(journal_topic) and
-        C(state_topic) default to C(kafka-dr-journal-internal) and C(kafka-dr-state-internal).
+      - C(group_topics) maps a group to the original topics that it reads. A group without an entry reads the topics on
+        which it has committed offsets.
+      - C(policy) is V(default) (replicas are prefixed with the source alias) or V(identity) (replicas have the name of
+        their original). It defaults to V(default). C(separator) is C(replication.policy.separator) and defaults to
+        V(.).
+      - C(accept_foreign_writers) lists topics whose replicas may hold records that the flow did not write.
+      - C(home) is the alias where the applications of a new pair live. It defaults to the first cluster.
+      - C(name) is the name of the pair in the journal. It defaults to both aliases in alphabetical order, joined by a
+        hyphen. C(journal_topic) and C(state_topic) default to C(kafka-dr-journal-internal) and
+        C(kafka-dr-state-internal).
     type: dict
     required: true
   request_timeout:
@@ -40,17 +44,17 @@ options:
     FLOWS = r"""
 options:
   flows:
-    description: The flows that this is about, each with C(source) and C(target) alias.
+    description: The flows, each with the alias of its source and of its target.
     type: list
     elements: dict
     required: true
     suboptions:
       source:
-        description: Alias of the cluster that the flow reads.
+        description: Alias of the cluster that the flow reads from.
         type: str
         required: true
       target:
-        description: Alias of the cluster that the flow writes.
+        description: Alias of the cluster that the flow writes to.
         type: str
         required: true
 """

@@ -7,45 +7,46 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Documents what ``srm_options()`` of plugins/module_utils/_srm/options.py defines."""
+    """Documents the options of ``srm_options()`` in plugins/module_utils/_srm/options.py."""
 
     DOCUMENTATION = r"""
 options:
   command:
     description:
-      - The tool as a list, with arguments that come before all others; no shell is involved.
-      - A name without a slash is looked for in E(PATH) and in C(/opt/cloudera/parcels/CDH/bin).
+      - The command as a list, with arguments that precede all others. The module does not use a shell.
+      - The module searches for a name without a slash in E(PATH) and in C(/opt/cloudera/parcels/CDH/bin).
     type: list
     elements: str
     default: [srm-control]
   config:
     description:
-      - Properties file handed to the tool with C(--config). Without it the tool reads the client configuration that
-        Cloudera Manager deployed to the host.
+      - Properties file that the module passes with C(--config). Without it, srm-control reads the client configuration
+        that Cloudera Manager has deployed to the host.
     type: path
   bootstrap_servers:
     description:
-      - Brokers handed to the tool with C(--bootstrap-servers).
+      - Brokers that the module passes with C(--bootstrap-servers).
     type: str
   secret_env:
     description:
-      - Name of the environment variable in which the tool looks for the password of SRM's secure store.
+      - Name of the environment variable from which srm-control reads the password of SRM's secure store.
     type: str
     default: SECURESTOREPASS
   secret:
     description:
-      - The password of SRM's secure store. It is handed over in the environment only.
+      - The password of SRM's secure store. The module passes it only in the environment.
     type: str
   timeout:
     description:
-      - Seconds that one call may take. A call that takes longer is ended with all of its processes, and the task fails.
+      - Seconds that one call may take. If a call takes longer, the module kills it with all its processes and the task
+        fails.
     type: float
     default: 60.0
 requirements:
   - srm-control and its deployed client configuration, on the host that runs the task
 notes:
-  - Run the task on a host with a role or gateway of the SRM that replicates to the flow's target; for C(P->B) that is
-    the SRM beside B. Deploy the client configuration in Cloudera Manager after every change there, before this.
-  - Follows the manual of Streams Replication Manager 7.2 to 7.3.2. The text that C(--list) prints is known from one
-    release only, so anything that cannot be read as a list is an error.
+  - Run the task on a host with a role or gateway of the SRM that replicates to the flow's target. For C(P->B), this is
+    the SRM of cluster B. After every change in Cloudera Manager, deploy the client configuration before this task.
+  - Follows the manual of Streams Replication Manager 7.2 to 7.3.2. The output of C(--list) is known from one release
+    only. Output that cannot be parsed as a list is an error.
 """

@@ -7,24 +7,24 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Documents what ``wait_options()`` of plugins/module_utils/_module.py defines."""
+    """Documents the options of ``wait_options()`` in plugins/module_utils/_module.py."""
 
     DOCUMENTATION = r"""
 options:
   wait_timeout:
     description:
-      - Seconds after which waiting ends with an error that shows the state last seen.
+      - Seconds to wait. After that, the task fails and its message contains the last state.
     type: float
     default: 120.0
   wait_sleep:
     description:
-      - Seconds between two looks.
+      - Seconds between two checks.
     type: float
     default: 0.25
   stall_timeout:
     description:
-      - Seconds without any progress after which waiting ends with an error, also before O(wait_timeout).
-      - With V(0) only O(wait_timeout) counts.
+      - Seconds without any progress after which the task fails, even before O(wait_timeout).
+      - With V(0), only O(wait_timeout) applies.
     type: float
     default: 0.0
 """

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Point applications at a cluster, stop and start them: several at once on one host."""
+"""Point applications of one host at a cluster, stop them and start them, all at the same time."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ module: client_control
 short_description: Point, stop or start the applications of one host by their own commands
 version_added: 1.0.0
 description:
-  - Writes the endpoint file of each application, if one is given, and then runs its command, if one is given.
-  - All applications of one task are handled at the same time, because every second of a cutover counts; put those
-    whose order matters into tasks of their own.
-  - A command must end with 0 only when the application really stopped (flushed) or started. Every other end is a
-    failure, and so is a command that needs longer than O(timeout).
+  - Writes the endpoint file of each application, if one is given. Then runs the command of each application, if one is
+    given.
+  - The module handles all applications of one task at the same time, to keep the downtime of a cutover short. If the
+    order matters, use one task for each step.
+  - A command must exit with 0 only if the application has really stopped (and flushed its records) or started. Any
+    other exit code is a failure, and so is a command that takes longer than O(timeout).
 extends_documentation_fragment:
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
@@ -31,14 +32,14 @@ options:
         type: str
         required: true
       argv:
-        description: The command as a list; no shell is involved.
+        description: The command as a list. The module does not use a shell.
         type: list
         elements: str
       path:
-        description: The endpoint file.
+        description: Path of the endpoint file.
         type: path
       content:
-        description: What the endpoint file must contain. It is written only if it differs.
+        description: Content of the endpoint file. The module writes the file only if its content or mode differs.
         type: str
       mode:
         description: Mode of the endpoint file, octal.
@@ -46,8 +47,8 @@ options:
         default: "0640"
       token_file:
         description:
-          - Where this host keeps the highest O(guard.token) that it has seen for the application. A task with a lower
-            one is refused with C(run_superseded) before the file is written and before the command is started.
+          - File in which this host keeps the highest O(guard.token) of the application. If a task has a lower token, it
+            fails with C(run_superseded) before it writes the file or starts the command.
           - If not set, a file below C($XDG_STATE_HOME/kafka-dr) of the user that runs the task.
         type: path
   timeout:
@@ -57,19 +58,24 @@ options:
 attributes:
   check_mode:
     support: full
-    details: Files are compared, commands are not run and count as changes.
+    details: The module compares files. It does not run commands and reports each of them as a change.
   diff_mode:
     support: partial
-    details: Tells which files differ; their content may hold secrets and is not shown.
+    details: Shows which files differ, but not their content, because it may hold secrets.
   idempotent:
     support: partial
-    details: A command whose last line is JSON with C(changed) false counts as unchanged, every other as changed.
+    details: A command counts as unchanged only if its last line of output is JSON with C(changed) V(false).
+seealso:
+  - module: switchback.kafka_dr.dr_fence
+  - module: switchback.kafka_dr.kafka_group_info
+  - module: ansible.builtin.systemd_service
+    description: For applications that are systemd units.
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: Stop the consumers of this host, flushed
+- name: Stop the consumers of this host
   switchback.kafka_dr.client_control:
     clients:
       - {name: settlement, argv: [/opt/settlement/ctl, stop]}
@@ -81,16 +87,51 @@ EXAMPLES = r"""
     clients:
       - name: payments-api
         path: /etc/payments/kafka.env
-        content: "KAFKA_BOOTSTRAP_SERVERS=b1:9092\n"
+        content: "KAFKA_BOOTSTRAP_SERVERS=b1.example.com:9092\n"
         argv: [/opt/payments/ctl, start]
+
+- name: Show which endpoint files would change
+  switchback.kafka_dr.client_control:
+    clients:
+      - name: payments-api
+        path: /etc/payments/kafka.env
+        content: "KAFKA_BOOTSTRAP_SERVERS=b1.example.com:9092\n"
+  check_mode: true
+  diff: true
 """
 
 RETURN = r"""
 clients:
-  description: For each application C(name), C(changed), C(rc) (null without a command), C(seconds) and C(error).
+  description:
+    - One row for each application with C(name), C(changed), C(rc) (exit code, null without a command), C(seconds) and
+      C(error) (null if it did not fail).
   returned: always
   type: list
   elements: dict
+  sample:
+    - {name: settlement, changed: true, rc: 0, seconds: 1.2, error: null}
+changes:
+  description: The files written and the commands run. In check mode, those that would be.
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - kind: command
+      name: settlement
+      action: run
+      before: null
+      after: {argv: [/opt/settlement/ctl, stop]}
+      status: done
+      error: null
+error:
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
+  returned: failure
+  type: dict
+  sample:
+    code: client_failed
+    message: '1 of 2 applications failed (fraud): "/opt/fraud/ctl stop" exited with 1, wanted 0.'
+    hint: Look at the log of that application.
+    endpoint: ""
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set properties of a Streams Replication Manager in Cloudera Manager."""
+"""Set properties of Streams Replication Manager in Cloudera Manager."""
 
 from __future__ import annotations
 
@@ -11,51 +11,52 @@ module: cm_config
 short_description: Set properties of Streams Replication Manager in Cloudera Manager
 version_added: 1.0.0
 description:
-  - Makes properties of one service, and of its role groups, be as declared, and reads them again to prove it.
-  - Properties may be named as the API, the underlying project or the UI names them.
-  - Values are compared by what they mean, so that V(True) and V(true), or V(030) and V(30), are no change.
-  - What differs is written with one request for the service and one for each role group. Properties that are not named
-    stay as they are.
-  - It neither deploys client configuration nor restarts anything. M(switchback.kafka_dr.cm_service) does.
+  - Sets properties of one service and of its role groups, and reads them back.
+  - You can use the name of a property in the API, in the underlying project or in the UI.
+  - The module compares the meaning of values. V(True) equals V(true), and V(030) equals V(30).
+  - It sends one request for the service and one for each role group, with the properties that differ. Other properties
+    stay unchanged.
+  - It neither deploys client configuration nor restarts anything. Use M(switchback.kafka_dr.cm_service) for that.
 author:
   - switchback.kafka_dr contributors (@switchback)
 options:
   properties:
     description:
-      - Values by name of the property. V(null) resets one to its default. A list is joined by commas.
+      - Values by property name. V(null) resets a property to its default. A list is joined with commas.
     type: dict
     default: {}
   lines:
     description:
-      - Lines of a property whose text holds many C(key=value) lines, as C(Streams Replication Manager's Replication
-        Configs) does, as a dictionary from name of the property to key to value. V(null) removes a line.
-      - Lines that are not named stay, in their order. A line is replaced where it is, or appended.
-      - A value that contains C(|) is refused, because it would end the line.
+      - Lines of a property whose text holds many C(key=value) lines, for example C(Streams Replication Manager's
+        Replication Configs). The dictionary maps a property name to keys and values. V(null) removes a line.
+      - Lines that are not mentioned stay unchanged and in order. A line is replaced in place. A new line is appended.
+      - A value that contains C(|) is refused, because that character ends the line.
     type: dict
     default: {}
   role_group:
     description:
-      - Where to look for the properties, as name of a role group or as role type, which means its base group.
-      - If not set, they are looked for on the service first, then in all role groups. A property that several groups
-        have is then an error.
+      - Where the properties are, as the name of a role group or as a role type. A role type stands for its base group.
+      - If not set, the module searches the service first and then all role groups. A property that several groups have
+        is an error then.
     type: str
   aliases:
     description:
-      - The cluster aliases of the pair. If they are given, lines that name another one, or one in the wrong case, are
-        warned about.
+      - The cluster aliases of the pair. If set, the module warns about lines that name another alias or an alias in
+        another letter case.
     type: list
     elements: str
     default: []
   update_secrets:
     description:
-      - When to write a property that Cloudera Manager keeps secret. Its value cannot be compared.
-      - V(on_create) writes it only where it is not set yet, V(always) with each run, which is then always a change.
+      - When to write a property that Cloudera Manager keeps secret. The module cannot compare its value.
+      - V(on_create) writes the property only if it is not set yet. V(always) writes it every time, and the task is then
+        always changed.
     type: str
     choices: [on_create, always]
     default: on_create
   reason:
     description:
-      - Reason for the change, as Cloudera Manager keeps it in its history.
+      - Reason for the change. Cloudera Manager keeps it in its history.
     type: str
     default: Changed by the Ansible collection switchback.kafka_dr
 extends_documentation_fragment:
@@ -70,21 +71,26 @@ attributes:
   diff_mode:
     support: full
     details:
-      - Property by property, line by line; secrets are masked.
+      - Shows each property and each line. Secrets are masked.
   idempotent:
     support: full
     details:
       - Except for secrets with O(update_secrets=always).
 notes:
-  - Lines that Streams Replication Manager takes and ignores get a warning, such as C(P->B=true), which Cloudera's own
-    pages show. Where such a line is asked for, the one that works (C(P->B.enabled=true)) is written beside it.
+  - The module warns about lines that Streams Replication Manager accepts but ignores, for example C(P->B=true), which
+    Cloudera's own pages show. If you set such a line, the module also writes the line that works
+    (C(P->B.enabled=true)).
 seealso:
   - module: switchback.kafka_dr.cm_config_info
   - module: switchback.kafka_dr.cm_service
+  - module: switchback.kafka_dr.srm_allowlist
+  - name: Geo-replication with MirrorMaker 2
+    description: The settings that the lines of a replication flow contain.
+    link: https://kafka.apache.org/documentation/#georeplication
 """
 
 EXAMPLES = r"""
-- name: Both flows, and group offsets on both sides
+- name: Enable both flows and group offset sync
   switchback.kafka_dr.cm_config:
     cm_url: https://cm-p.example.com:7183
     cm_client:
@@ -104,13 +110,17 @@ EXAMPLES = r"""
     reason: Both directions for the failback of Payments
   register: config
 
-- name: Deploy and restart, because something was changed
+- name: Deploy the client configuration and restart if a property was changed
   switchback.kafka_dr.cm_service:
     cm_url: https://cm-p.example.com:7183
+    cm_client:
+      url_username: dr
+      url_password: "{{ vault_cm_password }}"
+      ca_path: /etc/ssl/company.pem
     cluster: Cluster 1
     changed: "{{ config.changed }}"
 
-- name: What would be changed in the Driver's own properties
+- name: Show what would change in the properties of the Driver
   switchback.kafka_dr.cm_config:
     cm_url: cm-p.example.com:7180
     cluster: Cluster 1
@@ -121,7 +131,7 @@ EXAMPLES = r"""
   check_mode: true
   diff: true
 
-- name: Back to the default interval, without the line that switched a flow off (fails if the account may only read)
+- name: Reset an interval and remove the line of one flow (fails if the account may only read)
   switchback.kafka_dr.cm_config:
     cm_url: cm-p.example.com:7180
     cluster: Cluster 1
@@ -135,7 +145,7 @@ EXAMPLES = r"""
 RETURN = r"""
 changes:
   description:
-    - What was done, or in check mode would be done, property by property. For O(lines) each key is a line.
+    - What the module did, or would do in check mode, by property. For O(lines), each key is a line.
   returned: always
   type: list
   elements: dict
@@ -149,29 +159,47 @@ changes:
       error: null
 cluster:
   description: Name of the cluster.
-  returned: when the properties were found
+  returned: when the module has found the properties
   type: str
   sample: Cluster 1
 service:
   description: Name of the service.
-  returned: when the properties were found
+  returned: when the module has found the properties
   type: str
   sample: streams_replication_manager
 properties:
-  description: The named properties as they are now, as M(switchback.kafka_dr.cm_config_info) returns them.
-  returned: when the properties were found
+  description: The properties after the task, in the form of RV(switchback.kafka_dr.cm_config_info#module:properties).
+  returned: when the module has found the properties
   type: list
   elements: dict
+  sample:
+    - asked: Reverse Checkpointing Enabled
+      exists: true
+      name: cloudera.reverse.checkpointing.enabled
+      display_name: Reverse Checkpointing Enabled
+      level: service
+      value: "true"
+      default: "false"
+      effective: "true"
+      sensitive: false
+      validation: OK
+      validation_message: ""
+      lines: null
 requests:
-  description: Calls that were sent, without their bodies.
+  description: Requests that the module sent, without their bodies.
   returned: always
   type: list
   elements: dict
   sample: [{method: GET, path: "/version"}]
 error:
-  description: What stopped the task, with C(code), C(message), C(hint) and C(endpoint).
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
   returned: failure
   type: dict
+  sample:
+    code: cm_unreachable
+    message: Cloudera Manager at "https://cm-p.example.com:7183" did not respond within 30 s.
+    hint: Check that it runs and that this host reaches it.
+    endpoint: https://cm-p.example.com:7183
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read properties of a Streams Replication Manager from Cloudera Manager."""
+"""Read properties of Streams Replication Manager from Cloudera Manager."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ module: cm_config_info
 short_description: Read properties of Streams Replication Manager from Cloudera Manager
 version_added: 1.0.0
 description:
-  - Returns properties of one service and of its role groups with value, default, level and Cloudera Manager's own
-    judgement, and the Runtime version of the cluster.
-  - A property that does not exist is no error. Its row says so, and in C(hint) what is near it.
+  - Returns properties of one service and of its role groups with value, default, level and Cloudera Manager's
+    validation. It also returns the Runtime version of the cluster.
+  - A property that does not exist is not an error. In its row C(exists) is V(false), and C(hint) lists similar names.
 author:
   - switchback.kafka_dr contributors (@switchback)
 options:
   properties:
     description:
-      - Names of the properties, as the API, the underlying project or the UI names them.
-      - If empty, every property that is set.
+      - Names of the properties in the API, in the underlying project or in the UI.
+      - If empty, the module returns every property that is set.
     type: list
     elements: str
     default: []
   role_group:
     description:
-      - Where to look, as name of a role group or as role type, which means its base group. If not set, the service
-        first, then all role groups.
+      - Where to search, as the name of a role group or as a role type. A role type stands for its base group. If not
+        set, the module searches the service first and then all role groups.
     type: str
 extends_documentation_fragment:
   - switchback.kafka_dr.cm
@@ -35,10 +35,11 @@ extends_documentation_fragment:
   - switchback.kafka_dr.attributes.info_module
 seealso:
   - module: switchback.kafka_dr.cm_config
+  - module: switchback.kafka_dr.cm_service
 """
 
 EXAMPLES = r"""
-- name: Which flows are switched on, and is there reverse checkpointing
+- name: Read which flows are enabled and whether reverse checkpointing is on
   switchback.kafka_dr.cm_config_info:
     cm_url: https://cm-p.example.com:7183
     cm_client: {url_username: dr, url_password: "{{ vault_cm_password }}"}
@@ -46,12 +47,12 @@ EXAMPLES = r"""
     properties: [streams.replication.manager.config, Reverse Checkpointing Enabled]
   register: config
 
-- name: Everything that somebody set
+- name: Read every property that is set
   switchback.kafka_dr.cm_config_info:
     cm_url: cm-p.example.com:7180
     cluster: Cluster 1
 
-- name: The Driver's properties (fails if there is no such role group)
+- name: Read the properties of the Driver (fails if there is no such role group)
   switchback.kafka_dr.cm_config_info:
     cm_url: cm-p.example.com:7180
     cluster: Cluster 1
@@ -60,13 +61,13 @@ EXAMPLES = r"""
 
 RETURN = r"""
 properties:
-  description: One row for each name that was asked for, or for each property that is set.
+  description: One row for each name in O(properties). If O(properties) is empty, one row for each property that is set.
   returned: success
   type: list
   elements: dict
   contains:
     asked:
-      description: The name that was asked for.
+      description: The name as given in O(properties).
       type: str
       returned: always
     exists:
@@ -74,51 +75,51 @@ properties:
       type: bool
       returned: always
     hint:
-      description: Near names, or why there is none.
+      description: Similar names, or why there are none.
       type: str
-      returned: if it does not exist
+      returned: if the property does not exist
     name:
       description: Name in the API.
       type: str
-      returned: if it exists
+      returned: if the property exists
     display_name:
       description: Name in the UI.
       type: str
-      returned: if it exists
+      returned: if the property exists
     level:
       description: V(service), or the name of a role group.
       type: str
-      returned: if it exists
+      returned: if the property exists
     value:
-      description: The value that was set, V(null) if none was. Secrets are masked.
+      description: The value that is set. V(null) if none is set. Secrets are masked.
       type: str
-      returned: if it exists
+      returned: if the property exists
     default:
-      description: The default, V(null) if there is none.
+      description: The default. V(null) if there is none.
       type: str
-      returned: if it exists
+      returned: if the property exists
     effective:
-      description: The value, else the default. Secrets are masked.
+      description: The value, or the default if no value is set. Secrets are masked.
       type: str
-      returned: if it exists
+      returned: if the property exists
     sensitive:
-      description: Whether the value is kept secret.
+      description: Whether Cloudera Manager keeps the value secret.
       type: bool
-      returned: if it exists
+      returned: if the property exists
     validation:
-      description: Cloudera Manager's judgement, V(OK), V(WARNING) or V(ERROR); V(null) if it told none.
+      description: Cloudera Manager's validation, V(OK), V(WARNING) or V(ERROR). V(null) if it reports none.
       type: str
-      returned: if it exists
+      returned: if the property exists
     validation_message:
-      description: Its reason.
+      description: The reason of the validation.
       type: str
-      returned: if it exists
+      returned: if the property exists
     lines:
       description:
-        - The lines of C(streams.replication.manager.config) by key; of one that is there twice the last. V(null) for
+        - The lines of C(streams.replication.manager.config) by key. If a key occurs twice, its last line. V(null) for
           every other property.
       type: dict
-      returned: if it exists
+      returned: if the property exists
   sample:
     - asked: streams.replication.manager.config
       exists: true
@@ -133,11 +134,14 @@ properties:
       validation_message: ""
       lines: {P->B.enabled: "true", B->P.enabled: "true"}
 url:
-  description: Base of the API of this Cloudera Manager, with its version; as O(cm_url) it saves the question for it.
+  description:
+    - Base address of the API of this Cloudera Manager, with the API version. As O(cm_url), it saves the request for the
+      version.
   returned: success
   type: str
+  sample: https://cm-p.example.com:7183/api/v54
 runtime_version:
-  description: Version of the cluster's Runtime, V(null) if Cloudera Manager does not tell.
+  description: Runtime version of the cluster. V(null) if Cloudera Manager does not report it.
   returned: success
   type: str
   sample: 7.3.2
@@ -152,15 +156,20 @@ service:
   type: str
   sample: streams_replication_manager
 requests:
-  description: Calls that were sent, without their bodies.
+  description: Requests that the module sent, without their bodies.
   returned: always
   type: list
   elements: dict
   sample: [{method: GET, path: "/version"}]
 error:
-  description: What stopped the task, with C(code), C(message), C(hint) and C(endpoint).
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
   returned: failure
   type: dict
+  sample:
+    code: cm_unreachable
+    message: Cloudera Manager at "https://cm-p.example.com:7183" did not respond within 30 s.
+    hint: Check that it runs and that this host reaches it.
+    endpoint: https://cm-p.example.com:7183
 """
 
 from ansible.module_utils.basic import AnsibleModule

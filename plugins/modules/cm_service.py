@@ -2,20 +2,21 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run, stop and restart a Streams Replication Manager through Cloudera Manager."""
+"""Start, stop and restart Streams Replication Manager through Cloudera Manager."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: cm_service
-short_description: Run, stop and restart Streams Replication Manager through Cloudera Manager
+short_description: Start, stop and restart Streams Replication Manager through Cloudera Manager
 version_added: 1.0.0
 description:
-  - Makes one service run, or stand still, with its present configuration, and waits until Cloudera Manager shows it.
-  - Where something is stale, client configuration is deployed first, then the service is restarted. What is fresh and
-    unchanged is left alone.
-  - A command of the same kind that is active already, whoever started it, is joined instead of sending a second one.
-    A command is sent once. If its answer is lost, the list of active commands tells what became of it.
+  - Starts, stops or restarts one service with its current configuration, and waits until Cloudera Manager reports the
+    wanted state.
+  - If the configuration is stale, the module first deploys the client configuration and then restarts the service. If
+    it is fresh and unchanged, the module does nothing.
+  - If a command of the same kind is already active, the module waits for that command and does not send a second one.
+    It sends a command once. If the response is lost, it finds the command in the list of active commands.
 author:
   - switchback.kafka_dr contributors (@switchback)
 options:
@@ -23,35 +24,35 @@ options:
     description:
       - V(started) starts a service that is stopped.
       - V(present) leaves a stopped service stopped.
-      - V(restarted) restarts it in any case.
-      - V(stopped) stops it and waits until none of its roles has a process. Nothing is deployed.
+      - V(restarted) always restarts the service.
+      - V(stopped) stops the service and waits until none of its roles has a process. It deploys nothing.
     type: str
     choices: [present, started, stopped, restarted]
     default: started
   deploy_client_config:
     description:
-      - Whether to deploy the client configuration, which C(srm-control) reads. V(stale) does where Cloudera Manager
-        shows that it is not fresh, or with O(changed).
+      - Whether to deploy the client configuration, which C(srm-control) reads. V(stale) deploys it if Cloudera Manager
+        reports that it is not fresh, or with O(changed=true).
     type: str
     choices: [stale, always, never]
     default: stale
   restart:
     description:
-      - Whether to restart a service that runs. V(stale) does where Cloudera Manager shows that it is not fresh, or with
-        O(changed).
+      - Whether to restart a running service. V(stale) restarts it if Cloudera Manager reports that its configuration is
+        not fresh, or with O(changed=true).
     type: str
     choices: [stale, always, never]
     default: stale
   changed:
     description:
-      - Whether something was changed just before. Cloudera Manager computes staleness in the background, so that for a
-        while it shows FRESH for what is not.
+      - Whether an earlier task has just changed a property. Cloudera Manager computes staleness in the background and
+        can report FRESH for a while after a change.
     type: bool
     default: false
   rolling:
     description:
-      - Whether to restart role by role. Where Cloudera Manager refuses that, all roles are restarted at once, with a
-        warning.
+      - Whether to restart one role after the other. If Cloudera Manager refuses this, the module restarts all roles at
+        once and warns.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -63,37 +64,49 @@ attributes:
   check_mode:
     support: full
     details:
-      - Staleness that only a change of this play would cause does not show; give O(changed).
+      - Check mode cannot see staleness that only an earlier task of the same play would cause. Set O(changed) for that.
   diff_mode:
     support: full
   idempotent:
     support: full
     details:
-      - Except with O(state=restarted), O(changed=true), V(always) in O(restart) or O(deploy_client_config).
+      - Except with O(state=restarted), with O(changed=true), and with V(always) in O(restart) or
+        O(deploy_client_config).
 seealso:
   - module: switchback.kafka_dr.cm_config
+  - module: switchback.kafka_dr.cm_config_info
+  - module: switchback.kafka_dr.srm_allowlist
 """
 
 EXAMPLES = r"""
-- name: Runs, with the configuration that Cloudera Manager has
+- name: Run the service with its current configuration
   switchback.kafka_dr.cm_service:
     cm_url: https://cm-b.example.com:7183
     cm_client: {url_username: dr, url_password: "{{ vault_cm_password }}"}
     cluster: Cluster 1
 
-- name: Deploy and restart just after a change
+- name: Add a setting of the flow toward B
+  switchback.kafka_dr.cm_config:
+    cm_url: cm-b.example.com:7180
+    cluster: Cluster 1
+    lines:
+      streams.replication.manager.config:
+        P->B.tasks.max: 8
+  register: config
+
+- name: Deploy and restart directly after the change
   switchback.kafka_dr.cm_service:
     cm_url: cm-b.example.com:7180
     cluster: Cluster 1
     changed: "{{ config.changed }}"
 
-- name: Would it be restarted
+- name: Find out whether the service would be restarted
   switchback.kafka_dr.cm_service:
     cm_url: cm-b.example.com:7180
     cluster: Cluster 1
   check_mode: true
 
-- name: No flow toward B runs any more (fails if a process is left after two minutes)
+- name: Stop all flows toward B (fails if a process remains after two minutes)
   switchback.kafka_dr.cm_service:
     cm_url: cm-b.example.com:7180
     cluster: Cluster 1
@@ -104,7 +117,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 changes:
-  description: What was done, or in check mode would be done, step by step.
+  description: The steps that the module did, or would do in check mode.
   returned: always
   type: list
   elements: dict
@@ -118,66 +131,73 @@ changes:
       error: null
 cluster:
   description: Name of the cluster.
-  returned: when the service was found
+  returned: when the module has found the service
   type: str
   sample: Cluster 1
 service:
   description: Name of the service.
-  returned: when the service was found
+  returned: when the module has found the service
   type: str
   sample: streams_replication_manager
 state:
-  description: Its state as last seen, V(null) if Cloudera Manager did not tell.
-  returned: when the service was found
+  description: Last known state of the service. V(null) if Cloudera Manager did not report it.
+  returned: when the module has found the service
   type: str
   sample: STARTED
 health:
-  description: Its health, V(null) if Cloudera Manager did not tell. It is not waited for.
-  returned: when the service was found
+  description: Health of the service. V(null) if Cloudera Manager did not report it. The module does not wait for it.
+  returned: when the module has found the service
   type: str
   sample: GOOD
 health_checks:
-  description: Health tests that are not good.
-  returned: when the service was found
+  description: Health tests whose result is not good.
+  returned: when the module has found the service
   type: list
   elements: str
   sample: [DISTRIBUTED_HERDER_STATUS BAD]
 maintenance_mode:
-  description: Whether it is in maintenance mode.
-  returned: when the service was found
+  description: Whether the service is in maintenance mode.
+  returned: when the module has found the service
   type: bool
   sample: false
 staleness:
   description:
-    - Of configuration and client configuration, C(before) and C(after); each V(FRESH), V(STALE_REFRESHABLE), V(STALE),
-      or V(null) if Cloudera Manager did not tell.
-  returned: when the service was found
+    - Staleness of the configuration and of the client configuration, C(before) and C(after) the task. V(FRESH),
+      V(STALE_REFRESHABLE) or V(STALE). V(null) if Cloudera Manager did not report it.
+  returned: when the module has found the service
   type: dict
   sample: {before: {config: STALE, client_config: STALE}, after: {config: FRESH, client_config: FRESH}}
 commands:
   description:
-    - Commands that were V(issued), V(joined) because they were active already, V(adopted) because their answer was
-      lost, or V(awaited) because they stood in the way. C(name), C(id) and C(success) are V(null) where unknown.
-  returned: when the service was found
+    - The commands with C(how) the module came to them. V(issued) means that it sent the command. V(joined) means that
+      the command was already active. V(adopted) means that the response was lost and the module found the command.
+      V(awaited) means that the command blocked another one.
+    - C(name), C(id) and C(success) are V(null) if they are unknown.
+  returned: when the module has found the service
   type: list
   elements: dict
   sample:
     - {verb: restart, how: issued, id: 4711, name: Restart, success: true, message: Done., seconds: 61.5}
 seconds:
-  description: How long it took.
-  returned: when the service was found
+  description: Duration of the task.
+  returned: when the module has found the service
   type: float
   sample: 70.1
 requests:
-  description: Calls that were sent, without their bodies.
+  description: Requests that the module sent, without their bodies.
   returned: always
   type: list
   elements: dict
   sample: [{method: GET, path: "/version"}]
 error:
-  description: What stopped the task, with C(code), C(message), C(hint) and C(endpoint).
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
   returned: failure
   type: dict
+  sample:
+    code: cm_unreachable
+    message: Cloudera Manager at "https://cm-b.example.com:7183" did not respond within 30 s.
+    hint: Check that it runs and that this host reaches it.
+    endpoint: https://cm-b.example.com:7183
 """
 
 from typing import Any

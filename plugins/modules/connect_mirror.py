@@ -2,85 +2,90 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run, stop and configure the three MirrorMaker 2 connectors of one flow."""
+"""Configure, start, stop and delete the three MirrorMaker 2 connectors of one flow."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: connect_mirror
-short_description: Run, stop and configure the MirrorMaker 2 connectors of one flow
+short_description: Configure, start and stop the MirrorMaker 2 connectors of one flow
 version_added: 1.0.0
 description:
-  - Makes the source, checkpoint and heartbeat connector of one flow be as declared, through the REST interface of Kafka
-    Connect, and waits until the worker shows it.
-  - The connectors are named as Strimzi names them, for example C(P->B.MirrorSourceConnector).
-  - Settings that a connector has and this task does not mention are kept and named in RV(connectors[].kept). Those that
-    would make a cutover unsound are refused.
-  - Before anything is written, the worker validates every configuration that is to be created or changed.
+  - Brings the source, checkpoint and heartbeat connector of one flow into the declared state through the REST interface
+    of Kafka Connect, and waits until the worker reports that state.
+  - The connectors have the names that Strimzi uses, for example C(P->B.MirrorSourceConnector).
+  - Settings that a connector has and this task does not mention are kept. RV(connectors[].kept) lists them. Settings
+    that could make a cutover lose or repeat records are refused.
+  - Before the module writes anything, the worker validates every configuration that is to be created or changed.
 author:
   - switchback.kafka_dr contributors (@switchback)
 options:
   source:
-    description: The cluster that is read.
+    description: The cluster that the flow reads from.
     type: dict
     required: true
     suboptions: &cluster
       alias:
-        description: Its replication alias. It must not contain O(separator).
+        description: Replication alias of the cluster. It must not contain O(separator).
         type: str
         required: true
       bootstrap_servers:
         description:
-          - Its brokers as the Kafka Connect worker reaches them. Needed where O(state) is V(present) or V(running).
+          - Brokers of the cluster, as the Kafka Connect worker reaches them. Required if O(state) is V(present) or
+            V(running).
         type: str
         default: ''
       client:
         description:
-          - Client properties for the worker's connection, as librdkafka names them; they are translated for Java.
-          - A key with the prefix C(java.) is passed on without that prefix. It wins over a translated one.
+          - Client properties for the worker's connection, with their librdkafka names. The module translates them for
+            Java.
+          - A key with the prefix C(java.) is passed on without that prefix. It takes precedence over a translated key.
         type: dict
         default: {}
       cluster_id:
         description:
-          - Its cluster id. If set, the worker's own cluster is compared with it, because a source connector writes to
-            its workers' cluster whatever O(target.bootstrap_servers) says.
+          - Id of the cluster. A source connector writes to the cluster of its worker and ignores
+            O(target.bootstrap_servers). The module therefore compares the id of the worker's cluster. It must equal
+            that of O(target) and differ from that of O(source).
         type: str
   target:
-    description: The cluster that is written, beside which the Kafka Connect workers of O(connect_url) run.
+    description: The cluster that the flow writes to. The Kafka Connect workers of O(connect_url) belong to it.
     type: dict
     required: true
     suboptions: *cluster
   topics:
     description:
-      - Names of the topics to copy. They are taken literally, a dot is a dot.
-      - Needed where O(state) is V(present) or V(running).
+      - Names of the topics to replicate. They are literal names, so a dot matches only a dot.
+      - Required if O(state) is V(present) or V(running).
     type: list
     elements: str
     default: []
   groups:
-    description: Names of the consumer groups of which checkpoints are written, taken literally.
+    description: Names of the consumer groups whose checkpoints are written. They are literal names.
     type: list
     elements: str
     default: []
   policy:
     description:
-      - Replication policy. With V(default) replicas are named after their source, with V(identity) like their original.
+      - Replication policy. With V(default), the name of a replica starts with the source alias. With V(identity), a
+        replica has the name of its original.
     type: str
     choices: [default, identity]
     default: default
   separator:
-    description: What stands between the alias and the topic in the names of replicas and internal topics.
+    description: Separator between the alias and the topic in the names of replicas and internal topics.
     type: str
     default: .
   application:
     description:
-      - The application out of many whose flow this is. Its connectors have names of their own, for example
-        C(P->B.payments.MirrorSourceConnector); the heartbeat connector is everybody's.
+      - Name of the application that this flow replicates, if several applications share the clusters. It becomes part
+        of the connector names, for example C(P->B.payments.MirrorSourceConnector). All applications share the heartbeat
+        connector.
     type: str
   adopted:
     description:
-      - Names of connectors that run the same flow until M(switchback.kafka_dr.dr_adopt) stops them. In check mode,
-        where they were not stopped, they are no reason to refuse.
+      - Names of connectors that run the same flow until M(switchback.kafka_dr.dr_adopt) stops them. In check mode they
+        still run, and the module does not refuse them.
     type: list
     elements: str
     default: []
@@ -90,47 +95,50 @@ options:
       - If not set, MirrorMaker 2 uses 2 for replicas and 3 for internal topics.
     type: int
   offset_syncs_location:
-    description: Where offset-syncs are kept. On the V(target) they survive the loss of the source.
+    description: Cluster that holds the offset-syncs topic. On the V(target), it survives the loss of the source.
     type: str
     choices: [source, target]
     default: target
   tasks_max:
-    description: Most tasks of each connector.
+    description: Maximum number of tasks of each connector.
     type: int
     default: 4
   settings:
     description:
-      - Settings for all three connectors. They win over this collection's defaults. V(null) removes a setting.
-      - Settings that follow from another option, other converters, transforms, reading of aborted records, more than
-        one request under way, and V(errors.tolerance=all) are refused, because positions could then not be proven.
+      - Settings for all three connectors. They take precedence over the defaults of this collection. V(null) removes a
+        setting.
+      - The module refuses settings that another option determines. It also refuses settings with which committed
+        offsets cannot be translated exactly. These are other converters, transforms, reading of aborted records, more
+        than one request in flight, and V(errors.tolerance=all).
     type: dict
     default: {}
   source_settings:
-    description: Settings for the source connector. They win over O(settings).
+    description: Settings for the source connector. They take precedence over O(settings).
     type: dict
     default: {}
   checkpoint_settings:
-    description: Settings for the checkpoint connector. They win over O(settings).
+    description: Settings for the checkpoint connector. They take precedence over O(settings).
     type: dict
     default: {}
   heartbeat_settings:
-    description: Settings for the heartbeat connector. They win over O(settings).
+    description: Settings for the heartbeat connector. They take precedence over O(settings).
     type: dict
     default: {}
   parts:
-    description: Which connectors of the flow this task is about. The others are left alone.
+    description: The connectors of the flow that this task manages. The others stay unchanged.
     type: list
     elements: str
     choices: [source, checkpoint, heartbeat]
     default: [source, checkpoint, heartbeat]
   state:
     description:
-      - V(present) gives the connectors this configuration and leaves alone whether they run. New ones are created
-        stopped.
-      - V(running) also resumes them and waits until they and their tasks are RUNNING. What failed is restarted once.
-      - V(stopped) stops them and waits until they are STOPPED without tasks; only then their offsets are final. Their
-        configuration is left alone, and connectors that do not exist count as stopped.
-      - V(absent) stops them in the same way and then deletes them.
+      - V(present) writes the configuration and does not start or stop anything. New connectors are created in state
+        STOPPED.
+      - V(running) also resumes the connectors and waits until they and their tasks are RUNNING. It restarts a failed
+        connector or task once.
+      - V(stopped) stops the connectors and waits until they are STOPPED without tasks. Only then are their offsets
+        final. It does not change their configuration. A connector that does not exist counts as stopped.
+      - V(absent) stops the connectors in the same way and then deletes them.
     type: str
     choices: [present, running, stopped, absent]
     default: running
@@ -143,28 +151,38 @@ attributes:
   check_mode:
     support: full
     details:
-      - The worker validates the configurations that would be written. The waits are left out.
+      - The worker validates the configurations that the module would write. The module does not wait.
   diff_mode:
     support: full
     details:
-      - Setting by setting; secrets are masked.
+      - Shows each setting. Secrets are masked.
   idempotent:
     support: full
 notes:
-  - Offsets of a deleted connector survive in the worker. A connector of the same name and group goes on from there.
-  - A source connector that finds none of its topics has no task, and a checkpoint connector without one of its groups
-    has none either. The first gets a warning, the second is normal.
-  - A stop takes about 3 seconds while the source is down, 6 to 8 while it is frozen, because the worker gives each task
-    C(task.shutdown.graceful.timeout.ms) (5 seconds). On a fast link V(source.consumer.request.timeout.ms=4000) in
-    O(source_settings) makes the second as short as the first.
-  - RUNNING says that tasks were started, not that records arrive. M(switchback.kafka_dr.dr_status_info) tells that.
+  - The offsets of a deleted connector remain in the worker's offsets topic. A new connector with the same name and
+    Connect group continues from them.
+  - A source connector that finds none of its topics has no task. The module warns about it. A checkpoint connector that
+    finds none of its groups has no task either. This is normal.
+  - A stop takes about 3 seconds while the source is down, and 6 to 8 seconds while it hangs, because the worker gives
+    each task C(task.shutdown.graceful.timeout.ms) (5 seconds). On a fast network,
+    V(source.consumer.request.timeout.ms=4000) in O(source_settings) makes the second case as short as the first.
+  - The state RUNNING proves that tasks were started. It does not prove that records arrive. Use
+    M(switchback.kafka_dr.dr_status_info) for that.
 seealso:
   - module: switchback.kafka_dr.connect_mirror_info
   - module: switchback.kafka_dr.dr_status_info
+  - module: switchback.kafka_dr.srm_allowlist
+    description: The same for a flow that Streams Replication Manager runs.
+  - name: Geo-replication with MirrorMaker 2
+    description: The connectors and their settings.
+    link: https://kafka.apache.org/documentation/#georeplication
+  - name: Kafka Connect REST interface
+    description: The requests that this module sends.
+    link: https://kafka.apache.org/documentation/#connect_rest
 """
 
 EXAMPLES = r"""
-- name: Copy Payments from P to B, with checkpoints for two groups
+- name: Replicate Payments from P to B, with checkpoints for two groups
   switchback.kafka_dr.connect_mirror:
     connect_url: http://b-connect.example.com:8083
     source:
@@ -179,7 +197,7 @@ EXAMPLES = r"""
     replication_factor: 3
     state: running
 
-- name: Ask the worker whether it would accept another interval
+- name: Ask the worker whether it would accept another checkpoint interval
   switchback.kafka_dr.connect_mirror:
     connect_url: https://connect.example.com/b
     connect_client:
@@ -195,7 +213,7 @@ EXAMPLES = r"""
   check_mode: true
   diff: true
 
-- name: Write no more checkpoints toward B, because applications live there now
+- name: Stop the checkpoints toward B because the applications live there now
   switchback.kafka_dr.connect_mirror:
     connect_url: http://b-connect.example.com:8083
     source: {alias: P}
@@ -203,7 +221,7 @@ EXAMPLES = r"""
     parts: [checkpoint]
     state: stopped
 
-- name: Stop copying, also when P is gone (fails if tasks are left after 30 seconds)
+- name: Stop the replication, even if P is lost (fails if tasks remain after 30 seconds)
   switchback.kafka_dr.connect_mirror:
     connect_url: http://b-connect.example.com:8083
     source: {alias: P}
@@ -216,7 +234,7 @@ EXAMPLES = r"""
 RETURN = r"""
 changes:
   description:
-    - What was done, or in check mode would be done, step by step; connectors that are as wanted are not listed.
+    - The steps that the module did, or would do in check mode. Connectors that need no change are not listed.
   returned: always
   type: list
   elements: dict
@@ -229,8 +247,8 @@ changes:
       status: done
       error: null
 connectors:
-  description: The connectors of O(parts), as the worker showed them last.
-  returned: when the worker answered
+  description: The connectors of O(parts), as the worker last reported them.
+  returned: when the worker responded
   type: list
   elements: dict
   contains:
@@ -239,33 +257,33 @@ connectors:
       type: str
       returned: always
     part:
-      description: One of V(source), V(checkpoint), V(heartbeat).
+      description: V(source), V(checkpoint) or V(heartbeat).
       type: str
       returned: always
     exists:
-      description: Whether it exists.
+      description: Whether the connector exists.
       type: bool
       returned: always
     state:
-      description: Its state, V(null) while it is unknown or if it does not exist.
+      description: State of the connector. V(null) while it is unknown or if the connector does not exist.
       type: str
       returned: always
     tasks:
-      description: Its tasks, each with C(id), C(state) and the head of the C(trace) of a failure.
+      description: Tasks of the connector, each with C(id), C(state) and the first lines of the C(trace) of a failure.
       type: list
       elements: dict
       returned: always
     final:
-      description: Whether it is STOPPED without tasks, so that its offsets are final.
+      description: Whether the connector is STOPPED without tasks. Only then are its offsets final.
       type: bool
       returned: always
     kept:
-      description: Settings that it has and this task does not mention.
+      description: Settings that the connector has and this task does not mention.
       type: list
       elements: str
       returned: always
     offsets_survive:
-      description: Whether this task deleted it, and left its offsets in the worker under its name.
+      description: Whether this task deleted the connector. Its offsets then remain in the worker under its name.
       type: bool
       returned: always
   sample:
@@ -278,15 +296,20 @@ connectors:
       kept: []
       offsets_survive: false
 requests:
-  description: Calls that were sent, without their bodies.
+  description: Requests that the module sent, without their bodies.
   returned: always
   type: list
   elements: dict
   sample: [{method: GET, path: "/connectors?expand=status&expand=info"}]
 error:
-  description: What stopped the task, with C(code), C(message), C(hint) and C(endpoint).
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
   returned: failure
   type: dict
+  sample:
+    code: connect_unreachable
+    message: The worker at "http://b-connect.example.com:8083" did not respond within 15 s.
+    hint: Check that the worker runs and that this host reaches it.
+    endpoint: http://b-connect.example.com:8083
 """
 
 from typing import Any

@@ -2,42 +2,42 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read the MirrorMaker 2 connectors of a worker group, and what they have copied."""
+"""Read the MirrorMaker 2 connectors of a Kafka Connect cluster and what they have replicated."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: connect_mirror_info
-short_description: Read MirrorMaker 2 connectors and what they have copied
+short_description: Read MirrorMaker 2 connectors and what they have replicated
 version_added: 1.0.0
 description:
-  - Returns the MirrorMaker 2 connectors of a Kafka Connect worker group with states, tasks, settings and, for source
-    connectors, the last copied offset of each source partition.
-  - Can wait until they run, or until they are stopped without tasks.
+  - Returns the MirrorMaker 2 connectors of a Kafka Connect cluster with their states, tasks and settings. For source
+    connectors, it also returns the last replicated offset of each source partition.
+  - Can wait until the connectors run, or until they are stopped without tasks.
 author:
   - switchback.kafka_dr contributors (@switchback)
 options:
   source_alias:
-    description: Only connectors that read from this alias.
+    description: Return only connectors that read from this alias.
     type: str
   target_alias:
-    description: Only connectors that write to this alias.
+    description: Return only connectors that write to this alias.
     type: str
   parts:
-    description: Only these connectors of a flow.
+    description: Return only these connectors of a flow.
     type: list
     elements: str
     choices: [source, checkpoint, heartbeat]
     default: [source, checkpoint, heartbeat]
   offsets:
-    description: Whether to read the offsets of source connectors, one call for each.
+    description: Whether to read the offsets of source connectors. This takes one request for each of them.
     type: bool
     default: true
   wait_for:
     description:
-      - V(running) waits until every connector found and all of its tasks are RUNNING.
+      - V(running) waits until every connector found and all its tasks are RUNNING.
       - V(stopped) waits until every connector found is STOPPED without tasks.
-      - Finding none at all is an error with either, because nothing would have been proven.
+      - With both, the task fails if there is no such connector.
     type: str
     choices: [none, running, stopped]
     default: none
@@ -48,10 +48,14 @@ extends_documentation_fragment:
   - switchback.kafka_dr.attributes.info_module
 seealso:
   - module: switchback.kafka_dr.connect_mirror
+  - module: switchback.kafka_dr.dr_status_info
+  - name: Kafka Connect REST interface
+    description: The requests that this module sends.
+    link: https://kafka.apache.org/documentation/#connect_rest
 """
 
 EXAMPLES = r"""
-- name: Everything that runs beside B
+- name: Read every connector of the workers of B
   switchback.kafka_dr.connect_mirror_info:
     connect_url: http://b-connect.example.com:8083
   register: mirror
@@ -65,7 +69,7 @@ EXAMPLES = r"""
     wait_for: stopped
     wait_timeout: 30
 
-- name: Do tasks run (fails if there is no such flow)
+- name: Require that the flow from P runs (fails if there is no such flow)
   switchback.kafka_dr.connect_mirror_info:
     connect_url: http://b-connect.example.com:8083
     source_alias: P
@@ -76,7 +80,7 @@ EXAMPLES = r"""
 RETURN = r"""
 connectors:
   description: The connectors found, sorted by name.
-  returned: when the worker answered
+  returned: when the worker responded
   type: list
   elements: dict
   contains:
@@ -85,43 +89,43 @@ connectors:
       type: str
       returned: always
     part:
-      description: One of V(source), V(checkpoint), V(heartbeat).
+      description: V(source), V(checkpoint) or V(heartbeat).
       type: str
       returned: always
     source:
-      description: Alias of its source.
+      description: Alias of the source.
       type: str
       returned: always
     target:
-      description: Alias of its target.
+      description: Alias of the target.
       type: str
       returned: always
     state:
-      description: Its state, V(null) while the worker shows none.
+      description: State of the connector. V(null) while the worker reports none.
       type: str
       returned: always
     trace:
-      description: Head of the trace if it FAILED, else empty.
+      description: First lines of the trace if the connector FAILED, otherwise empty.
       type: str
       returned: always
     tasks:
-      description: Its tasks, each with C(id), C(state) and the head of the C(trace) of a failure.
+      description: Tasks of the connector, each with C(id), C(state) and the first lines of the C(trace) of a failure.
       type: list
       elements: dict
       returned: always
     final:
-      description: Whether it is STOPPED without tasks. Only then its offsets are final, else they are lower bounds.
+      description: Whether the connector is STOPPED without tasks. Its offsets are final then, otherwise lower bounds.
       type: bool
       returned: always
     config:
-      description: Its settings. Secrets are masked.
+      description: Settings of the connector. Secrets are masked.
       type: dict
       returned: always
     offsets:
       description:
-        - Last copied source offset of each partition that has one, as C(topic), C(partition) and C(offset). V(null) if
-          they were not read, or could not be.
-        - A partition that is missing is unknown, not at 0.
+        - Last replicated source offset of each partition that has one, as C(topic), C(partition) and C(offset).
+          V(null) if the offsets were not read or could not be read.
+        - The offset of a partition that is not listed is unknown. It is not 0.
       type: list
       elements: dict
       returned: always
@@ -137,15 +141,20 @@ connectors:
       config: {topics: Payments, source.cluster.alias: P}
       offsets: [{topic: Payments, partition: 0, offset: 4711}]
 requests:
-  description: Calls that were sent, without their bodies.
+  description: Requests that the module sent, without their bodies.
   returned: always
   type: list
   elements: dict
   sample: [{method: GET, path: "/connectors?expand=status&expand=info"}]
 error:
-  description: What stopped the task, with C(code), C(message), C(hint) and C(endpoint).
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
   returned: failure
   type: dict
+  sample:
+    code: connect_unreachable
+    message: The worker at "http://b-connect.example.com:8083" did not respond within 15 s.
+    hint: Check that the worker runs and that this host reaches it.
+    endpoint: http://b-connect.example.com:8083
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find out on which cluster the applications of a pair live, by journal and evidence."""
+"""Find out on which cluster the applications of a pair live, from the journal and from observations."""
 
 from __future__ import annotations
 
@@ -11,29 +11,33 @@ module: dr_active_info
 short_description: Find out on which cluster the applications of a pair live (internal step)
 version_added: 1.0.0
 description:
-  - A step of the roles of this collection. Its options may change in any release.
-  - Observes the journal and both clusters, and returns the alias on which the applications live.
-  - Without a journal, or with an empty one, members of the groups and originals that grow decide. If nothing runs on
-    either cluster and the pair is not new, the module fails and asks for O(asked).
-  - Fails if journal, evidence and O(asked) contradict each other, if the journal topic can lose events, if events are
-    missing in it, and if a group has committed offsets or members on a topic of the pair that its declaration in
+  - C(roles/replication/tasks/enable.yml) and C(roles/cutover/tasks/at_rest.yml) call this module.
+  - Reads the journal, observes both clusters, and returns the alias on which the applications live.
+  - If there is no journal or it is empty, members of the groups and growing originals decide. If nothing runs on either
+    cluster and the pair is not new, the task fails and asks for O(asked).
+  - Fails if the journal, the observations and O(asked) contradict each other, if the journal topic can lose events, or
+    if events are missing in it. Also fails if a group has committed offsets or members on a topic of the pair that
     C(group_topics) leaves out.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.attributes.info_module
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 options:
   asked:
-    description: Alias on which the applications live, named by the operator. Evidence against it fails the module.
+    description: Alias on which the applications live, as the operator states it. Evidence against it fails the task.
     type: str
     default: ""
   observe:
-    description: Whether to observe which originals grow even where the journal names the active side.
+    description: Whether to observe which originals grow even if the journal names the active cluster.
     type: bool
     default: false
   window:
     description: Seconds between the two observations that show whether originals grow.
     type: float
     default: 2.0
+seealso:
+  - module: switchback.kafka_dr.dr_journal
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
@@ -49,20 +53,24 @@ active:
   description: Alias of the cluster on which the applications live.
   returned: success
   type: str
+  sample: P
 reason:
-  description: The evidence, in words.
+  description: The evidence in words.
   returned: success
   type: str
+  sample: named by the journal
 grown:
   description:
-    - By alias, originals that grew between the two observations, in words. Empty where they were not observed.
-    - With the policy identity the flow writes originals too.
+    - By alias, originals that grew between the two observations, in words. Empty if they were not observed.
+    - With the policy identity, flows write originals too.
   returned: success
   type: dict
+  sample: {P: ['a producer of "Payments-0" (its end on P moved)'], B: []}
 journaled:
   description: The alias that the journal names. Null if the journal is missing or empty.
   returned: success
   type: str
+  sample: P
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,35 +2,39 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Take over the stored offsets of connectors that have replicated a flow until now."""
+"""Take over the stored offsets of the connectors that have replicated a flow until now."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_adopt
-short_description: Take over a MirrorMaker 2 flow that exists already (internal step)
+short_description: Take over a MirrorMaker 2 flow that already exists (internal step)
 version_added: 1.0.0
 description:
-  - A step of the roles of this collection. Its options may change in any release.
+  - C(roles/replication/tasks/enable.yml) calls this module to check what it can take over, and
+    C(roles/replication/tasks/adopt.yml) to take it over.
   - A flow that another connector or a dedicated MirrorMaker 2 has run must continue under the name of the pair's
-    connector from where it was. From the beginning, every record would be replicated a second time.
-  - With O(apply), stops the old connectors, waits until they have no tasks, reads their stored offsets, compares in
-    both logs that the record at each offset is the last one of its replica, stores the offsets under the name of the
-    pair's source connector, which must exist, and reads them back. The old connectors stay STOPPED.
+    connector, from the offset that it has reached. From the beginning, it would replicate every record a second time.
+  - With O(apply), the module stops the old connectors, waits until they have no tasks, and reads their stored offsets.
+    It compares both logs. The record at each offset must be the last record of its replica. Then the module stores the
+    offsets under the name of the pair's source connector, which must exist, and reads them back. The old connectors
+    stay STOPPED.
   - Fails with C(adoption_refused) if the old connector gives replicas another name or content, replicates topics that
-    neither the pair nor C(leave_topics) names, or stores offsets that do not fit. Connectors that this module has
-    stopped are resumed then. Fails with C(adoption_running) if a dedicated MirrorMaker 2 still runs.
-  - Each step may be repeated. Flows whose own connector replicates the topics already are not changed.
+    neither the pair nor C(leave_topics) names, or has stored offsets that do not fit. It then resumes the connectors
+    that it has stopped. Fails with C(adoption_running) if a dedicated MirrorMaker 2 still runs.
+  - You can repeat each step. The module does not change a flow whose own connector already replicates the topics.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.pair.flows
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 options:
   adopt:
     description:
-      - What is taken over, by the name of the flow. The roles pass C(kafka_dr_pair.adopt).
-      - Either C(connectors) (names by part), C(connect_url) and C(connect_client); or C(offsets_topic) and C(group) of
+      - By name of the flow, what the module takes over. The roles pass C(kafka_dr_pair.adopt).
+      - Either C(connectors) (names by part), C(connect_url) and C(connect_client), or C(offsets_topic) and C(group) of
         a dedicated MirrorMaker 2. C(leave_topics) lists topics that are no longer replicated afterwards.
     type: dict
     required: true
@@ -39,7 +43,7 @@ options:
     type: bool
     default: true
   wait_timeout:
-    description: Seconds within which stopped connectors must have no tasks.
+    description: Seconds within which the stopped connectors must have no tasks.
     type: float
     default: 60.0
 attributes:
@@ -49,6 +53,9 @@ attributes:
     support: full
   idempotent:
     support: full
+seealso:
+  - module: switchback.kafka_dr.connect_mirror
+  - module: switchback.kafka_dr.dr_flow_start
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
@@ -61,7 +68,7 @@ EXAMPLES = r"""
     adopt:
       P->B:
         connectors: {source: legacy-mirror}
-        connect_url: http://b1:8083
+        connect_url: http://b-connect.example.com:8083
         connect_client: {}
         offsets_topic: null
         group: null
@@ -70,19 +77,29 @@ EXAMPLES = r"""
 
 RETURN = r"""
 pending:
-  description: Flows whose offsets are still to be taken over.
+  description: Flows whose offsets the module still has to take over.
   returned: success
   type: list
   elements: str
+  sample: [P->B]
 adopted:
-  description: By flow, what was adopted and the offsets that it had stored, for the journal.
+  description: By flow, the adopted connectors and the offsets that they had stored, for the journal.
   returned: success
   type: dict
+  sample: {P->B: {flow: P->B, connectors: {source: legacy-mirror}, offsets: {Payments: {"0": 1200}}}}
 changes:
   description: Connectors that were stopped, and offsets that were set.
   returned: success
   type: list
   elements: dict
+  sample:
+    - kind: connector
+      name: legacy-mirror
+      action: stop
+      before: {state: RUNNING}
+      after: {state: STOPPED}
+      status: done
+      error: null
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -11,18 +11,20 @@ module: dr_arrival_info
 short_description: Verify the first writes and the committed offsets after a cutover (internal step)
 version_added: 1.0.0
 description:
-  - A step of the roles of this collection. Its options may change in any release.
-  - Waits, with a bound, until each topic has a record at or after the cut and reads it back, and until every group has
-    members. A topic without writes gives UNKNOWN. It does not block the run.
-  - Fails if the committed offset of a group is lower than the one that the run committed, outside the log, or absent.
-  - Reads the cut and the committed offsets from the barrier of the run in the pair's journal on O(enter).
+  - C(roles/cutover/tasks/phase_arrival.yml) calls this module.
+  - Waits, within O(wait_timeout), until each topic has a record at or after the cut and every group has members. Reads
+    the record back. A topic without writes results in UNKNOWN and does not block the run.
+  - Fails if the committed offset of a group is missing, outside the log, or lower than the one that the run committed.
+  - Reads the cut and the committed offsets from the barrier of the run, in the pair's journal on O(enter).
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.attributes.info_module
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 options:
   enter:
-    description: Alias of the cluster that the applications enter. Only this cluster is read.
+    description: Alias of the cluster being entered. The module reads only this cluster.
     type: str
     required: true
   groups:
@@ -30,6 +32,9 @@ options:
     type: list
     elements: str
     default: []
+seealso:
+  - module: switchback.kafka_dr.kafka_group_info
+  - module: switchback.kafka_dr.dr_barrier
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
@@ -46,16 +51,19 @@ EXAMPLES = r"""
 RETURN = r"""
 first_write:
   description: C(verdict) (PROVEN or UNKNOWN) and C(reason) for the first writes.
-  returned: always
+  returned: when the cluster responded
   type: dict
+  sample: {verdict: PROVEN, reason: first records of 1 topics read back}
 groups:
   description: C(verdict) (PROVEN, REFUTED or UNKNOWN) and C(reason) for the groups.
-  returned: always
+  returned: when the cluster responded
   type: dict
+  sample: {verdict: PROVEN, reason: 1 groups have members and no committed offset fell back}
 first_records:
-  description: By topic, C(partition), C(offset) and C(timestamp) of the record that was read back.
-  returned: always
+  description: By topic, C(partition), C(offset) and C(timestamp) (epoch milliseconds) of the record that was read back.
+  returned: when the cluster responded
   type: dict
+  sample: {Payments: {partition: 0, offset: 1214, timestamp: 1764148512345}}
 """
 
 from ansible.module_utils.basic import AnsibleModule

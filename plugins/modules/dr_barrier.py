@@ -2,7 +2,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make the progress of a flow final, find the groups' positions behind it, and journal both."""
+"""Stop a flow so that its progress is final, translate the committed offsets, and journal both."""
 
 from __future__ import annotations
 
@@ -11,23 +11,27 @@ module: dr_barrier
 short_description: Stop the flow, translate committed offsets and journal the barrier of a cutover (internal step)
 version_added: 1.0.0
 description:
-  - O(guard.run) is the id of a run. The journal names the clusters that this run leaves and enters.
-  - Stops the checkpoint connector and, if O(final), the source connector of the flow between them, and waits until they
+  - C(roles/cutover/tasks/barrier.yml) calls this module. O(guard.run) is the id of the run. The journal names the
+    clusters that this run leaves and enters.
+  - Stops the checkpoint connector of the flow between them and, with O(final), its source connector. Waits until they
     are STOPPED without tasks.
-  - Then translates the committed offsets of all groups as M(switchback.kafka_dr.dr_translation_info) does, and appends
+  - Then translates the committed offsets of all groups, as M(switchback.kafka_dr.dr_translation_info) does. Appends
     what cannot be read again later to the journal, as the phase C(barrier) of the run.
-  - Fails, and journals nothing, when the flow is not drained or a position cannot be found. The connectors stay stopped
-    then; the caller brings them back.
+  - If the flow is not drained or an offset cannot be found, the module fails and journals nothing. The connectors stay
+    stopped, and the caller must start them again.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.translation
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 options:
   final:
     description:
-      - Whether the source connector stops too, so that its progress is final.
-      - Otherwise records go on being replicated, and the module waits until everything that the groups have read is.
+      - Whether to stop the source connector too, so that its progress is final.
+      - With V(false), the flow continues, and the module waits until everything that the groups have read is
+        replicated.
     type: bool
     default: true
   waits:
@@ -39,13 +43,13 @@ options:
         type: float
         default: 60.0
       restart_timeout:
-        description: Until the flow is stopped, where its engine restarts a service for that.
+        description: Until the flow is stopped, if its engine restarts a service for that.
         type: float
         default: 900.0
       member_timeout:
         description:
-          - Until the groups have no members. A static member, or a consumer that was killed, stays one until its
-            C(session.timeout.ms) has passed. V(0) looks once.
+          - Until the groups have no members. A static member, or a consumer that was killed, remains a member until its
+            C(session.timeout.ms) has passed. With V(0), the module checks once.
         type: float
         default: 0.0
       settle:
@@ -59,18 +63,23 @@ options:
 attributes:
   check_mode:
     support: partial
-    details: Tells which connectors would stop; positions behind a barrier cannot be found before it is up.
+    details:
+      - Reports which connectors would stop. Offsets at the barrier cannot be found before the connectors have stopped.
   diff_mode:
     support: full
   idempotent:
     support: partial
-    details: Connectors that are stopped stay so; the journal gets a new entry each time.
+    details: Stopped connectors stay stopped. The journal gets a new entry each time.
+seealso:
+  - module: switchback.kafka_dr.dr_translation_info
+  - module: switchback.kafka_dr.dr_disaster
+    description: The same without the cluster being left.
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: Put up the barrier
+- name: Set the barrier
   switchback.kafka_dr.dr_barrier:
     pair: "{{ kafka_dr_pair.spec }}"
     guard: "{{ kafka_dr_guard }}"
@@ -79,27 +88,42 @@ EXAMPLES = r"""
 
 RETURN = r"""
 committed_offsets:
-  description: Positions by group, in the shape that M(switchback.kafka_dr.kafka_group) takes.
+  description: The offsets by group, in the form of O(switchback.kafka_dr.kafka_group#module:groups).
   returned: success
   type: list
   elements: dict
+  sample: [{group: settlement, committed_offsets: [{topic: P.Payments, partition: 0, offset: 1181}]}]
 details:
-  description: The rows of M(switchback.kafka_dr.dr_translation_info).
+  description: Rows in the form of RV(switchback.kafka_dr.dr_translation_info#module:details).
   returned: success
   type: list
   elements: dict
+  sample: [{group: settlement, topic: P.Payments, partition: 0, offset: 1181, method: content, quality: exact}]
 records_read:
-  description: Records and offset-syncs that were read on both sides to find the positions.
-  returned: always
-  type: int
-rereads:
-  description: Upper bound of records read again by all groups; null when it is not known.
+  description: Number of records and offset-syncs that the module read on both clusters.
   returned: success
   type: int
+  sample: 412
+rereads:
+  description: Upper bound of records that all groups together read again. Null if it is unknown.
+  returned: success
+  type: int
+  sample: 0
 barrier:
-  description: What was journaled, by topic and partition; C(entered) holds the positions.
+  description:
+    - What was journaled. RV(switchback.kafka_dr.dr_translation_info#module:barrier) with C(entered) (the offsets found)
+      and C(preexisting_higher_offsets) (where the group had already committed a higher offset, in words).
   returned: success
   type: dict
+  sample:
+    last_replicated_offset: {Payments: {"0": 1212}}
+    starts: {Payments: {"0": 0}}
+    ends: {Payments: {"0": 1213}}
+    cut: {Payments: {"0": 0}}
+    committed_offsets: {settlement: {Payments: {"0": 1182}}}
+    skips: []
+    entered: [{group: settlement, committed_offsets: [{topic: P.Payments, partition: 0, offset: 1181}]}]
+    preexisting_higher_offsets: []
 """
 
 from ansible.module_utils.basic import AnsibleModule

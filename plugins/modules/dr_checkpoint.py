@@ -2,7 +2,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keep the positions of live groups ready on the side where they do not live."""
+"""Presync the committed offsets of running groups to the other cluster."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ module: dr_checkpoint
 short_description: Presync committed offsets to the other cluster (internal step)
 version_added: 1.0.0
 description:
-  - Translates the positions of all groups from O(leave), where the applications live and go on working, to O(enter),
-    as M(switchback.kafka_dr.dr_translation_info) does, and commits them there. Exact, where MirrorMaker 2's own
-    checkpoints may lie far behind, and in both directions, where MirrorMaker 2 has one only.
-  - Writes upward only, to groups without members, and only while the journal says that the applications live on
-    O(leave) and no run is under way. While it works it holds a lease; a run that starts meanwhile waits for it.
-  - A position that is not known, or that is already higher, is left alone and listed.
+  - C(roles/replication/tasks/checkpoint.yml) calls this module.
+  - Translates the committed offsets of all groups from O(leave), where the applications keep running, to O(enter), as
+    M(switchback.kafka_dr.dr_translation_info) does, and commits them there. These offsets are exact, while MirrorMaker
+    2's own checkpoints can lag far behind. They cover both directions, while MirrorMaker 2 covers one.
+  - Only raises offsets, only for groups without members, and only while the journal names O(leave) as the active
+    cluster and no run is in progress. The module holds a lease meanwhile, and a run that starts waits for it.
+  - An offset that is unknown or already higher stays unchanged and is listed.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 options:
   leave:
-    description: Alias of the side where the applications live.
+    description: Alias of the cluster where the applications live.
     type: str
     required: true
   enter:
-    description: Alias of the side whose positions are written.
+    description: Alias of the cluster on which the module commits.
     type: str
     required: true
   wait_timeout:
-    description: Seconds for everything. Behind them nothing is committed any more.
+    description: Seconds for the whole task. After that, the module commits nothing more.
     type: float
     default: 60.0
 attributes:
@@ -40,13 +43,16 @@ attributes:
     support: full
   idempotent:
     support: full
-    details: Changes something only where a group has gone on since.
+    details: Changes something only if a group has read further since the last time.
+seealso:
+  - module: switchback.kafka_dr.dr_translation_info
+  - module: switchback.kafka_dr.kafka_group
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: Have B ready for every group, should P be lost
+- name: Prepare B for the loss of P
   switchback.kafka_dr.dr_checkpoint:
     pair: "{{ kafka_dr_pair.spec }}"
     leave: P
@@ -55,37 +61,44 @@ EXAMPLES = r"""
 
 RETURN = r"""
 outcome:
-  description: V(done), V(skipped) with a O(ignore:reason) if nothing may be written now, or V(failed).
+  description: V(done), V(failed), or V(skipped) with RV(reason) if the module must not commit now.
   returned: success
   type: str
+  sample: done
 reason:
   description: Why it was skipped.
   returned: success
   type: str
+  sample: ""
 committed:
-  description: Number of positions that were, or in check mode would be, raised.
+  description: Number of offsets that were raised. In check mode, that would be.
   returned: success
   type: int
+  sample: 4
 preexisting_higher_offsets:
-  description: Positions on O(enter) that are higher than they should be; a cutover will refuse them by default.
+  description: Committed offsets on O(enter) that are higher than they should be. By default, a cutover refuses them.
   returned: success
   type: list
   elements: str
+  sample: []
 left_out:
-  description: Positions that are not known, and why.
+  description: Offsets that are unknown or that would skip records, and why.
   returned: success
   type: list
   elements: str
+  sample: []
 rereads:
   description:
-    - Upper bound of records that all groups together would read again if they moved now; null if a position is missing.
+    - Upper bound of records that all groups together would read again if they moved now. Null if an offset is missing.
   returned: success
   type: int
+  sample: 480
 details:
-  description: The rows of M(switchback.kafka_dr.dr_translation_info).
+  description: Rows in the form of RV(switchback.kafka_dr.dr_translation_info#module:details).
   returned: success
   type: list
   elements: dict
+  sample: [{group: settlement, topic: P.Payments, partition: 0, offset: 1181, method: content, quality: exact}]
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Put up the barrier of a disaster on the surviving side, and find the groups' positions there."""
+"""Set the barrier of a disaster on the surviving cluster, and find the groups' offsets there."""
 
 from __future__ import annotations
 
@@ -11,27 +11,31 @@ module: dr_disaster
 short_description: Find committed offsets on the surviving cluster and journal the barrier of a disaster (internal step)
 version_added: 1.0.0
 description:
-  - Needs nothing from O(leave). Stops the flow from O(leave) to O(enter) on the workers of O(enter), finds a position
-    for every group and partition from what lies on O(enter), and appends it to the journal there, as the phase
-    C(barrier) of O(guard.run). Only the copy of the journal on O(enter) is read.
-  - A position is the highest of MirrorMaker 2's newest checkpoint (with the offset-syncs that came later), what the
-    scheduled job has prepared, and the group's own of an earlier stay; else the log start. None is ahead of what the
-    group has processed. Where MirrorMaker 2 was sending records a second time when it ended, positions move down to the
-    first copy, since not all of them came a second time.
-  - With the policy C(identity) it fails unless the flow has no tasks any more. With the other policy the flow may still
-    be replicating; then C(copied) is a lower bound.
-  - In check mode it stops and journals nothing, and asks O(leave) whether it still answers.
+  - C(roles/cutover/tasks/survey.yml) calls this module. It needs nothing from O(leave).
+  - Stops the flow from O(leave) to O(enter) on the workers of O(enter), finds an offset for every group and partition
+    from the data on O(enter), and appends them to the journal there, as the phase C(barrier) of O(guard.run). It reads
+    only the copy of the journal on O(enter).
+  - The offset of a group is the highest of these. MirrorMaker 2's newest checkpoint with the later offset-syncs, the
+    presynced offset, and the group's own offset from an earlier tenure. Otherwise it is the log start offset. None of
+    them is higher than what the group has processed.
+  - If MirrorMaker 2 was sending records a second time when it ended, offsets move down to the first copy, because not
+    all records were sent a second time.
+  - With the policy V(identity), the task fails unless the flow has no tasks. With the policy V(default), the flow may
+    still replicate. C(last_replicated_offset) is a lower bound then.
+  - In check mode, the module stops and journals nothing, and probes whether O(leave) still responds.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 options:
   leave:
-    description: Alias of the cluster that is lost.
+    description: Alias of the lost cluster.
     type: str
     required: true
   enter:
-    description: Alias of the cluster that survives.
+    description: Alias of the surviving cluster.
     type: str
     required: true
   stop_timeout:
@@ -39,106 +43,159 @@ options:
     type: float
     default: 10.0
   restart_timeout:
-    description: Seconds that the flow may take to stop where its engine restarts a service for that.
+    description: Seconds that the flow may take to stop if its engine restarts a service for that.
     type: float
     default: 900.0
   member_timeout:
     description:
-      - Seconds to wait until the groups have no members. A static member, or a consumer that was killed, stays one
-        until its C(session.timeout.ms) has passed. V(0) looks once. Not used in check mode.
+      - Seconds to wait until the groups have no members. A static member, or a consumer that was killed, remains a
+        member until its C(session.timeout.ms) has passed. With V(0), the module checks once. Not used in check mode.
     type: float
     default: 0.0
   probe_timeout:
-    description: Check mode. Seconds for the question whether O(leave) responds; asked again only if it does.
+    description: In check mode, seconds for the probe of O(leave). The module probes again only if O(leave) responds.
     type: float
     default: 3.0
 attributes:
   check_mode:
     support: partial
-    details: Positions and loss are as of now, with the flow still running.
+    details: Offsets and loss are as of now, while the flow still runs.
   diff_mode:
     support: full
   idempotent:
     support: partial
-    details: Connectors that are stopped stay so; the journal gets a new entry each time.
+    details: Stopped connectors stay stopped. The journal gets a new entry each time.
+seealso:
+  - module: switchback.kafka_dr.dr_probe_info
+  - module: switchback.kafka_dr.dr_barrier
+    description: The same while both clusters respond.
+  - module: switchback.kafka_dr.dr_salvage
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: What would be lost if P were gone now?
+- name: Find out what would be lost if P failed now
   switchback.kafka_dr.dr_disaster:
     pair: "{{ kafka_dr_pair.spec }}"
     leave: P
     enter: B
   check_mode: true
-  register: look
+  register: survey
 """
 
 RETURN = r"""
 committed_offsets:
-  description: Positions by group, in the shape that M(switchback.kafka_dr.kafka_group) takes.
+  description: The offsets by group, in the form of O(switchback.kafka_dr.kafka_group#module:groups).
   returned: success
   type: list
   elements: dict
+  sample: [{group: settlement, committed_offsets: [{topic: P.Payments, partition: 0, offset: 1099}]}]
 details:
   description:
-    - One row for each position with C(method) (C(end), C(checkpoint), C(prepared), C(stay), C(first_copy), C(start),
-      C(empty)), C(quality) (C(exact), C(safe), C(unproven)), C(rereads), C(reason), C(hazards), C(existing), and
-      C(as_of), the time from which the evidence is.
+    - One row for each group and partition. C(method) is C(checkpoint), C(presynced), C(tenure), C(first_copy), C(start)
+      or C(empty). C(quality) is C(exact), C(safe), C(skips) or C(unproven). C(left) and C(checkpoint) are both offsets
+      of MirrorMaker 2's checkpoint, and C(as_of) is the time of the evidence (epoch seconds). The other keys are those
+      of RV(switchback.kafka_dr.dr_translation_info#module:details).
   returned: success
   type: list
   elements: dict
+  sample:
+    - group: settlement
+      topic: P.Payments
+      partition: 0
+      offset: 1099
+      method: checkpoint
+      quality: safe
+      rereads: 102
+      skips: {at_least: 0, at_most: 0}
+      reason: MirrorMaker 2's newest checkpoint of the group
+      hazards: []
+      existing: 1040
+      left: 1100
+      checkpoint: 1099
+      as_of: 1764148490.2
 rereads:
   description: Upper bound of records that all groups together read again.
   returned: success
   type: int
+  sample: 102
+skips:
+  description: Number of records that the groups never process, in the form of RV(ignore:skips) of the translation.
+  returned: success
+  type: dict
+  sample: {at_least: 0, at_most: 0}
 settle:
   description:
-    - Seconds that the positions should be watched once they are committed, see
-      O(switchback.kafka_dr.kafka_group#module:settle). 0 unless one lies below MirrorMaker 2's own checkpoint.
+    - Seconds for which the offsets should be watched after they are committed, see
+      O(switchback.kafka_dr.kafka_group#module:settle). 0 unless one is below MirrorMaker 2's own checkpoint.
   returned: success
   type: float
+  sample: 0.0
 ages:
-  description: By group, how many seconds ago its oldest position was true; null if nothing is known of one.
+  description: By group, the age of the oldest evidence for its offsets in seconds. Null if one of them is unknown.
   returned: success
   type: dict
+  sample: {settlement: 12.4}
 loss:
   description:
-    - What may have been acknowledged on O(leave) and is not here. C(offsets_at_least), C(records_at_most) (null, since
-      only O(leave) knows its end), C(seconds_at_most), C(heartbeat_age), and C(partitions) with the last copied offset.
+    - What O(leave) may have acknowledged and O(enter) does not have. C(offsets_at_least), C(records_at_most) (null,
+      because only O(leave) knows its log end), C(seconds_at_most), C(heartbeat_age), and C(partitions) with the last
+      replicated offset.
   returned: success
   type: dict
+  sample:
+    verdict: UNKNOWN
+    offsets_at_least: 0
+    records_at_most: null
+    seconds_at_most: 1.8
+    heartbeat_age: 0.9
+    partitions: []
 loss_lines:
-  description: The same for a person.
+  description: The loss in words, line by line.
   returned: success
   type: list
   elements: str
+  sample: ["at least 0 offsets, written within the last 1.8 s"]
 out_of_scope:
-  description: Topics of the pair that a group uses although its declaration leaves them out, each with its evidence.
+  description: Topics of the pair that a group uses although C(group_topics) leaves them out, each with its evidence.
   returned: success
   type: list
   elements: dict
+  sample: []
 active_members:
   description: By group that has members on O(enter), client id and host of the first members.
   returned: success
   type: dict
+  sample: {}
 active_groups:
   description: Groups that have members on O(enter).
   returned: success
   type: list
   elements: str
+  sample: []
 probes:
   description:
-    - Whether O(leave) answered, with C(answers), C(reachable), C(locked_out), C(reason) and C(seconds). A second row
-      only if the first did.
+    - Whether O(leave) responded, in the form of the return values of M(switchback.kafka_dr.dr_probe_info). There is a
+      second row only if it responded the first time.
   returned: in check mode
   type: list
   elements: dict
+  sample: [{answers: false, reachable: false, locked_out: false, reason: "no broker listens at p1:9092", seconds: 0.3}]
 barrier:
-  description: What was journaled, by topic and partition; C(entered) holds the positions.
+  description: What was journaled, by topic and partition. C(entered) holds the offsets found.
   returned: success
   type: dict
+  sample:
+    disaster: true
+    last_replicated_offset: {Payments: {"0": 1200}}
+    starts: {}
+    ends: {Payments: {"0": 1201}}
+    cut: {Payments: {"0": 0}}
+    committed_offsets: {}
+    entered: [{group: settlement, committed_offsets: [{topic: P.Payments, partition: 0, offset: 1099}]}]
+    preexisting_higher_offsets: []
+    skips: []
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keep applications from writing on the side that they have left."""
+"""Deny applications to write on the cluster that they have left."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ module: dr_fence
 short_description: Deny applications to write on the cluster that they have left (internal step)
 version_added: 1.0.0
 description:
-  - Denies WRITE on O(topics) to O(principals), or takes exactly these bans away, and reads back what the broker says.
-  - A ban outranks every right of its principal, but not that of a super user. So each principal of O(logins) is asked
-    of the broker, as itself, whether it may still write.
-  - Nothing is written to the topics to prove it.
+  - C(roles/cutover/tasks/fence.yml) and C(roles/cutover/tasks/at_rest.yml) call this module.
+  - Adds an ACL that denies WRITE on each of O(topics) to each of O(principals), or deletes exactly these ACLs. Then
+    reads back the ACLs from the broker.
+  - Such an ACL takes precedence over every right of its principal, but a super user can still write. The module
+    therefore logs in as each principal in O(logins) and asks the broker whether it may write.
+  - The module writes no record to prove this.
 extends_documentation_fragment:
   - switchback.kafka_dr.kafka
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 options:
   topics:
     description: Originals that the applications write.
@@ -27,26 +31,27 @@ options:
     elements: str
     required: true
   principals:
-    description: Whom to ban, such as V(User:payments-api).
+    description: Principals of the applications, for example V(User:payments-api).
     type: list
     elements: str
     required: true
   state:
     description:
-      - V(fenced) denies writing, V(open) takes the bans away. Bans of that form made by others go as well.
-      - Whatever else denies writing on O(topics), to whom ever, is left by V(open) and told as a warning.
+      - V(fenced) adds the ACLs. V(open) deletes them, even if another client has added them in the same form.
+      - V(open) keeps every other ACL that denies writing on O(topics), and warns about it.
     type: str
     choices: [fenced, open]
     default: fenced
   logins:
     description:
-      - By principal, librdkafka properties with which it logs in, over those of O(client). Only to ask what it may do.
+      - By principal, the librdkafka properties of its login. They take precedence over those of O(client). The module
+        uses them only to ask the broker what the principal may do.
     type: dict
     default: {}
   required:
     description:
-      - Whether it is an error that no authorizer runs, that a principal may write in spite of its ban, or, with
-        O(state=open), that this account may not look at ACLs.
+      - Whether it is an error if the cluster has no authorizer, if a principal may write in spite of its ACL, or, with
+        O(state=open), if this account may not list ACLs.
     type: bool
     default: false
 attributes:
@@ -57,13 +62,18 @@ attributes:
   idempotent:
     support: full
 notes:
-  - The principal of the playbooks needs DESCRIBE and ALTER on the cluster.
+  - The principal of the task needs DESCRIBE and ALTER on the cluster.
+seealso:
+  - module: switchback.kafka_dr.kafka_acl
+  - name: Authorization and ACLs
+    description: How Kafka evaluates ACLs and super users.
+    link: https://kafka.apache.org/documentation/#security_authz
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: The payments API writes on P no more
+- name: Deny the payments API to write on P
   switchback.kafka_dr.dr_fence:
     bootstrap_servers: p1.example.com:9093
     client: "{{ kafka_dr_clusters.P.admin_client }}"
@@ -73,21 +83,25 @@ EXAMPLES = r"""
 
 RETURN = r"""
 fenced:
-  description: Whether every ban is up, as the broker tells it.
-  returned: when the cluster was looked at
+  description: Whether the broker returns the ACL of every principal and topic.
+  returned: when the module has read the cluster
   type: bool
+  sample: true
 proven:
-  description: Whether every principal was asked as itself, and may not write.
-  returned: when the cluster was looked at
+  description: Whether the broker confirmed to every principal itself that it may not write.
+  returned: when the module has read the cluster
   type: bool
+  sample: true
 reason:
-  description: What was found, in words.
-  returned: when the cluster was looked at
+  description: The result in words.
+  returned: when the module has read the cluster
   type: str
+  sample: writing is denied to 1 principals on 1 topics, confirmed by the broker for 1 of them
 bans:
-  description: Number of bans that are up.
-  returned: when the cluster was looked at
+  description: Number of ACLs that deny writing.
+  returned: when the module has read the cluster
   type: int
+  sample: 1
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -11,37 +11,42 @@ module: dr_flow_start
 short_description: Check that flows start from offsets that fit their replicas (internal step)
 version_added: 1.0.0
 description:
-  - A step of the roles of this collection. Its options may change in any release.
-  - A source connector without stored offsets replicates everything again. Fails with C(offsets_do_not_fit) if a flow
-    would start on a replica partition that holds or held records, and its connector stores no offset for it, or one
-    whose record is not the last record of the replica. A connector that already replicates the topic is not checked.
+  - C(roles/replication/tasks/enable.yml) calls this module.
+  - A source connector without stored offsets replicates everything again. The task fails with C(offsets_do_not_fit) if
+    a replica partition holds or held records and the connector stores no offset for it, or stores an offset whose
+    record is not the last record of the replica. The module does not check a connector that already replicates the
+    topic.
   - If the journal of the pair holds the topic id of a replica, the pair itself has filled it. The stored offset must
-    exist then, and its record is not compared.
+    exist then. The module does not compare its record.
   - The offsets of a connector survive its deletion. If the original or the replica of a topic was created again in the
-    meantime, the flow would continue after them and skip the records before them.
-  - With O(forget), also fails if a flow has a stored offset for a topic that is not the journaled one, for a partition
-    whose replica does not exist or was never written, or past the source's end. For a topic in O(copy_again) such
-    offsets are deleted and read back instead, if its replica is empty. The flow then replicates it from its beginning.
+    meantime, the flow would continue after these offsets and skip the records before them.
+  - With O(forget), the task also fails if a flow has a stored offset for a topic whose id is not the journaled one, for
+    a partition whose replica does not exist or was never written, or past the source's log end. For a topic in
+    O(copy_again) whose replica is empty, the module deletes such offsets and reads them back. The flow then replicates
+    the topic from its beginning.
   - A connector must exist for its offsets to be read, and be STOPPED without tasks for them to be deleted.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.pair.flows
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 options:
   forget:
     description:
       - V(false) only compares stored offsets with replicas, before any connector is created. The offsets of a connector
-        that does not exist cannot be read; if the journal knows its replicas, RV(unseen) names the flow.
+        that does not exist cannot be read. If the journal knows its replicas, RV(unseen) lists the flow.
     type: bool
     default: false
   adopting:
-    description: Flows whose stored offsets M(switchback.kafka_dr.dr_adopt) is about to set. They are not compared.
+    description:
+      - Flows whose stored offsets M(switchback.kafka_dr.dr_adopt) is about to set. The module does not compare them.
     type: list
     elements: str
     default: []
   copy_again:
-    description: Topics that are replicated again from their beginning. Only with Kafka Connect.
+    description: Topics that are replicated again from their beginning. Works with Kafka Connect only.
     type: list
     elements: str
     default: []
@@ -52,12 +57,15 @@ attributes:
     support: full
   idempotent:
     support: full
+seealso:
+  - module: switchback.kafka_dr.dr_adopt
+  - module: switchback.kafka_dr.connect_mirror_info
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: Check that the flows may continue, and replicate one topic from its beginning
+- name: Check that the flows can continue, and replicate one topic from its beginning
   switchback.kafka_dr.dr_flow_start:
     pair: "{{ kafka_dr_pair.spec }}"
     flows: [{source: P, target: B}]
@@ -71,11 +79,20 @@ unseen:
   returned: success
   type: list
   elements: str
+  sample: []
 changes:
   description: The stored offsets that were deleted.
   returned: success
   type: list
   elements: dict
+  sample:
+    - kind: offsets
+      name: P->B.MirrorSourceConnector
+      action: delete
+      before: {Payments: {"0": 1200}}
+      after: null
+      status: done
+      error: null
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bring the flows of a pair to what they are to do in one of its states."""
+"""Bring the flows of a pair into one of its states."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ module: dr_flows
 short_description: Bring the flows of a pair into a state (internal step)
 version_added: 1.0.0
 description:
-  - A step of the roles of this collection. Its options may change in any release.
-  - Decides what each flow of O(pair) is to do in O(state), lets the engine of the pair do it, and waits until it is
-    done.
-  - A flow that fails keeps no other one from its state; the task fails with the first failure.
+  - C(roles/flow/tasks/main.yml) calls this module.
+  - Determines the goal of each flow of O(pair) in O(state), applies it through the engine of the pair, and waits until
+    it is reached.
+  - If one flow fails, the module still handles the other flows. The task then fails with the first failure.
 extends_documentation_fragment:
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 options:
   pair:
     description: The pair, C(kafka_dr_pair.spec) of the role C(kafka_dr).
@@ -25,15 +27,15 @@ options:
     required: true
   state:
     description:
-      - V(live), the applications live on the cluster O(at). V(live_elsewhere), they live on the other one; only the
-        flow toward O(at) is changed.
+      - V(live), the applications live on the cluster O(at). V(live_elsewhere), they live on the other cluster. This
+        changes only the flow toward O(at).
       - V(absent), no flow exists.
       - V(exist), the stored offsets of both flows can be read. V(rebuild), they can be reset.
       - V(adopt), the flows that take over the offsets of other connectors are stopped.
       - V(replicate), the flow O(at) replicates records.
       - V(seed), no record moves toward the cluster O(at), and the offsets of the other flow can be set. V(hold), that
         other flow is stopped.
-      - V(survive), the other cluster is lost, and nothing comes to the cluster O(at).
+      - V(survive), the other cluster is lost, and no record moves toward the cluster O(at).
     type: str
     choices: [absent, adopt, exist, hold, live, live_elsewhere, rebuild, replicate, seed, survive]
     required: true
@@ -42,7 +44,7 @@ options:
     type: str
     default: ""
   cluster_ids:
-    description: Cluster ids by alias, as the clusters reported them. Workers of another cluster are refused.
+    description: Cluster ids by alias, as the clusters reported them. The module refuses workers of another cluster.
     type: dict
     default: {}
   properties:
@@ -50,19 +52,19 @@ options:
     type: dict
     default: {}
   reason:
-    description: Reason for the change, for the history of a management system.
+    description: Reason for the change, for the history of Cloudera Manager.
     type: str
     default: ""
   wait_timeout:
-    description: Seconds within which each flow must be in its state.
+    description: Seconds within which each flow must reach its goal.
     type: float
     default: 120.0
   restart_timeout:
-    description: The same where a change restarts a service of a management system.
+    description: Replaces O(wait_timeout) if a change restarts a service in Cloudera Manager.
     type: float
     default: 600.0
   request_timeout:
-    description: Seconds for one request.
+    description: Bound of each request, in seconds.
     type: float
     default: 15.0
 attributes:
@@ -72,12 +74,16 @@ attributes:
     support: full
   idempotent:
     support: full
+seealso:
+  - module: switchback.kafka_dr.connect_mirror
+  - module: switchback.kafka_dr.cm_config
+  - module: switchback.kafka_dr.cm_service
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: Bring the flows to the state in which the applications live on B
+- name: Bring the flows into the state in which the applications live on B
   switchback.kafka_dr.dr_flows:
     pair: "{{ kafka_dr_pair.spec }}"
     state: live
@@ -86,33 +92,53 @@ EXAMPLES = r"""
 
 RETURN = r"""
 changes:
-  description: What was changed, or would be in check mode; as M(switchback.kafka_dr.connect_mirror) returns it.
+  description: In the form of RV(switchback.kafka_dr.connect_mirror#module:changes).
   returned: always
   type: list
   elements: dict
-  sample: []
+  sample:
+    - kind: connector
+      name: P->B.MirrorCheckpointConnector
+      action: stop
+      before: {state: RUNNING}
+      after: {state: STOPPED}
+      status: done
+      error: null
 connectors:
-  description: The connectors that were brought into a state, as M(switchback.kafka_dr.connect_mirror) returns them.
+  description: The connectors that the module handled, see RV(switchback.kafka_dr.connect_mirror#module:connectors).
   returned: when the flows are connectors
   type: list
   elements: dict
-  sample: []
+  sample:
+    - name: P->B.MirrorCheckpointConnector
+      part: checkpoint
+      exists: true
+      state: STOPPED
+      tasks: []
+      final: true
+      kept: []
+      offsets_survive: false
 not_compared:
-  description: What decides what a flow replicates and was not read, in words.
-  returned: when there is such a thing
+  description: Settings that affect what a flow replicates and that the module did not read, in words.
+  returned: when there are such settings
   type: list
   elements: str
-  sample: ["the lists of srm-control were not compared"]
+  sample: [the lists of srm-control were not compared]
 requests:
-  description: Calls that were sent, without their bodies.
+  description: Requests that the module sent, without their bodies.
   returned: always
   type: list
   elements: dict
   sample: [{method: GET, path: "/connectors?expand=status&expand=info"}]
 error:
-  description: What stopped the task, with C(code), C(message), C(hint) and C(endpoint).
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
   returned: failure
   type: dict
+  sample:
+    code: connect_unreachable
+    message: The worker at "http://b-connect.example.com:8083" did not respond within 15 s.
+    hint: Check that the worker runs and that this host reaches it.
+    endpoint: http://b-connect.example.com:8083
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,45 +2,48 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read and append the journal of a pair."""
+"""Read the journal of a pair and append an event to it."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_journal
-short_description: Keep the record of a pair's runs in Kafka
+short_description: Read and append the journal of a pair's runs in Kafka
 version_added: 1.0.0
 description:
-  - Reads the journal of a pair from each of its clusters, merges the copies, and appends one event to each of them.
-  - The journal records where the applications live, which phases of a run have finished, and what cannot be read again
-    later, such as log ends at the barrier. An interrupted run is resumed from it.
-  - The writer uses one fixed C(transactional.id) per pair. An event is decided after every earlier writer was fenced.
-    If another process writes meanwhile, it is decided again. The first cluster by name decides between two writers.
+  - Reads the journal of a pair from each of its clusters, merges the copies, and appends one event to each copy.
+  - The journal records where the applications live, which phases of a run have finished, and facts that cannot be read
+    again later, such as the log ends at the barrier. An interrupted run resumes from the journal.
+  - The module uses one C(transactional.id) per pair. It fences all earlier writers before it decides which event to
+    append. If another process appends at the same time, the module decides again. Between two writers, the first
+    cluster by name decides.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.holder_generation
   - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.confluent_kafka
 options:
   copies:
     description:
-      - Aliases of the clusters whose copies are read and written, by default all. After a disaster only the surviving
-        cluster has one.
-      - Each of them must respond; a planned run does not continue with half a journal.
+      - Aliases of the clusters whose copies the module reads and writes. By default all. After a disaster, only the
+        surviving cluster has a copy.
+      - Each of these clusters must respond. A planned run does not continue with half a journal.
     type: list
     elements: str
     default: []
   event:
     description:
-      - V(read) only reads. V(enabled) and V(disabled) note that the pair was set up or taken down.
-      - V(adopted) notes whose stored offsets a flow took over; see M(switchback.kafka_dr.dr_adopt).
-      - V(replaced) notes that another, empty cluster stands at one side; see M(switchback.kafka_dr.dr_rebuild).
-      - V(started) opens a run, or goes on with an interrupted run of the same type and direction.
-      - V(resumed) takes an interrupted run over, as V(started) does, to take it back.
-      - A run whose Ansible process still exists is never taken over. Children that a killed one has left behind are
-        waited for.
-      - V(phase) notes that a phase of a run has finished, with its facts. V(pnr) notes the point of no return.
-      - V(undoing) notes that a run is taken back, before its clients start again; a V(pnr) that was written in part is
-        void from then on. Together with the V(ended) behind it, it does with one of the clusters.
+      - V(read) only reads. V(enabled) and V(disabled) record that the pair was set up or taken down.
+      - V(held) records the retention settings that topics had before they were set to keep all records.
+      - V(adopted) records whose stored offsets a flow took over; see M(switchback.kafka_dr.dr_adopt).
+      - V(replaced) records that an empty cluster has replaced a lost one; see M(switchback.kafka_dr.dr_rebuild).
+      - V(started) opens a run, or resumes an interrupted run of the same type and direction.
+      - V(resumed) resumes an interrupted run in order to take it back.
+      - The module never takes over a run while its Ansible process still exists. If that process was killed, the module
+        waits for the child processes that it left.
+      - V(phase) records that a phase of a run has finished, with its facts. V(pnr) records the point of no return.
+      - V(undoing) records that a run is taken back, before its applications start again. It voids a V(pnr) that was
+        written to one cluster only. For V(undoing) and the V(ended) after it, one responding cluster is enough.
       - V(ended) closes a run.
     type: str
     choices: [read, enabled, disabled, replaced, held, adopted, started, resumed, phase, pnr, undoing, ended]
@@ -50,29 +53,31 @@ options:
     type: str
   take_over:
     description:
-      - Id of an interrupted run, or of a lease, whose process on another machine is known to have ended.
-      - Without it, such a run is never taken over, however old its last event is; see C(run_undecided).
+      - Id of an interrupted run or of a lease. Set it only after you have verified that its process on another machine
+        has ended.
+      - Without it, the module never takes over such a run, even if its last event is old. The task fails with
+        C(run_undecided).
     type: str
   lease:
     description:
-      - For a playbook that touches flows, with O(event=read), the name by which others are told of it. A run that
-        begins meanwhile waits, up to ten minutes; a playbook that wants this too is refused with C(lease_held).
-      - It ends with V(enabled) or V(disabled) of the same playbook, with O(give_back), or with its process. Where that
-        cannot be seen, a run ends it after it was unchanged for ten minutes by its own clock.
+      - With O(event=read), name of a lease for a playbook that changes flows. While it holds the lease, a run that
+        starts waits up to ten minutes. Another playbook that requests a lease fails with C(lease_held).
+      - The lease ends with V(enabled) or V(disabled) of the same playbook, with O(give_back), or with its process. If a
+        run cannot see that process, it ends the lease after ten minutes without a change, by its own clock.
     type: str
   held:
-    description: Id of the lease that this playbook holds already (RV(owner)).
+    description: Id of the lease that this playbook already holds, see RV(owner).
     type: str
   give_back:
-    description: With O(event=read), ends what this playbook has taken by O(lease).
+    description: Whether O(event=read) ends the lease that this playbook took with O(lease).
     type: bool
     default: false
   data:
-    description: Facts of the event, such as C(type), C(from), C(to) of a run, or C(phase) and C(facts) of a phase.
+    description: Facts of the event, such as C(type), C(from) and C(to) of a run, or C(phase) and C(facts) of a phase.
     type: dict
     default: {}
   lower:
-    description: What to do about higher committed offsets, for RV(on_higher). With V(auto) the run decides.
+    description: What to do about higher committed offsets, for RV(on_higher). With V(auto), it depends on the run.
     type: str
     choices: [auto, fail, lower, keep]
     default: auto
@@ -87,98 +92,198 @@ attributes:
     support: full
   idempotent:
     support: partial
-    details: V(enabled), V(disabled), V(held), V(adopted) are appended only if they change the state; a run's always.
+    details:
+      - The module appends V(enabled), V(disabled), V(held) and V(adopted) only if they change the state. It always
+        appends the events of a run.
+seealso:
+  - module: switchback.kafka_dr.dr_status_info
+  - module: switchback.kafka_dr.dr_readiness
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: Where do the applications live, and was a run interrupted?
+- name: Read where the applications live and whether a run was interrupted
   switchback.kafka_dr.dr_journal:
-    pair:
+    pair: &pair
       clusters:
-        P: {bootstrap_servers: "p1:9092"}
-        B: {bootstrap_servers: "b1:9092"}
+        P: {bootstrap_servers: "p1.example.com:9092"}
+        B: {bootstrap_servers: "b1.example.com:9092"}
       topics: [Payments]
   register: journal
 
-- name: Note a finished phase with what cannot be read again later
+- name: Stop while a run is unfinished
+  ansible.builtin.assert:
+    that: journal.unfinished_run | length == 0
+    fail_msg: "{{ journal.unfinished_run }}"
+
+- name: Record the facts of a finished phase
   switchback.kafka_dr.dr_journal:
-    pair: "{{ kafka_dr_pair.spec }}"
+    pair: *pair
     event: phase
-    run: "{{ journal.run_id }}"
+    run: "{{ journal.state.run.id }}"
+    holder_generation: "{{ journal.state.run.resumed }}"
     data:
-      phase: barrier
-      facts: {cut: "{{ translation.cut }}"}
+      phase: drain
+      facts: {lag: 0}
 """
 
 RETURN = r"""
 owner:
   description:
-    - What this playbook holds from now on, with O(event=started), O(event=resumed) or O(lease). To be passed on to each
-      module with an effect, in its option C(guard). Empty if it holds nothing.
-  returned: always
+    - What this playbook holds after O(event=started), O(event=resumed) or O(lease). Pass it to each module that changes
+      something, in its option C(guard). Empty if the playbook holds nothing.
+    - For a run, C(run), C(holder_generation), C(token) and C(on) (aliases of the clusters). For a lease, C(lease).
+  returned: success
   type: dict
+  sample:
+    run: 20261126T091500Z-4f2a1c
+    holder_generation: 0
+    token: {journal: 1764100000.5, epoch: 3, holder_generation: 0}
+    "on": [B, P]
 state:
   description:
-    - What the journal says, with the event of this task. C(active) is the alias where the applications live (null
-      before the pair was enabled), C(run) the last run with its finished phases and the name of its C(pair),
-      C(interrupted) whether it has not ended, C(topic_ids) per alias, C(left) the facts of the last barrier per alias,
-      C(seams) the cuts of a pair with the policy identity, C(syncs_since) from where offset-syncs are about the present
-      topics, C(only_here) below which offsets a replica holds what no other side has, C(adopted) by flow whose stored
-      offsets it took over.
-  returned: always
+    - The state of the journal, with the event of this task. C(active) is the alias where the applications live (null
+      before the pair was enabled). C(enabled) is whether the pair is set up. C(policy) is the replication policy of its
+      replicas. C(epoch) counts the runs, and C(born) is the time of the first event.
+    - C(run) is the newest run with its finished phases and the name of its C(pair). C(interrupted) is whether it has
+      not ended.
+    - C(topic_ids) holds the topic ids by alias. C(left) holds, by alias, the facts of the barrier when the applications
+      last left that cluster. C(cuts) holds the cuts of a pair with the policy identity, oldest first.
+    - C(syncs_since) holds, by flow and topic, the first offset-sync that is about the present topics. C(only_here)
+      holds, by alias and replica, the offsets below which no other cluster has the records. C(held) holds the former
+      retention settings of topics that are set to keep all records. C(adopted) holds, by flow, whose stored offsets it
+      took over.
+  returned: success
   type: dict
+  sample:
+    active: P
+    enabled: true
+    policy: default
+    epoch: 3
+    born: 1764100000.5
+    interrupted: true
+    run:
+      id: 20261126T091500Z-4f2a1c
+      epoch: 3
+      type: cutoff
+      from: P
+      to: B
+      pair: B-P
+      policy: default
+      resumed: 0
+      started: 1764148500.2
+      replaces_passed_run: false
+      phases: {drain: {time: 1764148503.1}}
+      pnr: null
+      pnr_holder_generation: null
+      left_at: null
+      ended: null
+      result: null
+    topic_ids: {P: {Payments: 1cXtYB3QQDuJ4ABiLBn6cA}}
+    left: {}
+    cuts: []
+    syncs_since: {P->B: {Payments: 0}}
+    only_here: {}
+    held: {}
+    adopted: {}
 run_id:
   description: Id of the run of this event.
   returned: for events of a run
   type: str
+  sample: 20261126T091500Z-4f2a1c
 resumed:
-  description: Whether V(started) found an interrupted run and goes on with it.
+  description: Whether V(started) found an interrupted run and resumes it.
   returned: for O(event=started)
   type: bool
+  sample: false
 events:
   description: Number of events of the pair.
-  returned: always
+  returned: success
   type: int
+  sample: 12
 leases:
-  description: Who is or was last at work on the pair beside runs, and what came of it.
+  description:
+    - The latest lease of each kind. C(kind) is what works or worked on the pair besides runs, C(run) its id, C(since)
+      and C(until) its time, C(ended) when it ended (null if it has not), and C(outcome) its result.
   returned: for O(event=read) and O(event=started)
   type: list
   elements: dict
+  sample:
+    - schema: 1
+      pair: B-P
+      kind: checkpoint
+      to: B
+      run: checkpoint-9c01de
+      since: 1764148000.1
+      until: 1764148060.1
+      ended: 1764148004.8
+      outcome: done
+      counts: {committed: 4}
+      holder: null
+      number: 17
 durations:
   description:
-    - By type of cutover, C(last) and C(median) seconds of the C(runs) that were completed without an interruption, and
-      C(phases), the median of each phase. A type without such a run is missing.
+    - By type of cutover, C(last) and C(median) duration in seconds of the C(runs) that completed without an
+      interruption, and C(phases), the median duration of each phase. A type without such a run is missing.
   returned: for O(event=read)
   type: dict
+  sample: {cutoff: {last: 9.4, median: 9.1, runs: 3, phases: {drain: 2.9, barrier: 2.2}}}
 unfinished_replays:
-  description: Partitions whose tail M(switchback.kafka_dr.dr_salvage) has begun to bring over, and not ended.
+  description: Partitions whose tail M(switchback.kafka_dr.dr_salvage) has begun to replay and not finished.
   returned: for O(event=read)
   type: list
   elements: str
+  sample: []
 phases_left:
-  description: Phases that the last run still has to go through.
-  returned: always
+  description: Phases of the newest run that have not finished.
+  returned: success
   type: list
   elements: str
+  sample: [barrier, commit_offsets]
 on_higher:
-  description: What the last run does about higher committed offsets, V(fail), V(lower) or V(keep). Empty without a run.
-  returned: always
+  description: What the newest run does about higher committed offsets, V(fail), V(lower) or V(keep). Empty if no run.
+  returned: success
   type: str
+  sample: fail
 resume_command:
-  description: The command that resumes the last run. Empty without a run.
-  returned: always
+  description: The command that resumes the newest run. Empty without a run.
+  returned: success
   type: str
+  sample: ansible-playbook switchback.kafka_dr.failover_cutoff -i INVENTORY -e kafka_dr_to=B -e kafka_dr_confirm=B
 unfinished_run:
-  description: Which run has to end first, and how. Empty unless a run is interrupted.
-  returned: always
+  description: Which run must end first, and how to end it. Empty unless a run is interrupted.
+  returned: success
   type: str
+  sample: The cutoff run 20261126T091500Z-4f2a1c to B has not ended. Start it again to resume it.
 missing_on:
-  description: Aliases without a journal topic.
-  returned: always
+  description: Aliases of the clusters without a journal topic.
+  returned: success
   type: list
   elements: str
+  sample: []
+changes:
+  description: The event that was appended. In check mode, the one that would be.
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - kind: journal
+      name: B-P
+      action: phase
+      before: {active: P, enabled: true, run: 20261126T091500Z-4f2a1c, resumed: 0, phases: [], ended: null}
+      after: {active: P, enabled: true, run: 20261126T091500Z-4f2a1c, resumed: 0, phases: [drain], ended: null}
+      status: done
+      error: null
+error:
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
+  returned: failure
+  type: dict
+  sample:
+    code: run_undecided
+    message: The run 20261126T091500Z-4f2a1c was started on another host and has not ended.
+    hint: Verify that its process has ended. Then start again with take_over.
+    endpoint: ""
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decide whether a cutover may start, is finished already, or why it stopped, from facts that were read before."""
+"""Decide whether a cutover may start, has already happened, or why it stopped, from given facts."""
 
 from __future__ import annotations
 
@@ -11,25 +11,30 @@ module: dr_judge
 short_description: Decide whether a cutover may start (internal step)
 version_added: 1.0.0
 description:
-  - Asks no cluster and changes nothing. Runs on the controller.
-  - Internal to the roles of this collection. Its facts and its result may change in any release.
+  - C(roles/cutover/tasks/preflight.yml), C(roles/cutover/tasks/preflight_disaster.yml),
+    C(roles/cutover/tasks/at_rest.yml) and C(roles/cutover/tasks/main.yml) call this module on the controller.
+  - Decides from O(facts). It connects to no cluster and changes nothing.
 extends_documentation_fragment:
   - switchback.kafka_dr.attributes.info_module
+  - switchback.kafka_dr.internal
 options:
   kind:
     description:
-      - V(cutover) decides whether a planned cutover may start, or is not needed. V(disaster) does the same with what
+      - V(cutover) decides whether a planned cutover may start or is not needed. V(disaster) decides the same from what
         the surviving cluster knows.
       - V(at_rest) decides whether a pair whose applications already live on the wanted cluster is in the state that it
         should be in.
-      - V(stopped) says where and why a cutover stopped, and what to do next.
+      - V(stopped) returns where and why a cutover stopped, and what to do next.
     type: str
     choices: [cutover, disaster, at_rest, stopped]
     required: true
   facts:
-    description: What the roles of this collection found, with other keys for each O(kind).
+    description: What the roles of this collection observed. The keys depend on O(kind).
     type: dict
     required: true
+seealso:
+  - module: switchback.kafka_dr.dr_status_info
+  - module: switchback.kafka_dr.dr_readiness
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
@@ -51,10 +56,11 @@ EXAMPLES = r"""
 RETURN = r"""
 judgement:
   description:
-    - C(problems), why the cutover must not start, C(already), whether the applications live there, C(verdict) about
-      that and C(text), the decision for a person. With O(kind=stopped) only C(text).
+    - C(problems) lists why the cutover must not start. C(already) is whether the applications already live there, and
+      C(verdict) is the verdict about that. C(text) is the decision in words. With O(kind=stopped), only C(text).
   returned: success
   type: dict
+  sample: {problems: [], already: false, verdict: UNKNOWN, text: The applications may move to B.}
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,28 +2,29 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ask one cluster, within a bound, whether it could still work."""
+"""Check, within a time limit, whether a cluster can work."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_probe_info
-short_description: Ask a cluster within a bound whether it could still work
+short_description: Check within a time limit whether a Kafka cluster can work
 version_added: 1.0.0
 description:
-  - Asks for the id of the cluster and for the end of every partition of O(topics), within O(timeout) seconds
-    altogether. It answers only if all of that was told.
-  - A cluster that is dead, frozen or without leaders is a result and no error. Another cluster than
-    O(expected_cluster_id) is an error.
+  - Requests the id of the cluster and the log end of every partition of O(topics), within O(timeout) seconds in all.
+    RV(answers) is V(true) only if the cluster returned all of them.
+  - A cluster that is down, hangs or has partitions without a leader is a result, not an error. A cluster with another
+    id than O(expected_cluster_id) is an error.
 extends_documentation_fragment:
   - switchback.kafka_dr.attributes.info_module
+  - switchback.kafka_dr.confluent_kafka
 options:
   bootstrap_servers:
-    description: Comma separated list of brokers.
+    description: Bootstrap brokers of the cluster, as C(host:port), separated by commas.
     type: str
     required: true
   client:
-    description: librdkafka properties for the connection, such as C(security.protocol).
+    description: librdkafka properties for the connection, for example C(security.protocol).
     type: dict
     default: {}
   expected_cluster_id:
@@ -35,44 +36,67 @@ options:
     elements: str
     required: true
   timeout:
-    description: Seconds for everything.
+    description: Seconds for all requests together.
     type: float
     default: 3.0
+seealso:
+  - module: switchback.kafka_dr.dr_readiness
+  - module: switchback.kafka_dr.kafka_topic_info
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: Does the old side still answer?
+- name: Check whether the old cluster still works
   switchback.kafka_dr.dr_probe_info:
-    bootstrap_servers: p1:9092
+    bootstrap_servers: p1.example.com:9092,p2.example.com:9092
     topics: [Payments]
-    timeout: 1
+    timeout: 2
   register: probe
+
+- name: Refuse a disaster failover while the old cluster works
+  ansible.builtin.assert:
+    that: not probe.answers
+    fail_msg: "P still works: {{ probe.reason }}"
 """
 
 RETURN = r"""
 answers:
-  description: Whether the cluster named itself and every partition has a leader that told its end.
-  returned: always
+  description: Whether the cluster returned its id and every partition has a leader that returned its log end.
+  returned: success
   type: bool
+  sample: false
 reachable:
-  description: Whether the cluster named itself at least.
-  returned: always
+  description: Whether the cluster returned at least its id.
+  returned: success
   type: bool
+  sample: true
 locked_out:
   description:
-    - Whether it is there, and certificate, login or rights kept this task from asking. Nothing is known of its state.
-  returned: always
+    - Whether the cluster exists but refused this client because of its certificate, login or rights. The state of the
+      cluster is unknown then.
+  returned: success
   type: bool
+  sample: false
 reason:
-  description: What was found, in words.
-  returned: always
+  description: The result in words.
+  returned: success
   type: str
+  sample: "it answers, but 3 partitions have no leader: Payments-0, Payments-4, Payments-9"
 seconds:
-  description: How long the question took.
-  returned: always
+  description: Duration of all requests in seconds.
+  returned: success
   type: float
+  sample: 0.412
+error:
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
+  returned: failure
+  type: dict
+  sample:
+    code: wrong_cluster
+    message: The cluster id is 7QmXW0aLSgqeGrIHwGVbyA, wanted 4L6g3nShT-eMCtK--X86sw.
+    hint: Correct bootstrap_servers or expected_cluster_id.
+    endpoint: p1.example.com:9092
 """
 
 from ansible.module_utils.basic import AnsibleModule

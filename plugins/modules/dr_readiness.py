@@ -2,53 +2,55 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Could the applications of a pair move now, and what would it cost?"""
+"""Report whether the applications of a pair could move now, and what the move would cost."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_readiness
-short_description: Tell whether the applications of a pair could move now, and what it would cost
+short_description: Report whether the applications of a pair could move now, and what it would cost
 version_added: 1.0.0
 description:
-  - Two verdicts, for a controlled cutover and for a disaster, C(YES), C(NO) or C(UNKNOWN) each, for the direction that
-    would be used; every check with its answer, what it was answered from, and what to do.
-  - A check that rests on another one is C(SKIPPED) where that one is not C(YES), so that what is broken is named once.
-    A verdict is C(YES) only if each of its checks is.
-  - Changes nothing of a pair. Flows are judged by what moves, never by the state RUNNING.
-  - Each look is kept in the state topic on the sides that answer (O(history)), so that the next one can tell a trend.
+  - Returns two verdicts, one for a controlled cutover and one for a disaster. Each is C(YES), C(NO) or C(UNKNOWN). The
+    module also returns every check with its answer, its evidence and a remedy.
+  - A check that depends on another check is C(SKIPPED) if that check is not C(YES). A fault is therefore named once. A
+    verdict is C(YES) only if all its checks are.
+  - The module changes nothing on the pair. It judges a flow by the records that it replicates, never by the state
+    RUNNING alone.
+  - It stores each result in the state topic of every cluster that responds (see O(history)), to show a trend next time.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.confluent_kafka
 options:
   to:
-    description: Alias to which the applications would move. If not set, the one where they do not live.
+    description: Alias of the cluster that the applications would enter. If not set, the one where they do not live.
     type: str
     default: ""
   local_groups:
-    description: Groups of the inventory that stay where they are.
+    description: Groups of the inventory that do not move.
     type: list
     elements: str
     default: []
   clients:
-    description: The applications, each with C(name), C(role), C(group) and C(principal), whose rights are looked for.
+    description: The applications, each with C(name), C(role), C(group) and C(principal), whose rights are checked.
     type: list
     elements: dict
     default: []
   endpoints:
-    description: By alias and client, the C(topics) that it writes and those that it reads as C(subscribe).
+    description: By alias and application, the topics that it writes (C(topics)) and reads (C(subscribe)).
     type: dict
     default: {}
   unreachable:
     description:
-      - Hosts of the clients that do not answer, in words; an empty list if all of them do.
-      - Without it, nobody has asked the hosts, and the check C(clients) is unknown.
+      - Hosts of the applications that do not respond, in words. An empty list means that all of them respond.
+      - If not set, the check C(clients) is C(UNKNOWN).
     type: list
     elements: str
   lists:
     description:
-      - With the engine C(srm), RV(switchback.kafka_dr.srm_allowlist_info#module:lists) of both flows. What is not among
-        them is not known.
+      - With Streams Replication Manager, RV(switchback.kafka_dr.srm_allowlist_info#module:lists) of both flows. A list
+        that is not included is unknown.
     type: list
     elements: dict
     default: []
@@ -58,26 +60,26 @@ options:
     elements: str
     default: []
   accept:
-    description: Names of checks whose C(NO) is known and accepted. They count as C(YES), and are told as C(ACCEPTED).
+    description: Names of checks whose C(NO) you accept. They are reported as C(ACCEPTED) and count as C(YES).
     type: list
     elements: str
     default: []
   history:
     description:
-      - Whether to keep this look. In check mode it is not kept.
-      - The task is not C(changed) by it. The latest 400 looks of a pair are kept.
+      - Whether to store this result. Check mode does not store it.
+      - Storing does not make the task C(changed). The latest 400 results of a pair are kept.
     type: bool
     default: true
   lag_limit:
-    description: Seconds that the first record that is not copied may have waited.
+    description: Maximum age of the oldest record that is not replicated, in seconds.
     type: float
     default: 60.0
   expiry_limit:
-    description: Seconds that it must still be kept on the source.
+    description: Minimum time for which the source must still retain that record, in seconds.
     type: float
     default: 3600.0
   age_limit:
-    description: Seconds that the positions which a disaster would start from may be old.
+    description: Maximum age of the offsets from which the groups would start after a disaster, in seconds.
     type: float
     default: 900.0
 attributes:
@@ -87,17 +89,29 @@ attributes:
     support: none
   idempotent:
     support: full
+seealso:
+  - module: switchback.kafka_dr.dr_status_info
+  - module: switchback.kafka_dr.dr_translation_info
+  - module: switchback.kafka_dr.dr_probe_info
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: Could we move now?
+- name: Report whether the applications could move now
   switchback.kafka_dr.dr_readiness:
-    pair: "{{ kafka_dr_pair.spec }}"
+    pair:
+      clusters:
+        P: {bootstrap_servers: "p1.example.com:9092", connect_url: "http://p-connect.example.com:8083"}
+        B: {bootstrap_servers: "b1.example.com:9092", connect_url: "http://b-connect.example.com:8083"}
+      topics: [Payments]
+      groups: [settlement]
+    clients:
+      - {name: payments-api, role: producer, principal: "User:payments-api"}
+      - {name: settlement, role: consumer, group: settlement, principal: "User:settlement"}
   register: ready
 
-- name: Not today
+- name: Stop unless a controlled cutover is possible
   ansible.builtin.fail:
     msg: "{{ ready.lines | join(' ') }}"
   when: ready.controlled != 'YES'
@@ -105,34 +119,72 @@ EXAMPLES = r"""
 
 RETURN = r"""
 controlled:
-  description: C(YES), C(NO) or C(UNKNOWN) for a cutover while both sides answer.
+  description: C(YES), C(NO) or C(UNKNOWN) for a cutover while both clusters respond.
   returned: success
   type: str
+  sample: "YES"
 disaster:
-  description: The same for a failover that asks nothing of the side being left.
+  description: C(YES), C(NO) or C(UNKNOWN) for a failover that reads nothing from the cluster being left.
   returned: success
   type: str
+  sample: "NO"
 readiness:
   description:
-    - C(from), C(to), both verdicts, and C(checks), each with C(name), C(asks), C(answer), C(found), C(remedy) and
-      C(counts), the verdicts that it is part of.
-    - C(rereads), by type and group, how many records would be read again at most (null if not known); C(loss), what a
-      disaster would lose, see RV(switchback.kafka_dr.dr_disaster#module:loss); C(cost), the same in words.
-    - C(uncopied), what only the side being left has, counted from the records of both sides, as C(at_least), C(at_most)
-      and C(seconds) since the first of them was written, and C(partitions); null where it was not counted.
-    - C(durations), by type of cutover what completed runs took that were not interrupted, as C(last), C(median) and
-      C(runs), in seconds; C(looks), the latest ones with this one last; C(trend), the same in words; C(rehearsal),
-      the last
-      rehearsal that is kept.
-    - C(not_carried), what applications may need that Kafka does not carry, by names; C(lag_s), how long the record that
-      is not copied has waited, null if not known; C(at), when this was, in UTC.
+    - C(from), C(to), both verdicts, and C(checks). Each check has C(name), C(asks) (the question), C(answer), C(found)
+      (the evidence), C(remedy), and C(counts) (the verdicts to which it contributes).
+    - C(rereads) is the upper bound of records that are read again, by verdict and group (null if unknown). C(loss) is
+      what a disaster would lose, see RV(switchback.kafka_dr.dr_disaster#module:loss). C(cost) is both in words.
+    - C(unreplicated) counts the records that only the cluster being left has, as C(at_least) and C(at_most). C(seconds)
+      is the age of the oldest of them, and C(partitions) holds one row each. Null if the module did not count them.
+    - C(durations) holds, by type of cutover, the C(last) and C(median) duration in seconds of the C(runs) that
+      completed without an interruption. C(observations) holds the stored results, this one last. C(trend) is the same
+      in words. C(rehearsal) is the last stored rehearsal.
+    - C(not_carried) names what the applications may need and Kafka does not carry. C(lag_s) is how long the oldest
+      unreplicated record has waited (null if unknown). C(at) is the time of the observation in UTC.
   returned: success
   type: dict
+  sample:
+    from: P
+    to: B
+    controlled: "YES"
+    disaster: "NO"
+    checks:
+      - name: journal
+        asks: Does the journal of the pair exist on both clusters?
+        answer: "YES"
+        found: 12 events on both clusters
+        remedy: ""
+        counts: [controlled, disaster]
+    rereads: {controlled: {settlement: 0}, disaster: {settlement: 480}}
+    cost: ["a controlled cutover now: read again at most settlement 0"]
+    unreplicated: {at_least: 12, at_most: 12, seconds: 0.8, partitions: []}
+    durations: {cutoff: {last: 9.4, median: 9.1, runs: 3, phases: {barrier: 2.2}}}
+    trend: []
+    rehearsal: null
+    not_carried: []
+    lag_s: 0.8
+    at: "2026-11-26T09:15:00.000000"
 lines:
-  description: The same for a person.
+  description: The result in words, line by line.
   returned: success
   type: list
   elements: str
+  sample: ["P -> B: ready for a controlled cutover: YES, for a disaster: NO"]
+requests:
+  description: Requests that the module sent, without secrets.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{api: describe_cluster}]
+error:
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
+  returned: failure
+  type: dict
+  sample:
+    code: bad_option
+    message: 'to is "C", wanted one of the clusters P, B.'
+    hint: Correct it.
+    endpoint: ""
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,20 +2,20 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Replace a cluster of the pair that is lost for good by an empty one."""
+"""Replace a cluster of the pair that is permanently lost by an empty one."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_rebuild
-short_description: Replace a cluster of the pair that is lost for good by an empty one (internal step)
+short_description: Replace a permanently lost cluster of the pair by an empty one (internal step)
 version_added: 1.0.0
 description:
-  - A step of the roles of this collection. Its options may change in any release.
-  - Refuses a cluster that holds records or topics of the pair. Then resets the offsets of both flows, copies the rights
-    of the applications from the surviving cluster, deletes presynced offsets, and journals that the alias is another
-    cluster now. The pair must be enabled afterwards.
-  - Journals which records only the surviving cluster has, because they came from the lost one. No group is moved to the
+  - C(roles/replication/tasks/rebuild.yml) calls this module.
+  - Refuses a cluster that holds records or a journal of the pair. Then resets the offsets of both flows, copies the
+    rights of the applications from the surviving cluster, deletes presynced offsets, and journals that the alias is
+    another cluster now. You must enable the pair afterwards.
+  - Journals which records only the surviving cluster has, because they came from the lost one. No group moves to the
     new cluster before it has read them.
 options:
   replaced:
@@ -23,17 +23,19 @@ options:
     type: str
     required: true
   principals:
-    description: Principals whose rights are copied from the surviving cluster, such as V(User:payments-api).
+    description: Principals whose rights the module copies from the surviving cluster, such as V(User:payments-api).
     type: list
     elements: str
     default: []
   take_over:
-    description: A lease whose process has ended, as you have verified. Any other lease that is held is refused.
+    description: A lease whose process has ended, as you have verified. Any other held lease is refused.
     type: str
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 attributes:
   check_mode:
     support: full
@@ -41,11 +43,15 @@ attributes:
     support: full
   idempotent:
     support: full
-    details: Until the pair is enabled, a second call changes nothing. After that it is refused.
+    details: Until the pair is enabled, a second call changes nothing. After that, the module refuses it.
 notes:
-  - The source connectors of both flows must exist and be STOPPED. With Streams Replication Manager, the service that
-    runs beside the surviving cluster must be STOPPED. Its progress is deleted by tombstones in
-    C(mm2-offsets.ALIAS.internal), and the topics C(mm2-offset-syncs.ALIAS.internal) of the pair are deleted.
+  - The source connectors of both flows must exist and be STOPPED. With Streams Replication Manager, the service of the
+    surviving cluster must be STOPPED. The module deletes its progress with tombstones in C(mm2-offsets.ALIAS.internal),
+    and it deletes the topics C(mm2-offset-syncs.ALIAS.internal) of the pair.
+seealso:
+  - module: switchback.kafka_dr.dr_journal
+  - module: switchback.kafka_dr.dr_salvage
+    description: For a lost cluster that has come back with its records.
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
@@ -59,23 +65,28 @@ EXAMPLES = r"""
 
 RETURN = r"""
 replaced:
-  description: Whether this task has replaced the cluster. V(false) if that was done before.
+  description: Whether this task has replaced the cluster. V(false) if an earlier task did.
   returned: success
   type: bool
+  sample: true
 lost:
   description:
-    - What the disaster failover reported about records that the lost cluster had not sent. They cannot be recovered.
+    - What the disaster failover reported about records that the lost cluster had not replicated. They cannot be
+      recovered.
   returned: success
   type: list
   elements: str
+  sample: ["at least 0 offsets, written within the last 1.8 s"]
 only_here:
   description: By alias, topic and partition, the offset below which only that cluster has the records.
   returned: success
   type: dict
+  sample: {B: {P.Payments: {"0": 1201}}}
 rights:
-  description: Number of rights that were copied.
+  description: Number of ACLs that the module added. In check mode, that it would add.
   returned: success
   type: int
+  sample: 3
 """
 
 from ansible.module_utils.basic import AnsibleModule

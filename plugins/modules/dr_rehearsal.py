@@ -2,28 +2,29 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Take away what a rehearsal has made, or keep what it showed."""
+"""Remove what a rehearsal created, or store its result."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_rehearsal
-short_description: Remove what a rehearsal created, or keep its result (internal step)
+short_description: Remove what a rehearsal created, or store its result (internal step)
 version_added: 1.0.0
 description:
-  - With O(state=absent) deletes connectors with their offsets, groups with their positions, topics and rights of a
-    rehearsal on both clusters, whatever of them exists, and looks again whether anything is left.
-  - Only things with exactly these names are touched. Others that bear the marks of a rehearsal are not.
+  - C(roles/rehearsal/tasks/clean.yml) and C(roles/rehearsal/tasks/end.yml) call this module.
+  - With O(state=absent), deletes the connectors of a rehearsal with their offsets, its groups with their committed
+    offsets, its topics and its ACLs on both clusters, as far as they exist. Then checks that nothing is left.
+  - Deletes only resources with exactly these names. Other resources whose names look like those of a rehearsal stay.
 options:
   state:
     description:
-      - V(absent) takes everything of a rehearsal away.
-      - V(noted) keeps O(note) in the state topic of the pair, on both clusters.
+      - V(absent) removes everything that a rehearsal created.
+      - V(noted) stores O(note) in the state topic of the pair, on both clusters.
     type: str
     choices: [absent, noted]
     default: absent
   note:
-    description: What is kept of the rehearsal.
+    description: The result of the rehearsal.
     type: dict
   rehearsal:
     description: What a rehearsal of O(pair) creates, as the filter of the role C(rehearsal) derives it.
@@ -38,8 +39,8 @@ options:
         default: {}
       belongings:
         description:
-          - By alias, what a rehearsal creates there, as C(topics), C(groups) and C(connectors), each a list of names,
-            and C(principals), whose ACLs on those topics and groups belong to the rehearsal.
+          - By alias, the C(topics), C(groups) and C(connectors) that a rehearsal creates there, each as a list of
+            names. C(principals) lists the principals whose ACLs on those topics and groups belong to the rehearsal.
         type: dict
         default: {}
       name_parts:
@@ -51,6 +52,8 @@ extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 attributes:
   check_mode:
     support: full
@@ -58,15 +61,18 @@ attributes:
     support: full
   idempotent:
     support: partial
-    details: A note is a new one each time.
+    details: V(noted) stores a new note each time.
 notes:
-  - The clients of the rehearsal must have been stopped. Groups whose members died are waited for, up to a minute.
+  - Stop the applications of the rehearsal first. If their consumers were killed, the module waits up to one minute
+    until the groups have no members.
+seealso:
+  - module: switchback.kafka_dr.dr_rehearsal_info
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: Take away what an interrupted rehearsal has left
+- name: Remove what an interrupted rehearsal left
   switchback.kafka_dr.dr_rehearsal:
     pair: "{{ kafka_dr_pair.spec }}"
     rehearsal:
@@ -77,15 +83,24 @@ EXAMPLES = r"""
 
 RETURN = r"""
 changes:
-  description: What was deleted, or in check mode would be.
+  description: What the module deleted. In check mode, what it would delete.
   returned: always
   type: list
   elements: dict
+  sample:
+    - kind: topic
+      name: rehearsal-Payments
+      action: delete
+      before: {}
+      after: null
+      status: done
+      error: null
 requests:
-  description: Requests that were sent, without secrets.
+  description: Requests that the module sent, without secrets.
   returned: success
   type: list
   elements: dict
+  sample: [{api: describe_cluster}]
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Build a report, and write it as JSON and, for some kinds, as a page; each file whole or not at all."""
+"""Build a report and write it as JSON and, for some kinds, as an HTML page."""
 
 from __future__ import annotations
 
@@ -11,55 +11,61 @@ module: dr_report
 short_description: Build the report of a playbook and write it as JSON and as a page (internal step)
 version_added: 1.0.0
 description:
-  - Builds the report of O(kind) from O(facts) and writes it under each of O(names).
-  - The reports of a cutover, of a rehearsal, of readiness and the plan of a check run are also written as one HTML page
-    each, which needs neither scripts nor a network. A file that holds the same already is left alone.
-  - A report never counts as a change. In check mode its names begin with C(check-), so that the report of the last real
-    run stays.
+  - C(roles/report/tasks/main.yml) and the roles C(replication), C(rehearsal), C(salvage) and C(verify) call this module
+    on the controller.
+  - Builds the report of O(kind) from O(facts) and writes it under each of O(names). It writes each file completely or
+    not at all.
+  - Also writes an HTML page for the reports of a cutover, of a rehearsal and of readiness, and for the plan of a check
+    run. A page needs neither scripts nor a network. A file with the same content stays unchanged.
+  - A report never counts as a change. In check mode, the file names start with C(check-), so that the report of the
+    last real run stays.
 extends_documentation_fragment:
   - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.internal
 options:
   kind:
-    description: What the report is about. With V(finished) O(facts) are the report.
+    description: Kind of the report. With V(finished), O(facts) are the report.
     type: str
     choices: [cutover, rehearsal, readiness, status, checkpoint, changes, finished]
     required: true
   facts:
-    description: What the roles of this collection found, with other keys for each O(kind). They may change.
+    description: What the roles of this collection observed. The keys depend on O(kind).
     type: dict
     required: true
   folder:
-    description: Folder of the reports. It is made, readable by owner and group only, if it does not exist.
+    description: Folder of the reports. If it does not exist, the module creates it, readable by owner and group only.
     type: path
     required: true
   names:
-    description: File names without C(.json) and C(.html). Without one the report is only returned.
+    description: File names without C(.json) and C(.html). If empty, the module only returns the report.
     type: list
     elements: str
     default: []
   metrics_file:
     description:
-      - With O(kind=readiness), file for the textfile collector of node_exporter. Its folder must exist.
-      - In check mode it is not written.
+      - With O(kind=readiness), a file for the textfile collector of node_exporter. Its folder must exist.
+      - The module does not write it in check mode.
     type: path
 attributes:
   check_mode:
     support: full
-    details: The report is written under a name that begins with C(check-).
+    details: The module writes the report under a name that starts with C(check-).
   diff_mode:
     support: N/A
     details: A report never counts as a change.
   idempotent:
     support: full
+seealso:
+  - module: switchback.kafka_dr.dr_support_bundle
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: Write the report of a run, as the last one of its kind and under its own name
+- name: Write the report of a run under the name of its kind and under its own name
   switchback.kafka_dr.dr_report:
     folder: /var/lib/kafka_dr/reports
-    names: [cutoff-B, "{{ run_id }}"]
+    names: [cutoff-B, 20261126T091500Z-4f2a1c]
     kind: finished
     facts: {verdict: PROVEN}
 """
@@ -67,27 +73,32 @@ EXAMPLES = r"""
 RETURN = r"""
 report:
   description: The report as it was written.
-  returned: success
+  returned: always
   type: dict
+  sample: {verdict: PROVEN}
 lines:
-  description: The same for a person. Empty with O(kind=finished).
-  returned: success
+  description: The report in words, line by line. Empty with O(kind=finished).
+  returned: always
   type: list
   elements: str
+  sample: []
 note:
-  description: What later predictions need of a rehearsal. Empty for other reports.
-  returned: success
+  description: With O(kind=rehearsal), what later predictions need of it. Otherwise empty.
+  returned: always
   type: dict
+  sample: {}
 paths:
-  description: The JSON files, absolute.
-  returned: success
+  description: Absolute paths of the JSON files.
+  returned: always
   type: list
   elements: str
+  sample: [/var/lib/kafka_dr/reports/cutoff-B.json]
 pages:
-  description: The pages beside them, absolute. Empty for a report that has none.
-  returned: success
+  description: Absolute paths of the HTML pages. Empty for a kind that has none.
+  returned: always
   type: list
   elements: str
+  sample: [/var/lib/kafka_dr/reports/cutoff-B.html]
 """
 
 import json

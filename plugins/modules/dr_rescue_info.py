@@ -11,24 +11,29 @@ module: dr_rescue_info
 short_description: Wait until a flow has replicated what the cluster being left still serves (internal step)
 version_added: 1.0.0
 description:
-  - A step of the roles of this collection. Its options may change in any release.
-  - Compares, again and again, the log ends of the original topics on O(leave) with what the flow to O(enter) has
-    replicated, until nothing that can be read is missing, nothing moves any more for O(stall_timeout) seconds, or
-    O(wait_timeout) is over.
-  - The module itself replicates nothing. Records that are left in the end are a result, not an error.
+  - C(roles/cutover/tasks/phase_rescue.yml) calls this module.
+  - Repeatedly compares the log ends of the original topics on O(leave) with the last replicated offsets of the flow to
+    O(enter). Stops when every readable record is replicated, when nothing has moved for O(stall_timeout) seconds, or
+    after O(wait_timeout).
+  - The module itself replicates nothing. Records that remain unreplicated are a result, not an error.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.attributes.info_module
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 options:
   leave:
-    description: Alias of the cluster that the applications leave.
+    description: Alias of the cluster being left.
     type: str
     required: true
   enter:
-    description: Alias of the cluster that the applications enter.
+    description: Alias of the cluster being entered.
     type: str
     required: true
+seealso:
+  - module: switchback.kafka_dr.dr_status_info
+  - module: switchback.kafka_dr.dr_salvage
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
@@ -45,26 +50,31 @@ EXAMPLES = r"""
 
 RETURN = r"""
 replicated:
-  description: Whether every partition was read, and everything in it is replicated.
+  description: Whether every partition was read and everything in it is replicated.
   returned: success
   type: bool
+  sample: false
 offsets_left:
   description: Number of offsets that are not known to be replicated. Null if it is unknown for a partition.
   returned: success
   type: int
+  sample: 12
 unreadable:
   description: Partitions whose log end is unknown.
   returned: success
   type: list
   elements: str
+  sample: []
 text:
   description: The result in words.
   returned: success
   type: str
+  sample: 12 offsets or more of 1 partitions were not replicated within 30 s
 seconds:
   description: Seconds waited.
   returned: success
   type: float
+  sample: 30.012
 """
 
 from ansible.module_utils.basic import AnsibleModule

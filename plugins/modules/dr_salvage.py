@@ -2,7 +2,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""List, export or replay what a lost side had acknowledged and never sent."""
+"""List, export or replay the records of a lost cluster that were never replicated."""
 
 from __future__ import annotations
 
@@ -11,29 +11,33 @@ module: dr_salvage
 short_description: List, export or replay what a lost cluster had not replicated (internal step)
 version_added: 1.0.0
 description:
-  - The tail is the records on O(source) that O(target) does not have. It begins after the last replicated record, and
-    after the records of an earlier replay. Records that a worker had replicated before it died, without storing their
-    offsets, are found by comparison and left out.
-  - Needs the flow from O(source) to O(target) STOPPED without tasks. While it runs it replicates the tail itself.
-  - Refuses a cluster or a topic that is not the journaled one, and a tail of which the beginning has expired.
-  - A replay is exactly once, also when it is killed and started again. Each transaction contains records and the
-    progress of the replay. With the policy V(default) the flow's offsets are set after the tail first.
-  - Reads with C(read_committed); offsets behind an open transaction are counted as C(undecided).
+  - C(roles/salvage/tasks/main.yml) calls this module.
+  - The tail is the set of records on O(source) that O(target) does not have. It starts after the last replicated record
+    and after the records of an earlier replay. The module compares both logs, to leave out records that a worker had
+    replicated before it died without storing their offsets.
+  - Needs the flow from O(source) to O(target) STOPPED without tasks. A running flow replicates the tail itself.
+  - Refuses a cluster or a topic that is not the journaled one, and a tail whose beginning has expired.
+  - A replay writes each record exactly once, even if it is killed and started again. Each transaction contains records
+    and the progress of the replay. With the policy V(default), the module first sets the stored offsets of the flow to
+    the end of the tail.
+  - Reads with C(read_committed). Offsets after the start of an open transaction are counted as C(undecided).
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 options:
   source:
-    description: Alias of the side that was lost.
+    description: Alias of the cluster that was lost.
     type: str
     required: true
   target:
-    description: Alias of the side where the applications live.
+    description: Alias of the cluster where the applications live.
     type: str
     required: true
   mode:
-    description: V(list) only reads, V(export) writes files on this host, V(replay) writes records on O(target).
+    description: V(list) only reads. V(export) writes files on this host. V(replay) writes records on O(target).
     type: str
     choices: [list, export, replay]
     default: list
@@ -45,16 +49,17 @@ options:
     choices: [salvage, original]
     default: salvage
   folder:
-    description: Folder of the exported files. One C(<topic>-<partition>.jsonl) each, and C(index.json).
+    description: Folder of the exported files, one C(<topic>-<partition>.jsonl) each, and C(index.json).
     type: path
   accept_expired:
-    description: Topics of which the beginning of the tail may be gone.
+    description: Topics whose tail may lack its beginning.
     type: list
     elements: str
     default: []
   accept_newer_keys:
     description:
-      - Topics into which records may be replayed although their keys were written there since. For O(into=original).
+      - Topics into which records may be replayed although their keys have been written there since. For
+        O(into=original).
     type: list
     elements: str
     default: []
@@ -65,12 +70,15 @@ attributes:
     support: full
   idempotent:
     support: full
+seealso:
+  - module: switchback.kafka_dr.dr_disaster
+  - module: switchback.kafka_dr.dr_rescue_info
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: What did P never send?
+- name: List what P never replicated
   switchback.kafka_dr.dr_salvage:
     pair: "{{ kafka_dr_pair.spec }}"
     source: P
@@ -81,30 +89,53 @@ EXAMPLES = r"""
 RETURN = r"""
 partitions:
   description:
-    - One row for each partition with a tail. C(begin), C(end), C(records), C(first_time), C(last_time) (epoch
-      milliseconds), C(after_failover), C(already_replicated), C(expired), C(truncated),
-      C(undecided), C(file), C(replayed).
+    - One row for each partition with a tail. C(begin) and C(end) bound its offsets, and C(records) counts its records.
+      C(first_time) and C(last_time) are their timestamps (epoch milliseconds). C(after_failover) counts those written
+      after the failover, and C(already_replicated) those that the replica has.
+    - C(expired) are the offsets that retention has deleted, and C(truncated) those that the log no longer has (null if
+      there are none). C(undecided) counts the offsets after the start of an open transaction. C(file) is the exported
+      file, and C(replayed) counts the replayed records.
   returned: success
   type: list
   elements: dict
+  sample:
+    - topic: Payments
+      partition: 0
+      begin: 1201
+      end: 1213
+      records: 12
+      first_time: 1764148511900
+      last_time: 1764148512345
+      after_failover: 0
+      already_replicated: 0
+      expired: null
+      truncated: null
+      undecided: 0
+      file: null
+      replayed: 0
 records:
-  description: Number of records in all tails, at first sight; of a replay that goes on, those that were left.
+  description:
+    - Number of records in all tails before the task changed anything. For a resumed replay, those that were left.
   returned: success
   type: int
+  sample: 12
 after_failover:
-  description: Records with a later timestamp than the point of no return of the last run.
+  description: Number of records with a later timestamp than the point of no return of the last run.
   returned: success
   type: int
+  sample: 0
 newer_keys:
-  description: Keys of the tail that were written on O(target) since.
+  description: Keys of the tail that have been written on O(target) since.
   returned: success
   type: list
   elements: str
+  sample: []
 lines:
-  description: The same for a person.
+  description: The result in words, line by line.
   returned: success
   type: list
   elements: str
+  sample: ["12 records on P were never replicated to B", "  Payments-0: 12 records in [1201, 1213)"]
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,75 +2,82 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set where a flow of a pair with the policy identity begins to copy."""
+"""Set the offsets at which a flow of a pair with the policy identity starts."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_seed
-short_description: Set the offsets at which a flow begins, with the policy identity (internal step)
+short_description: Set the offsets at which a flow starts, with the policy identity (internal step)
 version_added: 1.0.0
 description:
-  - With the policy C(identity) the two sides hold the same topics, and one flow copies at a time. After a cutover the
-    flow back must begin at the cut. Earlier, it would copy records to where they came from; later, it would leave out
-    what producers wrote meanwhile.
-  - Requires the source connector to be STOPPED without tasks and no flow in the other direction. Forgets the offsets
-    of earlier rounds, writes the wanted ones and reads them back.
-  - Journals them as the phase C(armed) of O(guard.run). Without O(guard.run), O(cut) is journaled for the last run of
-    the journal if that was a disaster failover, which cannot seed the flow back itself.
-  - Reads the topic ids from the journal. With O(cut), a topic with another id fails. Without O(cut), records of a topic
-    with another id, or without an id, count as unknown history.
-  - Without O(cut), as when a pair is enabled, a partition keeps the offset that the connector has if it fits both logs,
-    and begins at 0 if the target was never written. Else its cut is found by content, behind the only record on the
-    source that equals the last one on the target, or the module fails and says what is missing. A connector that
-    runs is left alone where the journal knows all topics and nobody has moved the applications by hand.
-  - Does not start the connector.
+  - C(roles/cutover/tasks/seed.yml) and C(roles/replication/tasks/seed.yml) call this module.
+  - With the policy V(identity), both clusters hold the same topics, and one flow replicates at a time. After a cutover
+    the flow back must start at the cut. With a lower offset, it would replicate records to where they came from. With a
+    higher offset, it would leave out records that producers have written in the meantime.
+  - Requires the source connector to be STOPPED without tasks and no flow in the other direction. Deletes the offsets of
+    earlier rounds, stores the wanted ones and reads them back.
+  - Journals them as the phase C(seeded) of O(guard.run). Without O(guard.run), the module journals O(cut) for the last
+    run of the journal if that run was a disaster failover, which cannot seed the flow back itself.
+  - Reads the topic ids from the journal. With O(cut), a topic with another id fails the task. Without O(cut), records
+    of a topic with another id or without an id count as unknown history.
+  - Without O(cut), as when a pair is enabled, a partition keeps the connector's stored offset if it fits both logs. If
+    the target was never written, the partition starts at 0. Otherwise the module finds the cut by content. The cut is
+    then the offset after the only record on the source that equals the last record on the target. If there is no such
+    record, the task fails and names what is missing.
+  - Without O(cut), the module does not change a running connector if the journal knows all topics and O(moved) is
+    V(false). It never starts the connector.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 options:
   source:
-    description: Alias of the side where applications live.
+    description: Alias of the cluster where the applications live.
     type: str
     required: true
   target:
-    description: Alias of the other side; the flow's workers stand beside it.
+    description: Alias of the other cluster, to which the workers of the flow belong.
     type: str
     required: true
   cut:
-    description: The first offset to copy, as a dictionary from topic to partition to offset.
+    description: The first offsets to replicate, as a dictionary from topic to partition to offset.
     type: dict
   ends:
     description:
-      - The ends of O(target) at the barrier of the cutover, in the same shape. Data records behind them were written
-        behind the cut, exist there only, and are refused.
+      - Log ends of O(target) at the barrier of the cutover, in the form of O(cut). Data records at or after them were
+        written after the cut and exist on O(target) only. They are refused.
     type: dict
     default: {}
   accept_tail:
-    description: Topics for which records behind O(ends) are accepted; they stay on O(target) only.
+    description: Topics for which records at or after O(ends) are accepted. They stay on O(target) only.
     type: list
     elements: str
     default: []
   moved:
-    description: Whether somebody has moved the applications by hand, so that every partition has a cut to be found.
+    description: Whether the operator moved the applications by hand. The module then finds a cut for each partition.
     type: bool
     default: false
 attributes:
   check_mode:
     support: partial
-    details: Changes nothing and tells nothing, because the connector may not exist yet.
+    details: Changes nothing and returns nothing, because the connector may not exist yet.
   diff_mode:
     support: full
   idempotent:
     support: partial
-    details: Offsets that are as wanted are left alone; of a run, the journal gets an entry each time.
+    details: The module does not change offsets that are as wanted. The journal of a run gets an entry each time.
+seealso:
+  - module: switchback.kafka_dr.dr_barrier
+  - module: switchback.kafka_dr.dr_flow_start
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: Let the flow back begin at the cut
+- name: Let the flow back start at the cut
   switchback.kafka_dr.dr_seed:
     pair: "{{ kafka_dr_pair.spec }}"
     source: B
@@ -82,27 +89,37 @@ EXAMPLES = r"""
 
 RETURN = r"""
 seeded:
-  description: Whether the connector was found stopped and its offsets are as wanted now.
+  description: Whether the connector was stopped and its offsets are as wanted now.
   returned: success
   type: bool
+  sample: true
 partitions:
   description:
-    - One row for each partition, with the first offset to copy (C(cut)) and the offsets behind O(ends) that hold
-      records (C(tail)).
+    - One row for each partition. C(cut) is the first offset to replicate. C(tail) is the number of offsets at or after
+      O(ends) that may hold records.
   returned: success
   type: list
   elements: dict
+  sample: [{topic: Payments, partition: 0, cut: 1213, tail: 0, drained: PROVEN, reason: nothing is at or after the cut}]
 late_writes:
-  description: What was written behind O(ends) and accepted, in words.
+  description: Records at or after O(ends) that were accepted, in words.
   returned: success
   type: list
   elements: str
+  sample: []
 cut_record:
   description:
-    - The cuts that the journal does not know yet, in its shape; null if it knows all of them. C(joined) names the
-      topics that are new to it.
+    - The cuts that the journal does not know yet, in its form. Null if it knows all of them. C(joined) lists the topics
+      that are new to it.
   returned: success
   type: dict
+  sample:
+    from: P
+    to: B
+    ends: {Payments: {"0": 1213}}
+    cut: {Payments: {"0": 1213}}
+    resumed: {Payments: {"0": 1213}}
+    joined: [Payments]
 """
 
 from ansible.module_utils.basic import AnsibleModule

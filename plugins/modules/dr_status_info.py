@@ -2,57 +2,60 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Look at the flows and groups of a pair, and wait by evidence."""
+"""Report what the flows of a pair have replicated and what its groups have read; wait for either."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_status_info
-short_description: Tell what the flows of a pair have copied and where its groups stand
+short_description: Report what the flows of a pair have replicated and what its groups have read
 version_added: 1.0.0
 description:
-  - For each flow, topic and partition, tells the source end, the last copied offset, the lag and the replica's end;
-    for each group its positions on both sides; and a verdict with its reason.
-  - A flow is V(PROVEN) when records arrive, or everything is copied and a fresh heartbeat came through. The state
+  - For each flow, topic and partition, returns the source's last stable offset, the last replicated offset, the lag and
+    the replica's log end. For each group, returns its committed offsets on both clusters. For each flow, returns a
+    verdict with its reason.
+  - A flow is C(PROVEN) if records arrive, or if everything is replicated and a recent heartbeat has arrived. The state
     RUNNING alone proves nothing, because a connector stays RUNNING while its brokers are dead.
-  - Can wait for evidence instead of sleeping, with a bound and a stall report.
+  - Can wait until flows run or until everything is replicated.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.pair.flows
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.attributes.info_module
+  - switchback.kafka_dr.confluent_kafka
 options:
   wait_for:
     description:
-      - V(none) looks once (twice, a second apart, where movement is the evidence).
-      - V(flowing) waits until every flow is PROVEN and every replica topic exists with as many partitions as its
+      - V(none) observes the pair once. If only movement can prove a flow, the module observes it again for a few
+        seconds.
+      - V(flowing) waits until every flow is C(PROVEN) and every replica topic exists with as many partitions as its
         original.
-      - V(replicated) waits until every partition of the flows is copied, by offset or by its last record, and no
-        transaction is open. The last record is a hint; a barrier proves it. Then it waits for groups, see
-        O(groups_on).
+      - V(replicated) waits until every partition of the flows is replicated and no transaction is open. A partition
+        counts as replicated by its offset or by its last record. The last record is only a hint, which the barrier of a
+        cutover proves. Then the module waits for groups, see O(groups_on).
     type: str
     choices: [none, flowing, replicated]
     default: none
   restart_timeout:
-    description: The same as O(wait_timeout), used instead of it where the engine restarts a service to change a flow.
+    description: Replaces O(wait_timeout) if the engine of the pair restarts a service to change a flow.
     type: float
   groups_on:
     description:
-      - Alias on which O(wait_for=replicated) also waits until the groups that have members have read everything.
-      - A group without members cannot read and is not waited for.
+      - Alias of the cluster on which O(wait_for=replicated) also waits until the groups with members have read
+        everything.
+      - A group without members cannot read, so the module does not wait for it.
     type: str
   groups_timeout:
     description:
-      - Seconds that O(wait_for=replicated) waits for the groups once the flows have copied everything. Groups that need
-        longer are listed in C(status.missing); they are no failure here.
+      - Seconds that O(wait_for=replicated) waits for the groups after the flows have replicated everything. Groups that
+        need longer are listed in C(status.missing). The task does not fail because of them.
     type: float
     default: 60.0
   groups_stall:
     description:
-      - Seconds without a newly committed offset after which O(wait_for=replicated) no longer waits for the groups
-        that have
-        not read everything, even within O(groups_timeout). Longer than the commit interval of the consumers. With C(0)
-        only O(groups_timeout) counts.
+      - Seconds without a newly committed offset after which O(wait_for=replicated) no longer waits for the groups that
+        have not read everything, even within O(groups_timeout). Use a value longer than the commit interval of the
+        consumers. With V(0), only O(groups_timeout) applies.
     type: float
     default: 10.0
   barrier_ends:
@@ -61,23 +64,27 @@ options:
     default: {}
   partial:
     description:
-      - Whether a flow of which nothing can be seen, as its workers do not answer, is UNKNOWN with the reason; else that
-        is an error. What is known of clusters and groups is shown all the same.
-      - Such a flow has no proof of anything. So this is for people; a playbook that goes on from here asks without it.
+      - Whether a flow whose workers do not respond is C(UNKNOWN) with the reason. If V(false), such a flow is an error.
+        With V(true), the module still returns what is known of the clusters and groups.
+      - Use V(true) to show the status to a person. Do not use it in a playbook that acts on the result.
     type: bool
     default: false
     version_added: 1.0.0
+seealso:
+  - module: switchback.kafka_dr.dr_readiness
+  - module: switchback.kafka_dr.connect_mirror_info
+  - module: switchback.kafka_dr.kafka_group_info
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: Look at both flows
+- name: Report the status of both flows and of one group
   switchback.kafka_dr.dr_status_info:
-    pair:
+    pair: &pair
       clusters:
-        P: {bootstrap_servers: "kafka-p:9092", connect_url: "http://connect-p:8083"}
-        B: {bootstrap_servers: "kafka-b:9092", connect_url: "http://connect-b:8083"}
+        P: {bootstrap_servers: "p1.example.com:9092", connect_url: "http://p-connect.example.com:8083"}
+        B: {bootstrap_servers: "b1.example.com:9092", connect_url: "http://b-connect.example.com:8083"}
       topics: [Payments]
       groups: [settlement]
     flows:
@@ -85,9 +92,13 @@ EXAMPLES = r"""
       - {source: B, target: P}
   register: pair_status
 
-- name: Producers are stopped, wait until everything is copied and read
+- name: Show what is not as wanted
+  ansible.builtin.debug:
+    var: pair_status.status.missing
+
+- name: After the producers have stopped, wait until everything is replicated and read
   switchback.kafka_dr.dr_status_info:
-    pair: "{{ kafka_dr_pair.spec }}"
+    pair: *pair
     flows: [{source: P, target: B}]
     wait_for: replicated
     groups_on: P
@@ -97,42 +108,109 @@ EXAMPLES = r"""
 
 RETURN = r"""
 verdict:
-  description: PROVEN, REFUTED or UNKNOWN for all flows together.
-  returned: always
+  description: C(PROVEN), C(REFUTED) or C(UNKNOWN) for all flows together.
+  returned: when the module has observed the pair
   type: str
+  sample: PROVEN
 waited_s:
   description: Seconds waited.
-  returned: always
+  returned: when the module has observed the pair
   type: float
+  sample: 2.3
 unfit:
   description:
-    - Partitions on which a flow must not go on, because its position is not known to be inside the source's log, in
-      words. MirrorMaker 2 would go on silently, from the wrong place or from the start.
-  returned: always
+    - Partitions on which a flow must not continue, in words, because its stored offset is not known to be inside the
+      source's log. MirrorMaker 2 would silently continue from a wrong offset or from the start.
+  returned: when the module has observed the pair
   type: list
   elements: str
+  sample: []
 initial_offsets:
   description:
-    - By alias, offset 0 for groups without members that have none on partitions that were never written, as
-      M(switchback.kafka_dr.kafka_group) takes them.
-  returned: always
+    - By alias, the groups without members that have no committed offset on partitions that were never written. Their
+      offset is 0, in the form of O(switchback.kafka_dr.kafka_group#module:groups).
+  returned: when the module has observed the pair
   type: dict
+  sample:
+    P: []
+    B: [{group: settlement, committed_offsets: [{topic: Payments, partition: 0, offset: 0}]}]
 written_after:
-  description: Source partitions whose log ends moved since O(barrier_ends), in words.
-  returned: always
+  description: Source partitions whose log end has changed since O(barrier_ends), in words.
+  returned: when the module has observed the pair
   type: list
   elements: str
+  sample: []
 status:
   description:
-    - C(flows) with verdict, reason, lag (source offsets, null when unknown), heartbeat age, connectors and partitions
-      (C(taken), whether the connector's own filters take the topic, null when unknown).
-    - C(groups), one row for each group, side, topic and partition, with C(commit) and C(read_to_end) (null when
-      unknown), and C(members), client id and host of the first members of the group.
-    - C(missing), what is not (yet) as wanted, in words. C(unlisted), topics outside the pair that a group reads
-      (committed offsets or members). C(out_of_scope), topics of the pair that a group uses although its declaration
-      leaves them out, each with its evidence.
-  returned: always
+    - C(flows) holds one row for each flow, with C(verdict), C(reason), C(lag) (source offsets, null if unknown),
+      C(heartbeat_age_s), C(connectors) and C(partitions). In a partition, C(taken) is whether the connector's own
+      filters take the topic (null if unknown), and C(drained) whether everything is replicated.
+    - C(groups) holds one row for each group, cluster, topic and partition. C(commit) is the committed offset, and
+      C(read_to_end) whether the group has read everything. Both are null if unknown. C(members) names client id and
+      host of the first members.
+    - C(missing) lists in words what is not (yet) as wanted. C(undeclared_topics) lists topics outside the pair on which
+      a group has committed offsets or members. C(out_of_scope) lists topics of the pair that a group uses although
+      C(group_topics) leaves them out, each with its evidence.
+  returned: when the module has observed the pair
   type: dict
+  sample:
+    verdict: PROVEN
+    missing: []
+    undeclared_topics: []
+    out_of_scope: []
+    flows:
+      - name: P->B
+        source: P
+        target: B
+        verdict: PROVEN
+        reason: records arrive on the target
+        final: false
+        lag: 12
+        heartbeat_age_s: 0.7
+        connectors:
+          - name: P->B.MirrorSourceConnector
+            part: source
+            state: RUNNING
+            tasks: [RUNNING]
+            failures: []
+            largest_record: 1048576
+        partitions:
+          - topic: Payments
+            partition: 0
+            taken: true
+            start: 0
+            end: 1213
+            last_replicated_offset: 1200
+            lag: 12
+            replica_end: 1201
+            drained: UNKNOWN
+            reason: 12 offsets are not replicated yet
+            fits: PROVEN
+            fits_reason: the stored offset is inside the log
+    groups:
+      - group: settlement
+        alias: P
+        state: STABLE
+        members: settlement-1 at /10.0.0.7
+        topic: Payments
+        partition: 0
+        commit: 1213
+        read_to_end: true
+requests:
+  description: Requests that the module sent, without secrets.
+  returned: when the module has observed the pair
+  type: list
+  elements: dict
+  sample: [{api: describe_cluster}]
+error:
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
+  returned: failure
+  type: dict
+  sample:
+    code: not_replicated
+    message: 'Waited 60 s for "replicated": P->B Payments-4: 12 offsets are not replicated.'
+    hint: Check the named connectors, partitions and groups. Then start the same playbook again.
+    endpoint: ""
 """
 
 from ansible.module_utils.basic import AnsibleModule

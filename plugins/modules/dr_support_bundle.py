@@ -2,29 +2,28 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pack what was looked at, the inventory and the reports of a pair into one archive, without secrets."""
+"""Pack the inventory, observations and reports of a pair into one archive without secrets."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_support_bundle
-short_description: Pack what a report of a problem needs into one archive, without secrets
+short_description: Pack what a problem report needs into one archive without secrets
 version_added: 1.0.0
 description:
-  - Writes one C(tar.gz) with the inventory's variables, what other modules have just seen, and the reports in
-    O(folder).
-  - Every secret is masked. It is known by the name of its key, by being a secret of the inventory (wherever it
-    stands), or by how a text writes one. Of commands only the program is kept.
-  - C(about.json) in the archive names its files, and what is missing with the reason.
-  - An archive never counts as a change. In check mode none is written.
+  - Writes one C(tar.gz) with the inventory variables, the results of other modules, and the reports in O(folder).
+  - The module masks every secret. It recognizes a secret by the name of its key, by its value if the inventory holds it
+    as a secret, and by the form in which a text contains it. For commands, it keeps only the program.
+  - C(about.json) in the archive lists its files, and the missing parts with the reason.
+  - An archive never counts as a change. In check mode the module writes none.
 extends_documentation_fragment:
   - switchback.kafka_dr.attributes
 options:
   folder:
     description:
-      - Folder of the reports, into which the archive is written. It is made, readable by owner and group only, if it
-        does not exist.
-      - Of the reports the newest 100 are packed. Folders below it are not looked at, for one may hold exported records.
+      - Folder of the reports. The module writes the archive into it. If the folder does not exist, the module creates
+        it, readable by owner and group only.
+      - The module packs the newest 100 reports. It does not read subfolders, because they can hold exported records.
     type: path
     required: true
   pair:
@@ -37,12 +36,13 @@ options:
     required: true
   observations:
     description:
-      - Results of modules as they were registered, each under the name of the part that it returned. One that has
-        failed is told with its message.
+      - Registered results of modules. Each key is the name of the return value to pack, for example C(status) for a
+        result of M(switchback.kafka_dr.dr_status_info). A failed result is listed as missing, with its message.
     type: dict
     default: {}
 seealso:
   - module: switchback.kafka_dr.dr_support_info
+  - module: switchback.kafka_dr.dr_status_info
 attributes:
   check_mode:
     support: full
@@ -51,17 +51,34 @@ attributes:
     details: An archive never counts as a change.
   idempotent:
     support: none
-    details: Each run writes an archive of its own.
+    details: Each task writes a new archive.
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: Pack what was seen
+- name: Report the status of the flow
+  switchback.kafka_dr.dr_status_info:
+    pair: &pair
+      clusters:
+        P: {bootstrap_servers: "p1.example.com:9092", connect_url: "http://p-connect.example.com:8083"}
+        B: {bootstrap_servers: "b1.example.com:9092", connect_url: "http://b-connect.example.com:8083"}
+      topics: [Payments]
+      groups: [settlement]
+    flows: [{source: P, target: B}]
+    partial: true
+  register: status_result
+
+- name: Read brokers, journal and connectors of both clusters
+  switchback.kafka_dr.dr_support_info:
+    pair: *pair
+  register: support_result
+
+- name: Pack the results and the newest reports
   switchback.kafka_dr.dr_support_bundle:
     folder: /var/log/kafka-dr
     pair: B-P
-    variables: {kafka_dr_home: P}
+    variables: {kafka_dr_home: P, kafka_dr_topics: [{name: Payments, partitions: 12}]}
     observations:
       status: "{{ status_result }}"
       sides: "{{ support_result }}"
@@ -70,23 +87,36 @@ EXAMPLES = r"""
 
 RETURN = r"""
 path:
-  description: The archive, absolute. In check mode the one that would be written.
+  description: Absolute path of the archive. In check mode, the path that it would have.
   returned: success
   type: str
+  sample: /var/log/kafka-dr/support-B-P-20261126T091500Z.tar.gz
 files:
-  description: Names of the files in it.
+  description: Names of the files in the archive.
   returned: success
   type: list
   elements: str
+  sample: [about.json, inventory.json, P/brokers.json, status.json]
 missing:
-  description: Parts that are not in it, by name, with the reason.
+  description: Parts that the archive does not contain, by name, with the reason.
   returned: success
   type: dict
+  sample: {B/journal: The journal topic does not exist there.}
 lines:
-  description: The same for a person.
+  description: The result in words, line by line.
   returned: success
   type: list
   elements: str
+  sample: [4 files about the pair B-P, "missing: B/journal: The journal topic does not exist there."]
+error:
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
+  returned: failure
+  type: dict
+  sample:
+    code: no_bundle
+    message: "The support bundle could not be written: No space left on device."
+    hint: Check that kafka_dr_report_dir on the controller has space and is writable. Then start again.
+    endpoint: ""
 """
 
 import json

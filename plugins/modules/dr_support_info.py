@@ -11,15 +11,17 @@ module: dr_support_info
 short_description: Read what a problem report needs from both clusters (internal step)
 version_added: 1.0.0
 description:
-  - A step of the roles of this collection. Its options may change in any release.
+  - C(roles/report/tasks/bundle.yml) calls this module.
   - Returns, for each cluster, its brokers, its copy of the journal, and the MirrorMaker 2 connectors of its workers
     with states, settings and offsets. Secrets are masked.
-  - Each part is read on its own. If a part cannot be read, its error is returned, and the other parts are still
-    returned. A cluster that is dead does not fail the module.
+  - The module reads each part separately. If a part cannot be read, it returns the error of that part and still returns
+    the other parts. A cluster that is down does not fail the task.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.attributes.info_module
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 seealso:
   - module: switchback.kafka_dr.dr_support_bundle
 author:
@@ -42,22 +44,40 @@ RETURN = r"""
 sides:
   description:
     - By alias, C(brokers) (id of the cluster, controller, brokers, and C(protocol), the version of the protocol between
-      brokers where it is known), C(journal) (events, oldest first) and C(connectors) (C(kafka), the version of
-      the workers, and C(connectors)).
-    - Each is a dictionary with C(found), or with C(error) in words.
+      brokers if it is known), C(journal) (events, oldest first), C(connectors) (C(kafka), the version of the workers,
+      and C(connectors)), and C(offsets) (last replicated offsets by connector).
+    - Each part is a dictionary with C(found), or with C(error) in words.
   returned: success
   type: dict
+  sample:
+    P:
+      brokers: {error: No broker at "p1.example.com:9092" responded.}
+      journal: {error: No broker at "p1.example.com:9092" responded.}
+    B:
+      brokers: {found: {cluster_id: 7QmXW0aLSgqeGrIHwGVbyA}}
+      journal: {found: []}
+      connectors: {found: {kafka: 4.3.1, connectors: []}}
+      offsets: {found: {}}
 versions:
   description:
     - Versions of C(collection), C(ansible_core), C(python), C(confluent_kafka), C(librdkafka), C(java) and C(system)
-      where this runs. Null where there is none.
+      on the host that runs the task. Null if one is not installed.
   returned: success
   type: dict
+  sample:
+    collection: 1.0.0
+    ansible_core: 2.19.14
+    python: 3.11.9
+    confluent_kafka: 2.16.1
+    librdkafka: 2.16.1
+    java: openjdk version "17.0.13" 2026-10-15
+    system: Linux-6.1.0-x86_64-with-glibc2.36
 requests:
-  description: The requests that were sent, without secrets.
+  description: Requests that the module sent, without secrets.
   returned: success
   type: list
   elements: dict
+  sample: [{api: describe_cluster}]
 """
 
 from ansible.module_utils.basic import AnsibleModule

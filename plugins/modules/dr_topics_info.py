@@ -11,12 +11,16 @@ module: dr_topics_info
 short_description: Compare the topics of a pair with the inventory and the journal (internal step)
 version_added: 1.0.0
 description:
-  - Finds topics whose partition counts do not fit, replicas that are larger than their originals, and topics that were
+  - C(roles/topics/tasks/main.yml), C(roles/replication/tasks/enable.yml) and C(roles/replication/tasks/hold.yml) call
+    this module.
+  - Finds topics whose partition counts differ, replicas that are larger than their originals, and topics that were
     deleted and created again since the journal recorded their ids.
-  - With O(hold), plans which retention settings to record and to set.
+  - With O(hold), returns which retention settings to record and to set.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.attributes.info_module
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
 options:
   declared:
     description: The topics of the inventory, each with C(name), C(partitions) and C(config).
@@ -24,7 +28,7 @@ options:
     elements: dict
     required: true
   names:
-    description: Topics to observe, by alias. Originals and replicas.
+    description: Names of the originals and replicas to observe, by alias.
     type: dict
     required: true
   offset_syncs:
@@ -32,12 +36,15 @@ options:
     type: dict
     default: {}
   state:
-    description: State of the journal, as M(switchback.kafka_dr.dr_journal) returns it.
+    description: State of the journal, RV(switchback.kafka_dr.dr_journal#module:state).
     type: dict
     default: {}
   hold:
-    description: Whether the topics are to keep all records (V(true)) or get back the retention that they had.
+    description: Whether the topics are to keep all records (V(true)) or get back their former retention (V(false)).
     type: bool
+seealso:
+  - module: switchback.kafka_dr.kafka_topic
+  - module: switchback.kafka_dr.kafka_topic_info
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
@@ -57,51 +64,63 @@ EXAMPLES = r"""
 
 RETURN = r"""
 cluster_ids:
-  description: Ids of the clusters by alias, as they report them.
+  description: Ids of the clusters by alias, as the clusters report them.
   returned: success
   type: dict
+  sample: {P: 4L6g3nShT-eMCtK--X86sw, B: 7QmXW0aLSgqeGrIHwGVbyA}
 existing:
-  description: By alias, those of the observed topics that exist.
+  description: By alias, the observed topics that exist.
   returned: success
   type: dict
+  sample: {P: [Payments], B: [Payments, P.Payments]}
 topic_ids:
   description: By alias and topic, the ids of the observed topics.
   returned: success
   type: dict
+  sample: {P: {Payments: 1cXtYB3QQDuJ4ABiLBn6cA}, B: {P.Payments: 9kzq6cN6Rnm0fGmC2mCLTg}}
 unequal:
-  description: Topics whose partition counts differ from the inventory's or between the clusters, in words.
+  description: Topics whose partition counts differ from the inventory or between the clusters, in words.
   returned: success
   type: list
   elements: str
+  sample: []
 larger_replicas:
   description: Replicas with more partitions than their originals, in words.
   returned: success
   type: list
   elements: str
+  sample: []
 recreated:
   description: Topics whose id is not the journaled one, in words.
   returned: with O(state)
   type: list
   elements: str
+  sample: ['"Payments" on P (id 1cXtYB3QQDuJ4ABiLBn6cA, journaled 0aB1rYrzS7iYmV3l0cJZ0w)']
 joined:
   description: Topics that the journal does not know by their present ids.
   returned: with O(state)
   type: list
   elements: str
+  sample: [Payments]
 known:
   description: Whether the journal knows each of the observed topics by its present id.
   returned: with O(state)
   type: bool
+  sample: false
 syncs_since:
   description: By flow and topic, the first offset-sync that is about the present topics.
   returned: with O(state)
   type: dict
+  sample: {P->B: {Payments: 0}}
 retention:
   description:
-    - C(held), what the journal has to record before settings are changed, or after they are given back, and C(topics)
-      by alias, as M(switchback.kafka_dr.kafka_topic) takes them.
+    - C(held) is what the journal must record before the settings change, or after they are restored. C(topics) holds by
+      alias the topics in the form of O(switchback.kafka_dr.kafka_topic#module:topics).
   returned: with O(hold)
   type: dict
+  sample:
+    held: {P: {Payments: {retention.bytes: null, retention.ms: "604800000"}}}
+    topics: {P: [{name: Payments, config: {retention.bytes: "-1", retention.ms: "-1"}}]}
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,33 +2,36 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Translate the positions of groups from the side that they leave to the side that they enter."""
+"""Translate the committed offsets of groups from the cluster being left to the cluster being entered."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_translation_info
-short_description: Find the positions of groups on the side that they enter
+short_description: Translate the committed offsets of groups to the other cluster of a pair
 version_added: 1.0.0
 description:
-  - For every group, topic and partition, finds the start on the side being entered, on the replica topic (from the
-    position on the original) and on the original topic (from the position on its replica).
-  - A group that has read everything that was copied starts at the end. For one that has not, the records around its
-    position are compared on both sides, so that it goes on with the very next record, also behind transactions,
-    aborted records and copies that MirrorMaker 2 has sent twice.
-  - Where nothing proves the next record (records that cannot be told apart, compaction), the position is the highest
-    one that skips nothing, with the records that are read again counted as an upper bound.
-  - Reads from the journal of the pair what no log shows, such as topic ids and the cuts of earlier moves. O(pair) names
-    the pair and its journal topic. Without that topic a group that has not read everything starts at the log start.
-  - Commits nothing. Pass RV(positions) to M(switchback.kafka_dr.kafka_group).
+  - For every group, topic and partition, finds the offset from which the group continues on the cluster being entered.
+    Two topics there count. The offset on a replica comes from the committed offset on its original. The offset on an
+    original comes from the committed offset on its replica.
+  - A group that has read everything that was replicated starts at the end. For any other group, the module compares the
+    records around its committed offset on both clusters. The group then continues with exactly the next record. This
+    also works after transactions, aborted records and records that MirrorMaker 2 sent twice.
+  - If nothing proves the next record, because records are identical or a topic is compacted, the module takes the
+    highest offset that skips no record. It then returns an upper bound of the records that the group reads again.
+  - Reads from the journal of the pair what the logs do not show, such as topic ids and the cuts of earlier moves.
+    O(pair) names the pair and its journal topic. Without a journal topic, a group that has not read everything starts
+    at the log start offset.
+  - Commits nothing. Pass RV(committed_offsets) to M(switchback.kafka_dr.kafka_group).
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.translation
   - switchback.kafka_dr.attributes.info_module
+  - switchback.kafka_dr.confluent_kafka
 options:
   leave:
-    description: Alias of the cluster being left. The groups' committed offsets there are the truth.
+    description: Alias of the cluster being left. The module translates the offsets that the groups committed there.
     type: str
     required: true
   enter:
@@ -36,85 +39,153 @@ options:
     type: str
     required: true
   settle:
-    description: Seconds over which committed offsets on O(leave) must not change for a group to count as idle.
+    description: Seconds during which committed offsets on O(leave) must not change for a group to count as idle.
     type: float
     default: 1.0
   member_timeout:
     description:
-      - Seconds to wait until the groups have no members. A static member, or a consumer that was killed, stays one
-        until its C(session.timeout.ms) has passed. V(0) looks once.
+      - Seconds to wait until the groups have no members. A static member, or a consumer that was killed, remains a
+        member until its C(session.timeout.ms) has passed. With V(0), the module checks once.
     type: float
     default: 0.0
   barrier:
     description:
-      - Whether the flow from O(leave) to O(enter) is stopped, so that its progress is final. This is checked.
-      - Without a barrier the module waits until every position of a group has been copied.
+      - Whether the flow from O(leave) to O(enter) is stopped, so that its progress is final. The module checks this.
+      - With V(false), the module waits until every record below a committed offset is replicated.
     type: bool
     default: true
   forecast:
     description:
-      - Whether to find the positions as of now, with flows and applications at work, instead of after a barrier.
-      - Fails then only for what a barrier would refuse whatever the applications do until then. A committed offset past
-        the log end is one; another is a group without members whose next record on the other side cannot be proven.
-        Records that a group has not read and that are gone from O(enter) are refused whether it is reading or not.
-      - O(barrier), O(settle) and O(member_timeout) have no effect then.
+      - Whether to translate the committed offsets as of now, while flows and applications run, instead of after a
+        barrier.
+      - The task fails only for problems that remain when the applications stop. One of them is a committed offset past
+        the log end. Another is a group without members whose next record on O(enter) cannot be proven. A third is a
+        record that a group has not read and that is gone from O(enter), even if the group is still reading.
+      - O(barrier), O(settle) and O(member_timeout) have no effect with V(true).
     type: bool
     default: false
+seealso:
+  - module: switchback.kafka_dr.kafka_group
+  - module: switchback.kafka_dr.dr_status_info
+  - module: switchback.kafka_dr.dr_readiness
+  - name: Geo-replication with MirrorMaker 2
+    description: What MirrorMaker 2 itself replicates and synchronizes.
+    link: https://kafka.apache.org/documentation/#georeplication
 author:
   - switchback.kafka_dr contributors (@switchback)
 """
 
 EXAMPLES = r"""
-- name: Positions on B after the barrier
+- name: Translate the committed offsets of settlement after its consumers and the flow have stopped
   switchback.kafka_dr.dr_translation_info:
-    pair: "{{ kafka_dr_pair.spec }}"
+    pair: &pair
+      clusters:
+        P: {bootstrap_servers: "p1.example.com:9092", connect_url: "http://p-connect.example.com:8083"}
+        B: {bootstrap_servers: "b1.example.com:9092", connect_url: "http://b-connect.example.com:8083"}
+      topics: [Payments]
+      groups: [settlement]
     leave: P
     enter: B
   register: translation
 
-- name: Commit them
+- name: Commit the offsets on B
   switchback.kafka_dr.kafka_group:
-    bootstrap_servers: "b1:9092"
+    bootstrap_servers: b1.example.com:9092
     groups: "{{ translation.committed_offsets }}"
+
+- name: Find out now, with everything running, whether a later move would be refused
+  switchback.kafka_dr.dr_translation_info:
+    pair: *pair
+    leave: P
+    enter: B
+    forecast: true
 """
 
 RETURN = r"""
 committed_offsets:
-  description: Positions by group, in the shape that M(switchback.kafka_dr.kafka_group) takes.
-  returned: always
+  description: The offsets by group, in the form of O(switchback.kafka_dr.kafka_group#module:groups).
+  returned: when the module has translated the offsets
   type: list
   elements: dict
+  sample:
+    - group: settlement
+      committed_offsets: [{topic: P.Payments, partition: 0, offset: 1181}]
 details:
   description:
-    - One row for each group, topic and partition of the side being entered, with C(offset), C(method), C(quality)
-      (exact, safe, skips or none), C(rereads) (upper bound of records read again), C(skips) (C(at_least) and
-      C(at_most) of the records that the group has not read and that are no longer there), C(reason), the verified
-      offset-sync that was used (C(anchor), offsets on source and replica), C(hazards), the C(existing) commit, and for
-      comparison C(checkpoint), the position that MirrorMaker 2's own checkpoint gives a group that lags.
-  returned: always
+    - One row for each group, topic and partition of the cluster being entered. C(offset) is the offset found (null if
+      none was found), C(method) how it was found, and C(reason) why it is right.
+    - C(quality) is C(exact), C(safe), C(skips) or C(none). C(rereads) is an upper bound of the records that the group
+      reads again. C(skips) counts, as C(at_least) and C(at_most), the records that the group has not read and that no
+      longer exist.
+    - C(anchor) is the verified offset-sync that was used, as offsets on source and replica. C(hazards) lists what made
+      the offset less precise. C(left) is the committed offset on the cluster being left, and C(existing) the one that
+      the group already has on the cluster being entered. C(checkpoint), for comparison, is the offset of MirrorMaker
+      2's own checkpoint for a group that lags.
+  returned: when the module has translated the offsets
   type: list
   elements: dict
+  sample:
+    - group: settlement
+      topic: P.Payments
+      partition: 0
+      offset: 1181
+      method: content
+      quality: exact
+      rereads: 0
+      skips: {at_least: 0, at_most: 0}
+      reason: the records on both clusters were compared
+      anchor: [1100, 1099]
+      hazards: []
+      existing: 1040
+      left: 1182
+      checkpoint: 1099
 records_read:
-  description: Records and offset-syncs that were read on both sides to find the positions.
-  returned: always
+  description: Number of records and offset-syncs that the module read on both clusters.
+  returned: when the module has translated the offsets
   type: int
+  sample: 412
 rereads:
-  description: Upper bound of records read again by all groups; null when it is not known.
-  returned: always
+  description: Upper bound of records that all groups together read again. Null if it is unknown.
+  returned: when the module has translated the offsets
   type: int
+  sample: 0
 skips:
   description:
-    - How many records the groups never process after the move, because they are no longer in the topics being
-      entered, as C(at_least) and C(at_most); a null C(at_most) means that no upper bound is known.
-  returned: always
+    - Number of records that the groups never process after the move, because the topics being entered no longer hold
+      them, as C(at_least) and C(at_most). A null C(at_most) means that no upper bound is known.
+  returned: when the module has translated the offsets
   type: dict
+  sample: {at_least: 0, at_most: 0}
 barrier:
   description:
-    - What cannot be read again later, by topic and partition. C(copied) is the last copied offset, C(starts) and
-      C(ends) bound the log being left, C(cut) is the end of the originals on the side being entered, C(positions) are
-      the groups' positions on the side being left.
-  returned: always
+    - What cannot be read again later, by topic and partition. C(last_replicated_offset) is the flow's progress.
+      C(starts) and C(ends) are the log start offsets and last stable offsets on the cluster being left. C(cut) is the
+      log end of the originals on the cluster being entered. C(committed_offsets) are those of the groups on the cluster
+      being left. C(skips) lists the rows that skip records. Empty with O(forecast).
+  returned: when the module has translated the offsets
   type: dict
+  sample:
+    last_replicated_offset: {Payments: {"0": 1212}}
+    starts: {Payments: {"0": 0}}
+    ends: {Payments: {"0": 1213}}
+    cut: {Payments: {"0": 0}}
+    committed_offsets: {settlement: {Payments: {"0": 1182}}}
+    skips: []
+requests:
+  description: Requests that the module sent, without secrets.
+  returned: when the module has translated the offsets
+  type: list
+  elements: dict
+  sample: [{api: describe_cluster}]
+error:
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
+  returned: failure
+  type: dict
+  sample:
+    code: group_active
+    message: "1 groups still have members on P: settlement (settlement-1 at 10.0.0.7)."
+    hint: Stop their consumers first. Nothing was committed.
+    endpoint: ""
 """
 
 from ansible.module_utils.basic import AnsibleModule

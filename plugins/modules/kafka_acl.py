@@ -2,46 +2,46 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Give rights to principals, and take them away: a whole list in a handful of requests."""
+"""Add and delete access control entries of principals, a whole list in a few requests."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: kafka_acl
-short_description: Give and take away rights on a Kafka cluster
+short_description: Add and delete access control entries of a Kafka cluster
 version_added: 1.0.0
 description:
-  - Makes a list of access control entries (ACLs) exist, or not exist, over one connection and in a few requests.
-  - Only the principals that are named are looked at. Rights of others are never touched.
-  - What needs to be added is added before anything is taken away, so that nobody is for a moment without a right that
-    is only written in another way.
+  - Adds or deletes a list of access control entries (ACLs). It uses one connection and a few requests.
+  - The module reads and changes only the entries of the named principals.
+  - It adds entries before it deletes any. A right that is only written in another form is never missing in between.
 author:
   - switchback.kafka_dr contributors (@switchback)
 options:
   acls:
     description:
-      - The entries. Repetitions are dropped.
-      - An operation that Kafka never asks for on that kind of resource, a host name in place of an address and the
-        prefix V(*) are refused, because they would have no effect. With O(state=absent) they are accepted.
+      - The entries. Duplicates are ignored.
+      - The module refuses entries that have no effect. These are an operation that Kafka never checks on that resource
+        type, a host name instead of an address, and the prefix V(*). With O(state=absent) it accepts them.
     type: list
     elements: dict
     default: []
     suboptions:
       principal:
         description:
-          - Who, with its type, for example V(User:payments-api). V(User:*) is everybody.
+          - The principal with its type, for example V(User:payments-api). V(User:*) means every user.
         type: str
         required: true
       host:
         description:
-          - From which address. V(*) is any.
+          - The client's address. V(*) means any address.
         type: str
         default: "*"
       operation:
         description:
-          - What. Kafka takes V(read), V(write), V(delete) and V(alter) for V(describe) too, and V(alter_configs) for
-            V(describe_configs).
-          - A transactional producer needs V(write) on its transactional id, an idempotent one V(write) on its topics.
+          - The operation. In Kafka, V(read), V(write), V(delete) and V(alter) imply V(describe), and V(alter_configs)
+            implies V(describe_configs).
+          - A transactional producer needs V(write) on its transactional id. An idempotent producer needs V(write) on
+            its topics.
         type: str
         required: true
         choices:
@@ -58,45 +58,45 @@ options:
           - write
       permission:
         description:
-          - V(deny) goes before every V(allow).
+          - Whether to allow or to deny the operation. V(deny) takes precedence over every V(allow).
         type: str
         choices: [allow, deny]
         default: allow
       resource_type:
         description:
-          - On which kind of resource.
+          - The type of the resource.
         type: str
         required: true
         choices: [topic, group, cluster, transactional_id]
       name:
         description:
-          - Name of the resource, V(*) for all of them, or how their names begin with O(acls[].pattern_type=prefixed).
+          - Name of the resource. V(*) means all resources of this type. With O(acls[].pattern_type=prefixed), the
+            prefix of their names.
           - Required, except for the resource type V(cluster).
         type: str
       pattern_type:
         description:
-          - Whether O(acls[].name) is the whole name.
+          - Whether O(acls[].name) is a whole name or a prefix.
         type: str
         choices: [literal, prefixed]
         default: literal
   state:
     description:
-      - V(present) adds what is missing and takes nothing away.
-      - V(absent) takes away exactly the listed entries.
-      - V(exact) adds what is missing and takes away all other entries of the principals in O(acls) and
-        O(principals), but for those in O(keep). Do not name the principal of the task itself unless its rights are in
-        the list.
+      - V(present) adds missing entries and deletes nothing.
+      - V(absent) deletes exactly the listed entries.
+      - V(exact) adds missing entries and deletes all other entries of the principals in O(acls) and O(principals),
+        except those in O(keep). Do not list the principal of the task itself unless the list contains its rights.
     type: str
     choices: [present, absent, exact]
     default: present
   principals:
     description:
-      - Further principals to look at. With O(state=exact) those without an entry in O(acls) lose all of theirs.
+      - Further principals to read. With O(state=exact), a principal without an entry in O(acls) loses all its entries.
     type: list
     elements: str
     default: []
   keep:
-    description: Entries that O(state=exact) leaves alone, whether they are there or not. They look like O(acls).
+    description: Entries that O(state=exact) never adds or deletes. They have the form of O(acls).
     type: list
     elements: dict
     default: []
@@ -105,6 +105,7 @@ extends_documentation_fragment:
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.kafka
   - switchback.kafka_dr.wait
+  - switchback.kafka_dr.confluent_kafka
 attributes:
   check_mode:
     support: full
@@ -113,38 +114,49 @@ attributes:
   idempotent:
     support: full
 notes:
-  - Its own principal needs DESCRIBE and ALTER on the cluster, or has to be a super user.
-  - After a change it waits until the broker shows it.
-  - Entries for delegation tokens and users, and those with an operation that librdkafka does not know, are neither
-    shown nor changed.
+  - The principal of the task needs DESCRIBE and ALTER on the cluster, or must be a super user.
+  - After a change, the module waits until the broker returns it.
+  - The module ignores entries for delegation tokens and users, and entries with an operation that librdkafka does not
+    know.
 seealso:
   - module: switchback.kafka_dr.kafka_topic
+  - module: switchback.kafka_dr.kafka_group
+  - name: Authorization and ACLs
+    description: Which operation Kafka checks on which resource.
+    link: https://kafka.apache.org/documentation/#security_authz
 """
 
 EXAMPLES = r"""
-- name: The payments API writes, the settlement reads on both sides of a cutover
+- name: Let the payments API write and settlement read on the cluster that they move to
   switchback.kafka_dr.kafka_acl:
     bootstrap_servers: b1.example.com:9093
-    client: "{{ kafka_dr_clusters.B.admin_client }}"
+    client: &admin
+      security.protocol: SASL_SSL
+      sasl.mechanisms: SCRAM-SHA-512
+      sasl.username: admin
+      sasl.password: "{{ vault_kafka_password }}"
+      ssl.ca.location: /etc/kafka/ca.pem
     acls:
       - {principal: "User:payments-api", operation: write, resource_type: topic, name: Payments}
       - {principal: "User:settlement", operation: read, resource_type: topic, name: Payments}
       - {principal: "User:settlement", operation: read, resource_type: topic, name: P.Payments}
       - {principal: "User:settlement", operation: read, resource_type: group, name: settlement}
 
-- name: MirrorMaker 2 may do what it needs with replicas and its own topics, and nothing else
+- name: Show which rights fraud detection would get and lose if it had exactly these
   switchback.kafka_dr.kafka_acl:
     bootstrap_servers: b1.example.com:9093
-    client: "{{ kafka_dr_clusters.B.admin_client }}"
+    client: *admin
     state: exact
-    acls: "{{ flow_acls }}"
+    acls:
+      - {principal: "User:fraud", operation: read, resource_type: topic, name: Payments}
+      - {principal: "User:fraud", operation: read, resource_type: group, name: fraud-, pattern_type: prefixed}
   check_mode: true
   diff: true
 
-- name: Nobody writes this topic while it is looked at
+- name: Deny every user to write a topic while it is investigated
   switchback.kafka_dr.kafka_acl:
     bootstrap_servers: p1.example.com:9093
-    client: "{{ kafka_dr_clusters.P.admin_client }}"
+    client: *admin
     acls:
       - principal: "User:*"
         operation: write
@@ -152,10 +164,10 @@ EXAMPLES = r"""
         resource_type: topic
         name: Payments
 
-- name: A retired application has no rights any more
+- name: Delete all rights of a retired application
   switchback.kafka_dr.kafka_acl:
     bootstrap_servers: p1.example.com:9093
-    client: "{{ kafka_dr_clusters.P.admin_client }}"
+    client: *admin
     state: exact
     principals: ["User:legacy-batch"]
 """
@@ -163,8 +175,8 @@ EXAMPLES = r"""
 RETURN = r"""
 acls:
   description:
-    - All entries of the principals in question after the changes, in check mode as they would be.
-  returned: when the cluster was looked at
+    - All entries of the named principals after the changes. In check mode, as they would be.
+  returned: when the module has read the cluster
   type: list
   elements: dict
   sample:
@@ -177,7 +189,7 @@ acls:
       host: "*"
 changes:
   description:
-    - What was done, or in check mode would be done; entries that are as wanted are not listed.
+    - What the module did, or would do in check mode. Entries that need no change are not listed.
   returned: always
   type: list
   elements: dict
@@ -192,16 +204,16 @@ changes:
       description: V(create) or V(delete).
       type: str
     before:
-      description: The entry, null if it did not exist.
+      description: The entry before the change. Null if it did not exist.
       type: dict
     after:
-      description: The entry, null if it is deleted.
+      description: The entry after the change. Null if it is deleted.
       type: dict
     status:
       description: V(done), V(planned) in check mode, or V(failed).
       type: str
     error:
-      description: Why it failed.
+      description: Why the change failed.
       type: str
   sample:
     - kind: acl
@@ -219,15 +231,15 @@ changes:
       status: done
       error: null
 requests:
-  description: Requests that were sent, without secrets.
-  returned: when the cluster was looked at
+  description: Requests that the module sent, without secrets.
+  returned: when the module has read the cluster
   type: list
   elements: dict
   sample:
     - {api: describe_cluster}
     - {api: describe_acls, principals: 1}
 error:
-  description: What went wrong, for playbooks that branch on it.
+  description: Why the task failed, for playbooks that branch on the reason.
   returned: failure
   type: dict
   contains:
@@ -237,14 +249,19 @@ error:
           V(acl_refused) or V(acl_not_shown).
       type: str
     message:
-      description: What was wanted and what was found.
+      description: What failed, with the value found and the value wanted.
       type: str
     hint:
       description: What to do next.
       type: str
     endpoint:
-      description: Where it happened.
+      description: Address of the peer that caused the error.
       type: str
+  sample:
+    code: no_authorizer
+    message: No authorizer runs on "b1.example.com:9093".
+    hint: Set authorizer.class.name on the brokers.
+    endpoint: b1.example.com:9093
 """
 
 from dataclasses import asdict

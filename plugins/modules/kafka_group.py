@@ -2,27 +2,26 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write given positions of consumer groups, only where that is safe, and prove that they were taken."""
+"""Commit given offsets of consumer groups, only where that is safe, and read them back."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: kafka_group
-short_description: Commit given positions of consumer groups
+short_description: Commit offsets of Kafka consumer groups
 version_added: 1.0.0
 description:
-  - Writes the positions (offset of the next record to read) of consumer groups, partition by partition, and reads them
-    back.
-  - Nothing at all is written unless every group is without members, every partition exists, and every position lies
-    within its log. Kafka itself would take a position past the end, and the consumer would then skip or re-read
-    everything.
-  - After writing, the groups and their positions are looked at again.
+  - Commits offsets of consumer groups by partition, and reads them back. A committed offset is the offset of the next
+    record that the group reads.
+  - The module writes nothing unless every group has no members, every partition exists, and every offset is within its
+    log. Kafka itself accepts an offset past the log end. The consumer would then skip or read everything again.
+  - After writing, the module reads the groups and their committed offsets again.
 author:
   - switchback.kafka_dr contributors (@switchback)
 options:
   groups:
     description:
-      - The groups and their positions. A group that does not exist yet comes into being.
+      - The groups and their offsets. A group that does not exist is created.
     type: list
     elements: dict
     required: true
@@ -32,7 +31,7 @@ options:
         type: str
         required: true
       committed_offsets:
-        description: The positions to write. Partitions that are not listed are left as they are.
+        description: The offsets to commit. Partitions that are not listed stay unchanged.
         type: list
         elements: dict
         required: true
@@ -51,44 +50,50 @@ options:
             required: true
   lower:
     description:
-      - What to do where a group has already committed a higher position than the wanted one. Going back makes it read
-        records again; staying may skip records that it never processed.
-      - V(fail) refuses, and says for how many partitions.
-      - V(lower) goes back, and counts it in RV(lowered).
-      - V(keep) leaves the higher position, and says so in the row's C(status).
+      - What to do if a group has already committed a higher offset than the wanted one. With the lower offset, the
+        group reads records again. With the higher offset, it may skip records that it never processed.
+      - V(fail) fails and reports the number of partitions.
+      - V(lower) commits the lower offset. RV(lowered) counts these partitions.
+      - V(keep) leaves the higher offset. C(status) of the row in RV(committed_offsets) is V(kept).
     type: str
     choices: [fail, lower, keep]
     default: fail
   settle:
     description:
-      - Seconds that the positions must then stay as they were written. What somebody else moves meanwhile is set again,
-        and counted in RV(moved); after three times it fails. 0 does not look.
-      - For positions below those that a stopped MirrorMaker 2 would write. A task that hangs on a dead cluster outlives
-        its connector, and syncs groups meanwhile.
+      - Seconds during which the committed offsets must then stay unchanged. If another client changes one, the module
+        commits the wanted offset again and counts it in RV(moved). After three attempts the task fails. With V(0), the
+        module does not watch the offsets.
+      - Use this for offsets below those that a stopped MirrorMaker 2 would commit. A task that hangs on a dead cluster
+        can outlive its connector and still sync group offsets.
     type: float
     default: 0.0
 extends_documentation_fragment:
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.kafka
+  - switchback.kafka_dr.confluent_kafka
 attributes:
   check_mode:
     support: partial
     details:
-      - Everything is checked but the writing itself, for which Kafka has no validation.
+      - The module checks everything except the commit itself. Kafka has no validation for it.
   diff_mode:
     support: full
   idempotent:
     support: full
 notes:
-  - A consumer that reads with C(assign()) instead of subscribing is not a member of its group and cannot be seen.
-  - Log ends are the last stable offsets, so a position within an open transaction is refused.
+  - A consumer that uses C(assign()) instead of C(subscribe()) is not a member of its group. The module cannot see it.
+  - The module uses the last stable offset as the log end. It refuses an offset within an open transaction.
 seealso:
   - module: switchback.kafka_dr.kafka_group_info
+  - module: switchback.kafka_dr.dr_translation_info
+  - name: Managing consumer groups
+    description: How to list and reset offsets with Kafka's own tool.
+    link: https://kafka.apache.org/documentation/#basic_ops_consumer_group
 """
 
 EXAMPLES = r"""
-- name: Settlement goes on at these records
+- name: Let the settlement group continue at these records
   switchback.kafka_dr.kafka_group:
     bootstrap_servers: b1.example.com:9092
     expected_cluster_id: 7QmXW0aLSgqeGrIHwGVbyA
@@ -98,25 +103,36 @@ EXAMPLES = r"""
           - {topic: P.Payments, partition: 0, offset: 182733}
           - {topic: P.Payments, partition: 1, offset: 180019}
 
-- name: Would it be accepted
+- name: Find the committed offsets of settlement on B
+  switchback.kafka_dr.dr_translation_info:
+    pair:
+      clusters:
+        P: {bootstrap_servers: "p1.example.com:9092", connect_url: "http://p-connect.example.com:8083"}
+        B: {bootstrap_servers: "b1.example.com:9092", connect_url: "http://b-connect.example.com:8083"}
+      topics: [Payments]
+      groups: [settlement]
+    leave: P
+    enter: B
+  register: translation
+
+- name: Check whether these offsets can be committed
   switchback.kafka_dr.kafka_group:
     bootstrap_servers: b1.example.com:9092
-    groups: "{{ translated.groups }}"
+    groups: "{{ translation.committed_offsets }}"
   check_mode: true
   diff: true
 
-- name: After a disaster the position of the lost side is the truth, even where it is lower
+- name: Commit these offsets even where the group has a higher one
   switchback.kafka_dr.kafka_group:
     bootstrap_servers: b1.example.com:9092
-    groups: "{{ translated.groups }}"
+    groups: "{{ translation.committed_offsets }}"
     lower: lower
-  register: committed
 """
 
 RETURN = r"""
 committed_offsets:
   description: One row per group and partition.
-  returned: when the groups were looked at
+  returned: when the module has read the groups
   type: list
   elements: dict
   contains:
@@ -130,38 +146,38 @@ committed_offsets:
       description: Number of the partition.
       type: int
     before:
-      description: Position before, null if there was none.
+      description: Committed offset before the task. Null if there was none.
       type: int
     wanted:
-      description: The position asked for.
+      description: The wanted offset.
       type: int
     after:
-      description: Position read back at the end, null if there is none.
+      description: Committed offset read back at the end. Null if there is none.
       type: int
     status:
       description:
-        - V(unchanged), V(planned) in check mode, V(done), V(kept) with O(lower=keep), V(failed), or V(refused) if
-          nothing was written because of a problem somewhere in the list.
+        - V(unchanged), V(planned) in check mode, V(done), V(kept) with O(lower=keep), or V(failed). V(refused) if the
+          module wrote nothing because of a problem with any row.
       type: str
   sample:
     - {group: settlement, topic: P.Payments, partition: 0, before: 120, wanted: 182733, after: 182733, status: done}
 lowered:
-  description: How many positions were, or would be, written below an existing one.
-  returned: when the groups were looked at
+  description: Number of partitions with a committed offset below the former one. In check mode, those that would be.
+  returned: when the module has read the groups
   type: int
   sample: 0
 moved:
-  description: How many positions somebody else moved within O(settle), and were set again.
-  returned: when the groups were looked at
+  description: Number of committed offsets that another client changed within O(settle) and that were committed again.
+  returned: when the module has read the groups
   type: int
   sample: 0
 changes:
-  description: The written rows as changes of kind V(position).
+  description: The written rows as changes of kind V(committed_offset).
   returned: always
   type: list
   elements: dict
   sample:
-    - kind: position
+    - kind: committed_offset
       name: settlement P.Payments-0
       action: commit
       before: {offset: 120}
@@ -169,31 +185,36 @@ changes:
       status: done
       error: null
 requests:
-  description: Requests that were sent, without secrets.
-  returned: when the groups were looked at
+  description: Requests that the module sent, without secrets.
+  returned: when the module has read the groups
   type: list
   elements: dict
   sample:
     - {api: describe_consumer_groups, groups: 1}
 error:
-  description: What went wrong, for playbooks that branch on it.
+  description: Why the task failed, for playbooks that branch on the reason.
   returned: failure
   type: dict
   contains:
     code:
       description:
-        - For example V(bad_offsets), V(group_active), V(offset_out_of_range), V(offset_lower),
-          V(unknown_partition), V(offset_not_written), or V(several_failed).
+        - For example V(bad_offsets), V(group_active), V(offset_out_of_range), V(offset_lower), V(unknown_partition),
+          V(offset_not_written) or V(several_failed).
       type: str
     message:
-      description: What was wanted and what was found.
+      description: What failed, with the value found and the value wanted.
       type: str
     hint:
       description: What to do next.
       type: str
     endpoint:
-      description: Where it happened.
+      description: Address of the peer that caused the error.
       type: str
+  sample:
+    code: group_active
+    message: Group "settlement" has 2 members; offsets are committed only for a group without members.
+    hint: Stop its consumers, then run this again.
+    endpoint: b1.example.com:9092
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -2,19 +2,19 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Look at consumer groups: who is in them, where they stand, and whether anything is left to read."""
+"""Read consumer groups: members, committed offsets, and whether records are left to read."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: kafka_group_info
-short_description: Look at Kafka consumer groups
+short_description: Read Kafka consumer groups
 version_added: 1.0.0
 description:
-  - Returns state, members, positions and distance to the log end of consumer groups; the unknown is null, never 0.
-  - Can tell whether a group has read to the end, which the distance alone cannot, because transaction markers take
-    offsets that no consumer ever receives.
-  - Can wait until groups are idle, or have read to the end.
+  - Returns the state, members, committed offsets and lag of consumer groups. An unknown value is null, never 0.
+  - Can find out whether a group has read to the end. The lag alone does not show this, because transaction markers take
+    offsets that no consumer receives.
+  - Can wait until groups are idle or have read to the end.
 author:
   - switchback.kafka_dr contributors (@switchback)
 options:
@@ -25,44 +25,50 @@ options:
     elements: str
   topics:
     description:
-      - Topics whose partitions are shown, also those that a group has no position on. If not set, the partitions that a
-        group has positions on.
+      - Topics whose partitions are returned, even if a group has no committed offset on them. If not set, the module
+        returns the partitions on which a group has committed offsets.
     type: list
     elements: str
   isolation:
     description:
-      - The isolation level that the groups read with. It decides what counts as the log end and as a record.
+      - The isolation level that the consumers of the groups use. It determines the log end and which records count.
     type: str
     choices: [read_committed, read_uncommitted]
     default: read_committed
   check_data:
     description:
-      - Whether to read from each position on, to tell if a record lies before the log end.
+      - Whether to read from each committed offset on, to find out whether a record lies before the log end.
     type: bool
     default: false
   settle_seconds:
     description:
-      - Watches the groups for this time. A group is idle if it had no members and its positions did not change.
+      - Seconds to watch the groups. A group is idle if it had no members and its committed offsets did not change in
+        this time.
     type: float
   wait_for:
     description:
       - What to wait for, for all groups. V(idle) needs O(settle_seconds). V(read_to_end) implies O(check_data).
-      - In check mode it looks once and does not wait.
+      - In check mode the module reads once and does not wait.
     type: str
     choices: [idle, read_to_end]
 extends_documentation_fragment:
   - switchback.kafka_dr.attributes.info_module
   - switchback.kafka_dr.kafka
   - switchback.kafka_dr.wait
+  - switchback.kafka_dr.confluent_kafka
 notes:
-  - A consumer that reads with C(assign()) instead of subscribing is not a member of its group and cannot be seen, only
-    its commits can.
+  - A consumer that uses C(assign()) instead of C(subscribe()) is not a member of its group. The module sees only the
+    offsets that it commits.
 seealso:
   - module: switchback.kafka_dr.kafka_group
+  - module: switchback.kafka_dr.kafka_topic_info
+  - name: Managing consumer groups
+    description: How to list and reset offsets with Kafka's own tool.
+    link: https://kafka.apache.org/documentation/#basic_ops_consumer_group
 """
 
 EXAMPLES = r"""
-- name: Where are the groups
+- name: Read two groups on a topic and its replica
   switchback.kafka_dr.kafka_group_info:
     bootstrap_servers: p1.example.com:9092
     expected_cluster_id: 4L6g3nShT-eMCtK--X86sw
@@ -70,7 +76,7 @@ EXAMPLES = r"""
     topics: [Payments, B.Payments]
     check_data: true
 
-- name: The consumers are gone (fails with the members that are left)
+- name: Wait until the consumers have left (fails with the remaining members)
   switchback.kafka_dr.kafka_group_info:
     bootstrap_servers: p1.example.com:9092
     groups: [settlement, fraud]
@@ -78,7 +84,7 @@ EXAMPLES = r"""
     settle_seconds: 2
     wait_timeout: 60
 
-- name: Everything is read (fails early if nobody reads)
+- name: Wait until every record is read (fails after 30 seconds without progress)
   switchback.kafka_dr.kafka_group_info:
     bootstrap_servers: p1.example.com:9092
     groups: [settlement]
@@ -90,8 +96,10 @@ EXAMPLES = r"""
 
 RETURN = r"""
 groups:
-  description: One entry per group, in the order asked, or by name. On a failed wait the last look.
-  returned: when the groups were looked at
+  description:
+    - One entry per group, in the order of O(groups). If O(groups) is not set, sorted by name. If a wait fails, the last
+      state.
+  returned: when the module has read the groups
   type: list
   elements: dict
   contains:
@@ -100,26 +108,26 @@ groups:
       type: str
     state:
       description:
-        - As the coordinator says, for example V(STABLE), V(EMPTY), or V(DEAD) if there is no such group. V(UNKNOWN) is
-          seen while groups of the newer protocol rebalance.
+        - State as the coordinator reports it, for example V(STABLE) or V(EMPTY). V(DEAD) if there is no such group.
+          V(UNKNOWN) occurs while groups of the newer protocol rebalance.
       type: str
     type:
-      description: V(classic) or V(consumer), null if it is not known.
+      description: V(classic) or V(consumer). Null if it is unknown.
       type: str
     members:
       description: The members with client id, host, instance id and assigned partitions.
       type: list
       elements: dict
     idle:
-      description: Whether it was idle over O(settle_seconds), null if that was not asked.
+      description: Whether the group was idle during O(settle_seconds). Null without O(settle_seconds).
       type: bool
     lag:
-      description: Sum of C(lag) over the positions, null if any of them is not known or there are none.
+      description: Sum of C(lag) over all partitions. Null if one of them is unknown or if there are none.
       type: int
     read_to_end:
       description:
-        - True if every position is, false if any is not, null if that is not known, was not asked, or there are no
-          positions.
+        - True if the group has read every partition to the end, false if it has not read one of them to the end. Null
+          if this is unknown, was not checked, or if there are no partitions.
       type: bool
     committed_offsets:
       description: One entry per partition.
@@ -133,19 +141,21 @@ groups:
           description: Number of the partition.
           type: int
         offset:
-          description: The committed position, null if there is none.
+          description: The committed offset. Null if there is none.
           type: int
         start:
-          description: Log start.
+          description: Log start offset.
           type: int
         end:
-          description: Log end, with O(isolation=read_committed) the last stable offset.
+          description: Log end offset. With O(isolation=read_committed), the last stable offset.
           type: int
         lag:
-          description: Offsets between position and end. This counts offsets, not records.
+          description: Number of offsets from the committed offset to the log end. This is not the number of records.
           type: int
         read_to_end:
-          description: Whether no record lies between position and end, null if not asked or not known.
+          description:
+            - Whether no record lies between the committed offset and the log end. Null if it is unknown or was not
+              checked.
           type: bool
   sample:
     - group: settlement
@@ -158,19 +168,20 @@ groups:
       committed_offsets:
         - {topic: Payments, partition: 0, offset: 1200, start: 0, end: 1201, lag: 1, read_to_end: true}
 waited:
-  description: How the waiting went, null without O(wait_for).
-  returned: when the groups were looked at
+  description:
+    - How the wait ended. C(ended) is V(done), V(stalled) or V(timeout). Null without O(wait_for) and in check mode.
+  returned: when the module has read the groups
   type: dict
   sample: {ended: done, seconds: 2.1, observations: 9}
 requests:
-  description: Requests that were sent, without secrets. Those of a wait are counted, not listed one by one.
-  returned: when the groups were looked at
+  description: Requests that the module sent, without secrets. After a wait, their number by kind.
+  returned: when the module has read the groups
   type: list
   elements: dict
   sample:
     - {api: describe_consumer_groups, groups: 1}
 error:
-  description: What went wrong, for playbooks that branch on it.
+  description: Why the task failed, for playbooks that branch on the reason.
   returned: failure
   type: dict
   contains:
@@ -178,14 +189,19 @@ error:
       description: For example V(wrong_cluster), V(kafka_unreachable), V(wait_timeout) or V(wait_stalled).
       type: str
     message:
-      description: What was wanted and what was found.
+      description: What failed, with the value found and the value wanted.
       type: str
     hint:
       description: What to do next.
       type: str
     endpoint:
-      description: Where it happened.
+      description: Address of the peer that caused the error.
       type: str
+  sample:
+    code: wait_stalled
+    message: The group "settlement" has not read 3 partitions to the end, and made no progress for 30 s.
+    hint: Check that its consumers run.
+    endpoint: p1.example.com:9092
 """
 
 import time

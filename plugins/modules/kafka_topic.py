@@ -2,7 +2,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Create, extend, configure and delete topics: a whole list in a handful of requests."""
+"""Create, extend, configure and delete Kafka topics."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ module: kafka_topic
 short_description: Create, extend, configure and delete Kafka topics
 version_added: 1.0.0
 description:
-  - Makes a list of topics exist as described, or not exist, over one connection and in a few batched requests.
-  - Partitions are added, never removed. Replicas are never moved. Settings that are not mentioned are left alone unless
-    O(config_mode=exact).
-  - In check mode the broker validates every creation, added partition and setting, so that its refusals show before
-    the change.
-  - One topic that cannot be had does not keep the others from being done; the task then fails once and returns all
-    outcomes in RV(changes).
+  - Creates, extends, configures or deletes a list of topics. It uses one connection and a few batched requests.
+  - It adds partitions but never removes them, and it never moves replicas. Settings that O(topics[].config) does not
+    mention stay unchanged, unless O(config_mode=exact).
+  - In check mode the broker validates every new topic, every added partition and every setting. You see a refusal
+    before you apply the change.
+  - If one topic fails, the module still handles the other topics. The task then fails once, and RV(changes) holds the
+    outcome of every topic.
 author:
   - switchback.kafka_dr contributors (@switchback)
 options:
@@ -34,35 +34,35 @@ options:
         required: true
       partitions:
         description:
-          - Number of partitions. A topic with fewer is extended, one with more is an error.
-          - If not set, a new topic gets the broker's default and an existing one is left as it is.
+          - Number of partitions. A topic with fewer partitions is extended. A topic with more partitions is an error.
+          - If not set, a new topic gets the broker's default and an existing topic stays unchanged.
         type: int
       replication_factor:
         description:
-          - Number of replicas of each partition. An existing topic with another number is an error, because
-            replicas are moved by a reassignment only.
-          - If not set, a new topic gets the broker's default and an existing one is left as it is.
+          - Number of replicas of each partition. An existing topic with another number is an error, because only a
+            partition reassignment can move replicas.
+          - If not set, a new topic gets the broker's default and an existing topic stays unchanged.
         type: int
       config:
         description:
-          - Settings by name. Values are compared by their meaning with the effective ones, so that a boolean equals
-            the text V(true), V(604800000) equals V(7d), V(1GiB) equals V(1073741824), and the order in
-            V(cleanup.policy) does not matter. A setting whose default already equals the value is satisfied.
-          - A value of V(null) takes the topic's own value away, so that the default applies.
+          - Topic settings by name. The module compares the meaning of a value with the effective value. A boolean
+            equals the text V(true), V(604800000) equals V(7d), V(1GiB) equals V(1073741824), and the order in
+            V(cleanup.policy) does not matter. If the default of a setting already equals the value, nothing changes.
+          - V(null) removes the topic's own value. The default applies then.
         type: dict
         default: {}
   state:
     description:
-      - V(present) makes the topics exist as described.
-      - V(absent) deletes exactly the named topics, with all their records. Topics that belong to Kafka, Kafka Connect
-        or MirrorMaker 2 are refused.
+      - V(present) creates missing topics, and extends and configures existing ones.
+      - V(absent) deletes exactly the named topics with all their records. It refuses topics that belong to Kafka, Kafka
+        Connect or MirrorMaker 2.
     type: str
     choices: [present, absent]
     default: present
   config_mode:
     description:
-      - V(merge) leaves settings alone that O(topics[].config) does not mention.
-      - V(exact) takes the topic's own value of those away, so that their defaults apply.
+      - V(merge) leaves settings unchanged that O(topics[].config) does not mention.
+      - V(exact) removes the topic's own values of those settings. Their defaults apply then.
     type: str
     choices: [merge, exact]
     default: merge
@@ -71,23 +71,29 @@ extends_documentation_fragment:
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.kafka
   - switchback.kafka_dr.wait
+  - switchback.kafka_dr.confluent_kafka
 attributes:
   check_mode:
     support: partial
     details:
-      - The broker validates everything but deletions, for which Kafka has no validation.
+      - The broker validates everything except deletions. Kafka has no validation for them.
   diff_mode:
     support: full
   idempotent:
     support: full
 notes:
-  - After a change it waits until the brokers show it, and until every new partition has a leader.
+  - After a change, the module waits until the brokers return it and until every new partition has a leader.
 seealso:
   - module: switchback.kafka_dr.kafka_topic_info
+  - module: switchback.kafka_dr.kafka_acl
+  - module: switchback.kafka_dr.connect_mirror
+  - name: Kafka topic configuration reference
+    description: Names, types and defaults of the settings in O(topics[].config).
+    link: https://kafka.apache.org/documentation/#topicconfigs
 """
 
 EXAMPLES = r"""
-- name: Payments and its dead letters exist
+- name: Create the payments topic and its dead letter topic
   switchback.kafka_dr.kafka_topic:
     bootstrap_servers: p1.example.com:9092,p2.example.com:9092
     expected_cluster_id: 4L6g3nShT-eMCtK--X86sw
@@ -104,7 +110,7 @@ EXAMPLES = r"""
         config:
           cleanup.policy: [compact, delete]
 
-- name: Ask the brokers whether they would accept it, over TLS
+- name: Ask the brokers over TLS whether they would accept the topic
   switchback.kafka_dr.kafka_topic:
     bootstrap_servers: p1.example.com:9093
     client:
@@ -113,11 +119,12 @@ EXAMPLES = r"""
       sasl.username: admin
       sasl.password: "{{ vault_kafka_password }}"
       ssl.ca.location: /etc/kafka/ca.pem
-    topics: "{{ kafka_dr_topics }}"
+    topics:
+      - {name: Refunds, partitions: 6, replication_factor: 3}
   check_mode: true
   diff: true
 
-- name: No own settings but these (fails if Payments has more than 12 partitions)
+- name: Remove all own settings except one (fails if Payments has more than 12 partitions)
   switchback.kafka_dr.kafka_topic:
     bootstrap_servers: p1.example.com:9092
     config_mode: exact
@@ -126,18 +133,18 @@ EXAMPLES = r"""
         partitions: 12
         config: {min.insync.replicas: 2}
 
-- name: The topic of a finished rehearsal is gone
+- name: Delete the topic of a retired application
   switchback.kafka_dr.kafka_topic:
     bootstrap_servers: p1.example.com:9092
     state: absent
     topics:
-      - name: rehearsal-2026-11
+      - name: legacy-batch-input
 """
 
 RETURN = r"""
 changes:
   description:
-    - What was done, or in check mode would be done; topics that are as wanted are not listed.
+    - What the module did, or would do in check mode. Topics that need no change are not listed.
   returned: always
   type: list
   elements: dict
@@ -150,19 +157,19 @@ changes:
       type: str
     action:
       description:
-        - V(create), V(add_partitions), V(alter_config) or V(delete); V(reassign) only as a refused one.
+        - V(create), V(add_partitions), V(alter_config) or V(delete). V(reassign) occurs only as a refused change.
       type: str
     before:
-      description: Values before, null if the topic did not exist.
+      description: Values before the change. Null if the topic did not exist.
       type: dict
     after:
-      description: Values after, null if the topic is deleted. A setting of null falls back to its default.
+      description: Values after the change. Null if the topic is deleted. A setting of null falls back to its default.
       type: dict
     status:
       description: V(done), V(planned) in check mode, or V(failed).
       type: str
     error:
-      description: Why it failed.
+      description: Why the change failed.
       type: str
   sample:
     - kind: topic
@@ -173,34 +180,38 @@ changes:
       status: done
       error: null
 requests:
-  description: Requests that were sent, without secrets.
-  returned: when the topics were looked at
+  description: Requests that the module sent, without secrets.
+  returned: when the module has read the topics
   type: list
   elements: dict
   sample:
     - {api: describe_cluster}
     - {api: describe_topics, topics: 2}
 error:
-  description: What went wrong, for playbooks that branch on it.
+  description: Why the task failed, for playbooks that branch on the reason.
   returned: failure
   type: dict
   contains:
     code:
       description:
         - For example V(bad_topics), V(wrong_cluster), V(kafka_unreachable), V(partitions_fewer),
-          V(replication_factor_differs), V(replication_factor_too_high),
-          V(topic_internal), V(topic_refused), V(topic_not_ready), or V(several_failed)
-          if topics failed for different reasons.
+          V(replication_factor_differs), V(replication_factor_too_high), V(topic_internal), V(topic_refused) or
+          V(topic_not_ready). V(several_failed) if topics failed for different reasons.
       type: str
     message:
-      description: What was wanted and what was found.
+      description: What failed, with the value found and the value wanted.
       type: str
     hint:
       description: What to do next.
       type: str
     endpoint:
-      description: Where it happened.
+      description: Address of the peer that caused the error.
       type: str
+  sample:
+    code: partitions_fewer
+    message: The topic "Payments" has 12 partitions, wanted 6.
+    hint: Kafka cannot remove partitions. Set partitions to 12, or create another topic.
+    endpoint: p1.example.com:9092
 """
 
 from typing import Any

@@ -2,57 +2,63 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Look at topics: identity, shape, settings and offsets."""
+"""Read topics: identity, partitions, settings and offsets."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: kafka_topic_info
-short_description: Look at Kafka topics
+short_description: Read Kafka topics
 version_added: 1.0.0
 description:
-  - Returns identity, shape, settings and, if wanted, offsets of topics, in a few batched requests.
-  - A topic that does not exist is not created by asking for it. What is not known is null, never 0.
+  - Returns the id, partitions, settings and, on request, the offsets of topics. It uses a few batched requests.
+  - Reading a topic never creates it. An unknown value is null, never 0.
 author:
   - switchback.kafka_dr contributors (@switchback)
 options:
   topics:
     description:
-      - Names of the topics to look at. If not set, all topics.
+      - Names of the topics. If not set, all topics.
     type: list
     elements: str
   internal:
     description:
-      - Whether looking at all topics includes those that belong to Kafka, Kafka Connect or MirrorMaker 2.
+      - Whether to include topics that belong to Kafka, Kafka Connect or MirrorMaker 2 when O(topics) is not set.
     type: bool
     default: false
   config:
     description:
-      - Which settings to return. V(overrides) are the topic's own, V(all) includes the defaults that apply to it.
+      - Which settings to return. V(overrides) returns the topic's own settings. V(all) also returns the defaults that
+        apply to the topic.
     type: str
     choices: [none, overrides, all]
     default: overrides
   offsets:
     description:
-      - Whether to read the log start and log end of every partition.
+      - Whether to read the log start offset and the log end offset of every partition.
     type: bool
     default: false
   isolation:
     description:
-      - What counts as the end of a log. With V(read_committed) it is the last stable offset, which an open transaction
-        holds back.
+      - What counts as the end of a log. With V(read_committed), it is the last stable offset. An open transaction holds
+        it back. With V(read_uncommitted), it is the high watermark.
     type: str
     choices: [read_committed, read_uncommitted]
     default: read_committed
 extends_documentation_fragment:
   - switchback.kafka_dr.attributes.info_module
   - switchback.kafka_dr.kafka
+  - switchback.kafka_dr.confluent_kafka
 seealso:
   - module: switchback.kafka_dr.kafka_topic
+  - module: switchback.kafka_dr.kafka_group_info
+  - name: Kafka topic configuration reference
+    description: Names, types and defaults of topic settings.
+    link: https://kafka.apache.org/documentation/#topicconfigs
 """
 
 EXAMPLES = r"""
-- name: Look at two topics and their offsets
+- name: Read a topic, its replica and their offsets
   switchback.kafka_dr.kafka_topic_info:
     bootstrap_servers: p1.example.com:9092
     expected_cluster_id: 4L6g3nShT-eMCtK--X86sw
@@ -60,22 +66,23 @@ EXAMPLES = r"""
     offsets: true
   register: payments
 
-- name: Both exist
+- name: Require that both topics exist
   ansible.builtin.assert:
     that: payments.topics | rejectattr('exists') | length == 0
 
-- name: All topics with their own settings
+- name: Read all topics with their own settings
   switchback.kafka_dr.kafka_topic_info:
     bootstrap_servers: p1.example.com:9092
 """
 
 RETURN = r"""
 cluster_id:
-  description: Id of the cluster, as it tells it.
+  description: Id of the cluster, as the brokers report it.
   returned: success
   type: str
+  sample: 4L6g3nShT-eMCtK--X86sw
 topics:
-  description: One entry per topic, in the order asked, or by name.
+  description: One entry per topic, in the order of O(topics). If O(topics) is not set, sorted by name.
   returned: success
   type: list
   elements: dict
@@ -84,32 +91,32 @@ topics:
       description: Name of the topic.
       type: str
     exists:
-      description: Whether it exists. If not, all that follows is null.
+      description: Whether the topic exists. If it does not, all other values are null.
       type: bool
     topic_id:
-      description: Its id, which changes when a topic is deleted and created again.
+      description: Id of the topic. It changes when the topic is deleted and created again.
       type: str
     partitions:
       description: Number of partitions.
       type: int
     replication_factor:
-      description: Replicas of each partition, null while partitions differ in it.
+      description: Number of replicas of each partition. Null while the partitions have different numbers.
       type: int
     leaderless:
-      description: Partitions that have no leader at the moment.
+      description: Partitions that currently have no leader.
       type: list
       elements: int
     config:
-      description: Settings by name, as O(config) says.
+      description: Settings by name, as O(config) selects them.
       type: dict
     cleanup_policy:
-      description: The effective V(cleanup.policy), null with O(config=none).
+      description: The effective V(cleanup.policy). Null with O(config=none).
       type: str
     timestamp_type:
-      description: The effective V(message.timestamp.type), null with O(config=none).
+      description: The effective V(message.timestamp.type). Null with O(config=none).
       type: str
     offsets:
-      description: Per partition, null without O(offsets).
+      description: Offsets by partition. Null without O(offsets).
       type: list
       elements: dict
       contains:
@@ -117,10 +124,10 @@ topics:
           description: Number of the partition.
           type: int
         start:
-          description: First offset of the log, null if it could not be read.
+          description: Log start offset. Null if it could not be read.
           type: int
         end:
-          description: Offset after the last one, null if it could not be read.
+          description: Log end offset, as O(isolation) defines it. Null if it could not be read.
           type: int
   sample:
     - name: Payments
@@ -135,14 +142,14 @@ topics:
       offsets:
         - {partition: 0, start: 0, end: 1201}
 requests:
-  description: Requests that were sent, without secrets.
+  description: Requests that the module sent, without secrets.
   returned: success
   type: list
   elements: dict
   sample:
     - {api: describe_cluster}
 error:
-  description: What went wrong, for playbooks that branch on it.
+  description: Why the task failed, for playbooks that branch on the reason.
   returned: failure
   type: dict
   contains:
@@ -150,14 +157,19 @@ error:
       description: For example V(wrong_cluster) or V(kafka_unreachable).
       type: str
     message:
-      description: What was wanted and what was found.
+      description: What failed, with the value found and the value wanted.
       type: str
     hint:
       description: What to do next.
       type: str
     endpoint:
-      description: Where it happened.
+      description: Address of the peer that caused the error.
       type: str
+  sample:
+    code: kafka_unreachable
+    message: No broker at "p1.example.com:9092" responded within 15 s.
+    hint: Check that the brokers run and that this host reaches them.
+    endpoint: p1.example.com:9092
 """
 
 from typing import Any

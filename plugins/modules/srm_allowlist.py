@@ -2,7 +2,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Entries of lists of Streams Replication Manager flows."""
+"""Add and remove entries of the lists of Streams Replication Manager flows."""
 
 from __future__ import annotations
 
@@ -11,64 +11,67 @@ module: srm_allowlist
 short_description: Add and remove topics, groups and reverse checkpointed topics of a Streams Replication Manager flow
 version_added: 1.0.0
 description:
-  - Makes lists of flows be as declared, with C(srm-control), and believes it only when C(--list) shows it.
-  - All missing entries of a list go into one call, all surplus ones into another, and none is made if nothing
-    differs.
-  - Adding is repeated within O(wait_timeout), because a new topic is accepted only after SRM has discovered it.
+  - Adds and removes entries of the lists of flows with C(srm-control), and verifies them with C(--list).
+  - One call adds all missing entries of a list, and another call removes all surplus entries. If nothing differs, the
+    module changes nothing.
+  - The module retries an addition within O(wait_timeout), because SRM accepts a new topic only after it has discovered
+    it.
 author:
   - switchback.kafka_dr contributors (@switchback)
 options:
   lists:
     description:
-      - The lists, each at most once. Some are worked on at the same time, because the tool takes seconds to start.
+      - The lists. Each list may occur once. The module handles several lists at the same time, because C(srm-control)
+        takes seconds to start.
     type: list
     elements: dict
     required: true
     suboptions:
       kind:
         description:
-          - The list. V(topics) are copied, V(groups) have their offsets checkpointed.
-          - V(reverse_checkpointed_topics) (Cloudera Runtime 7.3.2 and later) are replicas on O(lists[].source) whose
-            offsets are translated back to the original on O(lists[].target), for example V(P.Payments) in the list of
+          - The list. V(topics) are replicated. V(groups) have their offsets checkpointed.
+          - V(reverse_checkpointed_topics) (Cloudera Runtime 7.3.2 and later) are replicas on O(lists[].source). Their
+            offsets are translated back to the original on O(lists[].target). An example is V(P.Payments) in the list of
             C(B->P).
         type: str
         choices: [topics, groups, reverse_checkpointed_topics]
         required: true
       source:
-        description: Alias of the cluster that the flow reads, in the letter case of the configuration.
+        description: Alias of the cluster that the flow reads from, in the letter case of the SRM configuration.
         type: str
         required: true
       target:
-        description: Alias of the cluster that the flow writes.
+        description: Alias of the cluster that the flow writes to, in the letter case of the SRM configuration.
         type: str
         required: true
       entries:
         description:
-          - Entries of the allowlist, names or regular expressions on the whole name. They are compared as text.
-          - A comma or a blank in an entry is refused.
-          - In the list of V(topics) names of replicas are refused, in that of V(reverse_checkpointed_topics) everything
-            else is, because SRM takes either without a word and then does nothing.
-          - If not set, the allowlist is left alone.
+          - Entries of the allowlist, as names or as regular expressions that match the whole name. The module compares
+            them as text.
+          - An entry with a comma or a space is refused.
+          - Replica names are refused in the list V(topics). All other names are refused in the list
+            V(reverse_checkpointed_topics). SRM accepts such entries without an error and then ignores them.
+          - If not set, the allowlist stays unchanged.
         type: list
         elements: str
       denied:
         description:
-          - Entries of the denylist, which wins over the allowlist.
-          - If not set, the denylist is left alone; but a wanted entry that it denies is an error.
+          - Entries of the denylist, which takes precedence over the allowlist.
+          - If not set, the denylist stays unchanged. A wanted entry that it denies is an error.
         type: list
         elements: str
   state:
     description:
-      - V(merge) adds what is missing.
-      - V(exact) also removes what is not named. Entries of the denylist that keep internal names out stay.
-      - V(absent) removes what is named.
+      - V(merge) adds missing entries.
+      - V(exact) also removes entries that are not listed. It keeps entries of the denylist that exclude internal names.
+      - V(absent) removes the listed entries.
     type: str
     choices: [merge, exact, absent]
     default: merge
   covered:
     description:
-      - What to do with a name that another pattern of the list matches already. V(add) adds it all the same, V(accept)
-        leaves it out. RV(lists[].covered) names it either way.
+      - What to do with a name that another pattern of the list already matches. V(add) adds it. V(accept) does not add
+        it. With both, RV(lists[].covered) lists it.
     type: str
     choices: [add, accept]
     default: add
@@ -78,13 +81,13 @@ options:
     default: "."
   wait_timeout:
     description:
-      - Seconds after which no further try begins and the task fails. The default is a minute longer than SRM takes to
-        discover a new topic by default.
+      - Seconds after which the module no longer retries and the task fails. The default is one minute longer than SRM's
+        default interval for the discovery of new topics.
     type: float
     default: 660.0
   wait_sleep:
     description:
-      - Seconds between two tries.
+      - Seconds between two attempts.
     type: float
     default: 10.0
 extends_documentation_fragment:
@@ -95,35 +98,39 @@ attributes:
   check_mode:
     support: full
     details:
-      - Only lists. Whether SRM would accept an entry cannot be asked.
+      - Check mode reads the lists only. SRM has no way to validate an entry.
   diff_mode:
     support: full
     details:
-      - Entry by entry.
+      - Shows each entry.
   idempotent:
     support: partial
     details:
-      - A reverse list that the tool cannot show is sent each time, with RV(verified) V(false).
+      - If C(srm-control) cannot show a reverse list, the module sends its entries every time and RV(verified) is
+        V(false).
 seealso:
   - module: switchback.kafka_dr.srm_allowlist_info
+  - module: switchback.kafka_dr.cm_config
+  - module: switchback.kafka_dr.connect_mirror
+    description: The same for a flow that Kafka Connect runs.
 """
 
 EXAMPLES = r"""
-- name: Copy Payments from P to B, with the positions of its group
+- name: Replicate Payments from P to B, with checkpoints for its group
   switchback.kafka_dr.srm_allowlist:
     lists:
       - {kind: topics, source: P, target: B, entries: [Payments]}
       - {kind: groups, source: P, target: B, entries: [settlement]}
     secret: "{{ vault_srm_secure_store }}"
 
-- name: Let offsets of the replica on B go back to P, and fail unless the list shows it
+- name: Translate offsets of the replica on B back to P (fails unless the list shows it)
   switchback.kafka_dr.srm_allowlist:
     lists:
       - {kind: reverse_checkpointed_topics, source: B, target: P, entries: [P.Payments]}
   register: reverse
   failed_when: reverse is failed or not reverse.verified
 
-- name: What would change if these were the only groups
+- name: Show what would change if these were the only groups
   switchback.kafka_dr.srm_allowlist:
     lists:
       - {kind: groups, source: P, target: B, entries: [settlement, fraud]}
@@ -131,7 +138,7 @@ EXAMPLES = r"""
   check_mode: true
   diff: true
 
-- name: Add a topic that was created a moment ago (fails if SRM has not discovered it after two minutes)
+- name: Add a new topic (fails if SRM has not discovered it after two minutes)
   switchback.kafka_dr.srm_allowlist:
     lists:
       - {kind: topics, source: P, target: B, entries: [Refunds]}
@@ -142,54 +149,63 @@ EXAMPLES = r"""
 RETURN = r"""
 verified:
   description:
-    - Whether all lists themselves showed what was wanted, after the last change.
-  returned: when the tool was found
+    - Whether C(srm-control --list) shows the wanted entries of all lists after the last change.
+  returned: when the module has found srm-control
   type: bool
+  sample: true
 lists:
   description:
     - One row for each list, in the order of O(lists).
-  returned: when the tool was found
+  returned: when the module has found srm-control
   type: list
   elements: dict
   contains:
     kind:
-      description: The list, with C(source) and C(target).
+      description: The list.
+      returned: always
+      type: str
+    source:
+      description: Alias of the flow's source.
+      returned: always
+      type: str
+    target:
+      description: Alias of the flow's target.
       returned: always
       type: str
     verified:
       description:
-        - Whether this list showed what was wanted, after the last change. V(false) also where it cannot be shown.
+        - Whether this list shows the wanted entries after the last change. V(false) also if C(srm-control) cannot show
+          the list.
       returned: always
       type: bool
     before:
       description:
-        - The list before, V(null) if srm-control cannot show it. C(denied) is V(null) if only that half is not shown.
+        - The list before the task. V(null) if C(srm-control) cannot show it. C(denied) is V(null) if only the denylist
+          is not shown.
       returned: always
       type: dict
-      sample: {allowed: [Payments], denied: []}
     after:
       description:
-        - The list as last seen; in check mode as it would be.
+        - The last known list. In check mode, the list as it would be.
       returned: always
       type: dict
-      sample: {allowed: [Payments, Refunds], denied: []}
     added:
-      description: Entries added to the allowlist. In check mode those that would be.
+      description: Entries added to the allowlist. In check mode, those that would be added.
       returned: always
       type: list
       elements: str
     removed:
-      description: Entries removed from the allowlist.
+      description: Entries removed from the allowlist. In check mode, those that would be removed.
       returned: always
       type: list
       elements: str
     denied_added:
-      description: Entries added to the denylist.
+      description: Entries added to the denylist. In check mode, those that would be added.
       returned: always
       type: list
       elements: str
     denied_removed:
-      description: Entries removed from the denylist.
+      description: Entries removed from the denylist. In check mode, those that would be removed.
       returned: always
       type: list
       elements: str
@@ -198,19 +214,32 @@ lists:
       returned: always
       type: list
       elements: dict
-      sample: [{entry: Payments, by: "Pay.*"}]
     kept:
-      description: Entries of the denylist that O(state=exact) left there, because they keep internal names out.
+      description: Entries of the denylist that O(state=exact) kept because they exclude internal names.
       returned: always
       type: list
       elements: str
     error:
-      description: What is wrong with this list, V(null) if nothing is.
+      description: Why this list failed. V(null) if it did not fail.
       returned: always
       type: dict
+  sample:
+    - kind: topics
+      source: P
+      target: B
+      verified: true
+      before: {allowed: ["Pay.*"], denied: []}
+      after: {allowed: ["Pay.*", Payments, Refunds], denied: []}
+      added: [Payments, Refunds]
+      removed: []
+      denied_added: []
+      denied_removed: []
+      covered: [{entry: Payments, by: "Pay.*"}]
+      kept: []
+      error: null
 changes:
   description:
-    - What was done, or in check mode would be done, entry by entry; entries that are as wanted are not listed.
+    - What the module did, or would do in check mode, by entry. Entries that need no change are not listed.
   returned: always
   type: list
   elements: dict
@@ -223,15 +252,20 @@ changes:
       status: done
       error: null
 requests:
-  description: Calls of the tool, with their exit code, V(null) if it was ended for taking too long.
-  returned: when the tool was found
+  description: Calls of C(srm-control) with their exit codes. C(rc) is V(null) if the module killed the call.
+  returned: when the module has found srm-control
   type: list
   elements: dict
   sample: [{argv: [srm-control, topics, --source, P, --target, B, --list], rc: 0}]
 error:
-  description: What stopped the task, with C(code), C(message), C(hint) and C(endpoint).
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
   returned: failure
   type: dict
+  sample:
+    code: srm_control_missing
+    message: '"srm-control" is not on this host, neither in PATH nor in /opt/cloudera/parcels/CDH/bin.'
+    hint: Run the task on a host with an SRM role or gateway of the flow's target cluster, or set command.
+    endpoint: ""
 """
 
 from typing import Any

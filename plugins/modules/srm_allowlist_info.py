@@ -2,17 +2,17 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read the lists of Streams Replication Manager flows, and the positions that they translated."""
+"""Read the lists of Streams Replication Manager flows and the offsets that it translated."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: srm_allowlist_info
-short_description: Read the lists and translated positions of Streams Replication Manager flows
+short_description: Read the lists and translated offsets of Streams Replication Manager flows
 version_added: 1.0.0
 description:
-  - Returns the lists of O(kinds) of each of O(flows) as C(srm-control --list) shows them, one row each.
-  - Can also return the positions of consumer groups as C(srm-control offsets --export) translates them.
+  - Returns one row for each list of O(kinds) of each flow in O(flows), as C(srm-control --list) shows it.
+  - Can also return the offsets of consumer groups as C(srm-control offsets --export) translates them.
   - A list that cannot be read is V(null), never empty. One failure does not hide the other rows.
 author:
   - switchback.kafka_dr contributors (@switchback)
@@ -26,7 +26,8 @@ options:
     default: [topics, groups, reverse_checkpointed_topics]
   offsets_of:
     description:
-      - Consumer groups whose translated positions are read too, for each flow. Works while the source is down.
+      - Consumer groups whose translated offsets the module also reads, for each flow. This works while the source is
+        down.
     type: list
     elements: str
     default: []
@@ -37,21 +38,22 @@ extends_documentation_fragment:
   - switchback.kafka_dr.attributes.info_module
 seealso:
   - module: switchback.kafka_dr.srm_allowlist
+  - module: switchback.kafka_dr.cm_config_info
 """
 
 EXAMPLES = r"""
-- name: All lists that the SRM beside B serves
+- name: Read all lists of the flow from P to B
   switchback.kafka_dr.srm_allowlist_info:
     flows: [{source: P, target: B}]
     secret: "{{ vault_srm_secure_store }}"
   register: lists
 
-- name: Both directions, of a release without reverse checkpointing
+- name: Read the lists of both flows of a release without reverse checkpointing
   switchback.kafka_dr.srm_allowlist_info:
     flows: [{source: P, target: B}, {source: B, target: P}]
     kinds: [topics, groups]
 
-- name: Where settlement would go on on B, also while P is down (fails if the export cannot be read)
+- name: Read where settlement would continue on B, even while P is down
   switchback.kafka_dr.srm_allowlist_info:
     flows: [{source: P, target: B}]
     kinds: []
@@ -60,8 +62,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 lists:
-  description: One row for each of O(kinds) of each flow.
-  returned: unless a fault that would meet every call ended the task
+  description: One row for each list of O(kinds) of each flow.
+  returned: unless an error that affects every call stopped the task
   type: list
   elements: dict
   contains:
@@ -82,26 +84,26 @@ lists:
       type: bool
       returned: always
     allowed:
-      description: Entries of the allowlist, V(null) if unknown.
+      description: Entries of the allowlist. V(null) if they are unknown.
       type: list
       elements: str
       returned: always
     denied:
-      description: Entries of the denylist, V(null) if unknown.
+      description: Entries of the denylist. V(null) if they are unknown.
       type: list
       elements: str
       returned: always
     error:
       description:
-        - What went wrong, V(null) if nothing did. A reverse list that the tool does not show is unknown and does not
-          fail the task.
+        - Why the list could not be read. V(null) if it was read. A reverse list that C(srm-control) cannot show is
+          unknown and does not fail the task.
       type: dict
       returned: always
   sample:
     - {kind: topics, source: P, target: B, known: true, allowed: [Payments], denied: [], error: null}
 offsets:
-  description: One row for each of O(offsets_of) of each flow.
-  returned: unless a fault that would meet every call ended the task
+  description: One row for each group of O(offsets_of) of each flow.
+  returned: unless an error that affects every call stopped the task
   type: list
   elements: dict
   contains:
@@ -114,18 +116,18 @@ offsets:
       type: str
       returned: always
     group:
-      description: The group.
+      description: Name of the group.
       type: str
       returned: always
     committed_offsets:
       description:
-        - Positions as C(topic) (its name on the target), C(partition) and C(offset). V(null) if unknown, empty if SRM
-          has no checkpoint of the group.
+        - Translated offsets as C(topic) (its name on the target), C(partition) and C(offset). V(null) if they are
+          unknown. Empty if SRM has no checkpoint of the group.
       type: list
       elements: dict
       returned: always
     error:
-      description: What went wrong, V(null) if nothing did.
+      description: Why the offsets could not be read. V(null) if they were read.
       type: dict
       returned: always
   sample:
@@ -135,15 +137,20 @@ offsets:
       committed_offsets: [{topic: P.Payments, partition: 0, offset: 4711}]
       error: null
 requests:
-  description: Calls of the tool, with their exit code, V(null) if it was ended for taking too long.
-  returned: when the tool was found
+  description: Calls of C(srm-control) with their exit codes. C(rc) is V(null) if the module killed the call.
+  returned: when the module has found srm-control
   type: list
   elements: dict
   sample: [{argv: [srm-control, topics, --source, P, --target, B, --list], rc: 0}]
 error:
-  description: What stopped the task, with C(code), C(message), C(hint) and C(endpoint).
+  description: Why the task failed, with C(code), C(message), C(hint) and C(endpoint).
   returned: failure
   type: dict
+  sample:
+    code: srm_control_missing
+    message: '"srm-control" is not on this host, neither in PATH nor in /opt/cloudera/parcels/CDH/bin.'
+    hint: Run the task on a host with an SRM role or gateway of the flow's target cluster, or set command.
+    endpoint: ""
 """
 
 from ansible.module_utils.basic import AnsibleModule
