@@ -145,10 +145,10 @@ CLIENT = {
     "name": {"type": "str", "required": True},
     "argv": {"type": "list", "elements": "str"},
     "path": {"type": "path"},
-    # It holds whatever an application is told, passwords included.
+    # An endpoint file can contain passwords.
     "content": {"type": "str", "no_log": True},
     "mode": {"type": "str", "default": "0640"},
-    # Not a secret: a number that grows with the pair's runs.
+    # Not a secret: the path of a file with a number that grows with the pair's runs.
     "token_file": {"type": "path", "no_log": False},
 }
 SPEC = ArgumentSpec(
@@ -166,7 +166,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Write, run, report."""
+    """Write the endpoint files, run the commands and return the result."""
     params = module.params
     return control(module, params["clients"], float(params["timeout"]), params["guard"] or {})
 

@@ -213,7 +213,7 @@ from ..module_utils._pair.options import guard_options
 
 
 def options() -> ArgumentSpec:
-    """The argument spec, from its parts."""
+    """Build the argument spec."""
     own = ArgumentSpec(
         {
             "properties": {"type": "dict", "default": {}},
@@ -233,13 +233,15 @@ def options() -> ArgumentSpec:
 
 
 def work(module: AnsibleModule) -> Result:
-    """Look, decide, write, look again."""
+    """Read the properties, write those that differ and read them again."""
     params = module.params
     lines = params["lines"] or {}
     for name, given in lines.items():
         if not isinstance(given, dict):
             raise DrError(
-                "bad_option", f'lines["{name}"] is no dictionary.', "Give name of the property, then key, then value."
+                "bad_option",
+                f'lines["{name}"] is of type {type(given).__name__}, wanted a dictionary.',
+                "Set lines to a dictionary from property name to keys and values.",
             )
     wanted = Declared(
         properties=params["properties"] or {},
@@ -253,7 +255,7 @@ def work(module: AnsibleModule) -> Result:
 
 
 def main() -> None:
-    """Entry point."""
+    """Run the module."""
     run(options().create_module(), guarded(work))
 
 

@@ -180,7 +180,7 @@ from ..module_utils._module import ArgumentSpec, Result, cm_options, run
 
 
 def options() -> ArgumentSpec:
-    """The argument spec, from its parts."""
+    """Build the argument spec."""
     own = ArgumentSpec(
         {"properties": {"type": "list", "elements": "str", "default": []}, "role_group": {"type": "str"}}
     )
@@ -188,13 +188,13 @@ def options() -> ArgumentSpec:
 
 
 def work(module: AnsibleModule) -> Result:
-    """Look, and tell."""
+    """Read the properties."""
     params = module.params
     return read_properties(open_service(params), params["properties"], params["role_group"])
 
 
 def main() -> None:
-    """Entry point."""
+    """Run the module."""
     run(options().create_module(), work)
 
 

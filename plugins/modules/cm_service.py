@@ -213,7 +213,7 @@ from ..module_utils._pair.options import guard_options
 
 
 def options() -> ArgumentSpec:
-    """The argument spec, from its parts."""
+    """Build the argument spec."""
     when = {"type": "str", "choices": ["stale", "always", "never"], "default": "stale"}
     states = ["present", "started", "stopped", "restarted"]
     own = ArgumentSpec(
@@ -229,7 +229,7 @@ def options() -> ArgumentSpec:
 
 
 def work(module: AnsibleModule) -> Result:
-    """Look, decide, do, wait."""
+    """Bring the service into the wanted state and wait for it."""
     params: dict[str, Any] = module.params
     desired = DesiredService(
         state=params["state"],
@@ -243,7 +243,7 @@ def work(module: AnsibleModule) -> Result:
 
 
 def main() -> None:
-    """Entry point."""
+    """Run the module."""
     run(options().create_module(), guarded(work))
 
 

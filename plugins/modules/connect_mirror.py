@@ -325,12 +325,12 @@ from ..module_utils._pair.options import guard_options
 
 
 def options() -> ArgumentSpec:
-    """The argument spec, from its parts."""
+    """Build the argument spec."""
     return connect_options().merge(wait_options(), ArgumentSpec(flow_options()), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
-    """Connect, decide, do, wait."""
+    """Bring the connectors into the wanted state and wait for it."""
     params: dict[str, Any] = module.params
     rest = ConnectClient(params["connect_url"], params["connect_client"] or {}, params["request_timeout"])
     bounds = Bounds(params["wait_timeout"], params["wait_sleep"], params["stall_timeout"])
@@ -339,7 +339,7 @@ def work(module: AnsibleModule) -> Result:
 
 
 def main() -> None:
-    """Entry point."""
+    """Run the module."""
     run(options().create_module(), guarded(work))
 
 

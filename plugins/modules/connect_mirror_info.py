@@ -167,7 +167,7 @@ from ..module_utils._module import ArgumentSpec, Result, connect_options, run, w
 
 
 def options() -> ArgumentSpec:
-    """The argument spec, from its parts."""
+    """Build the argument spec."""
     parts = {"type": "list", "elements": "str", "choices": list(CONNECTORS), "default": list(CONNECTORS)}
     own = ArgumentSpec(
         {
@@ -182,7 +182,7 @@ def options() -> ArgumentSpec:
 
 
 def work(module: AnsibleModule) -> Result:
-    """Look, wait if asked to, and tell."""
+    """Observe the connectors and, with ``wait_for``, wait for their state."""
     params = module.params
     rest = ConnectClient(params["connect_url"], params["connect_client"] or {}, params["request_timeout"])
     bounds = Bounds(params["wait_timeout"], params["wait_sleep"], params["stall_timeout"])
@@ -191,7 +191,7 @@ def work(module: AnsibleModule) -> Result:
 
 
 def main() -> None:
-    """Entry point."""
+    """Run the module."""
     run(options().create_module(), work)
 
 

@@ -92,7 +92,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Observe and decide."""
+    """Observe both clusters and decide where the applications live."""
     params = module.params
     return residence(
         ResidenceRequest(

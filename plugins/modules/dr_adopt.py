@@ -130,7 +130,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Refuse, or take over."""
+    """Take over the stored offsets, or refuse."""
     params = module.params
     request = AdoptRequest(
         pair=pair_spec(params),

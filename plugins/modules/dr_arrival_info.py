@@ -82,7 +82,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Wait and judge."""
+    """Wait for first writes and members, then judge the committed offsets."""
     params = module.params
     return arrival(
         ArrivalRequest(

@@ -189,7 +189,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Run the audit and return what it found."""
+    """Run the audit and return its result."""
     return audit(AuditRequest.of(pair_spec(module.params), module.params))
 
 

@@ -158,11 +158,11 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Stop, translate, journal."""
+    """Stop the flow, translate the committed offsets and journal them."""
     params = module.params
     claim, waits = claim_of(params), params["waits"]
     if claim is None or not claim.run:
-        raise DrError("bad_option", "guard names no run.", "The barrier is a phase of a run in the journal.")
+        raise DrError("bad_option", "The option guard has no run.", "Set guard.run: the barrier is a phase of a run.")
     request = BarrierRequest(
         pair=pair_spec(params),
         claim=claim,

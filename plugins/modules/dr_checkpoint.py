@@ -118,7 +118,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Translate and commit, under a lease."""
+    """Translate the committed offsets and commit them under a lease."""
     params = module.params
     request = PresyncRequest(
         pair=pair_spec(params),

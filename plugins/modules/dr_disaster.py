@@ -226,11 +226,11 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Stop, find, journal."""
+    """Stop the flow, find the offsets and journal them."""
     params = module.params
     claim = claim_of(params)
     if not module.check_mode and (claim is None or not claim.run):
-        raise DrError("bad_option", "guard names no run: what is found belongs into the journal.")
+        raise DrError("bad_option", "The option guard has no run.", "Set guard.run: the barrier is a phase of a run.")
     request = DisasterRequest(
         pair=pair_spec(params),
         leave=params["leave"],

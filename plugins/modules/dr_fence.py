@@ -131,7 +131,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Fence or open."""
+    """Add or delete the ACLs that deny writing."""
     params = module.params
     request = FenceRequest(
         topics=params["topics"],

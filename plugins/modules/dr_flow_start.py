@@ -121,7 +121,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Compare, then refuse or delete."""
+    """Compare stored offsets with replicas. Refuse or delete those that do not fit."""
     params = module.params
     request = FlowStartRequest(
         pair=pair_spec(params),

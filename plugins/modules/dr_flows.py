@@ -167,7 +167,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Apply the goals of the state."""
+    """Apply the goal of each flow in the wanted state."""
     params = module.params
     request = FlowsRequest(
         pair=PairSpec.of(params["pair"], params["cluster_ids"]),

@@ -63,7 +63,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options 
 
 
 def work(module: AnsibleModule) -> Result:
-    """Prove it once."""
+    """Prove ownership once."""
     require_ownership()
     return Result(extra={"held": Held.of(module.params["guard"]) is not None and not module.check_mode})
 

@@ -324,7 +324,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Read the journal, append the event, and say how the last run goes on."""
+    """Read the journal, append the event and return how the newest run continues."""
     params = module.params
     result = note(JournalRequest.of(pair_spec(params), params), module.check_mode)
     result.extra |= run_outlook(result.extra["state"]["run"], params["lower"], params["run_on"])

@@ -77,7 +77,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Decide."""
+    """Return the decision about the facts."""
     return Result(extra={"judgement": judge(module.params["kind"], module.params["facts"])})
 
 

@@ -116,7 +116,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """One question."""
+    """Probe the cluster once."""
     params = module.params
     cluster = {**params, "cluster_id": params["expected_cluster_id"]}
     return Result(extra=probe(cluster, params["topics"], params["timeout"]).as_dict())

@@ -215,7 +215,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Look, judge, keep."""
+    """Observe the pair, judge it and store the result."""
     params = module.params
     request = ReadinessRequest(
         pair=pair_spec(params),

@@ -113,7 +113,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Refuse, reset, journal."""
+    """Reset the pair for the empty cluster and journal it, or refuse."""
     params = module.params
     request = RebuildRequest(
         pair=pair_spec(params),

@@ -126,7 +126,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Remove what a rehearsal has created, or keep its result."""
+    """Remove what a rehearsal created, or store its result."""
     pair, timeout = pair_spec(module.params), module.params["request_timeout"]
     if module.params["state"] == "noted":
         return note(pair, module.params["note"], timeout, module.check_mode)

@@ -115,7 +115,7 @@ SPEC = pair_option().merge(rehearsal_option(required=True))
 
 
 def work(module: AnsibleModule) -> Result:
-    """Look at both clusters."""
+    """Observe both clusters."""
     rehearsal = Rehearsal.of(module.params["rehearsal"])
     return observe(pair_spec(module.params), rehearsal, module.params["request_timeout"])
 

@@ -128,7 +128,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Build, write, and say where. A report that cannot be written is returned all the same."""
+    """Build the report and write it. Also returns a report that cannot be written."""
     params = module.params
     built = document(params["kind"], params["facts"], time.time())
     result = Result(extra={"report": built.content, "lines": built.lines, "note": built.note, "paths": [], "pages": []})
@@ -148,12 +148,12 @@ def _write_report(folder: Path, names: list[str], content: dict[str, Any]) -> di
     paths, pages = ([folder / f"{name}.{kind}" for name in names] for kind in ("json", "html"))
     try:
         folder.mkdir(mode=0o750, parents=True, exist_ok=True)
-        # The JSON files come first: they have everything that the page shows.
+        # Write the JSON files first: they hold everything that the page shows.
         _write(paths, json.dumps(content, indent=4, sort_keys=True) + "\n", _MODE)
         made = page(content)
         _write(pages, made, _MODE)
     except OSError as error:
-        hint = "See that there is space in kafka_dr_report_dir on the controller, and the right to write; start again."
+        hint = "Check that kafka_dr_report_dir on the controller has space and is writable. Then start again."
         raise DrError("no_report", f"The report could not be written: {error}.", hint) from error
     return {"paths": [str(path) for path in paths], "pages": [str(path) for path in pages if made]}
 
@@ -162,7 +162,9 @@ def _write_metrics(path: Path, text: str) -> None:
     try:
         _write([path], text, _METRICS_MODE)
     except OSError as error:
-        hint = "See that the folder of kafka_dr_metrics_file exists on the controller and is writable; start again."
+        hint = (
+            "Check that the folder of kafka_dr_metrics_file exists on the controller and is writable. Then start again."
+        )
         raise DrError("no_report", f"The metrics could not be written: {error}.", hint) from error
 
 

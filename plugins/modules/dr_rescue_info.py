@@ -95,7 +95,7 @@ SPEC = ArgumentSpec({"leave": {"type": "str", "required": True}, "enter": {"type
 
 
 def work(module: AnsibleModule) -> Result:
-    """Wait and report."""
+    """Wait for the flow and return what is left."""
     params = module.params
     return rescue(
         RescueRequest(

@@ -148,7 +148,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Look, set, read back, journal."""
+    """Set the offsets, read them back and journal them."""
     params = module.params
     request = SeedRequest(
         pair=pair_spec(params),

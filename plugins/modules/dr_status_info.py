@@ -244,7 +244,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Observe, wait, report."""
+    """Observe the pair and, with ``wait_for``, wait."""
     params = module.params
     return status(
         StatusRequest(

@@ -141,7 +141,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Read the reports, mask, pack."""
+    """Read the reports, mask secrets and write the archive."""
     params, now = module.params, time.gmtime()
     folder = Path(params["folder"]).resolve()
     name = f"support-{params['pair']}-{time.strftime('%Y%m%dT%H%M%SZ', now)}"
@@ -156,7 +156,7 @@ def work(module: AnsibleModule) -> Result:
             folder.mkdir(mode=0o750, parents=True, exist_ok=True)
             write_archive(path, {f"{name}/{file}": text for file, text in texts.items()}, 0o640)
     except OSError as error:
-        hint = "See that there is space in kafka_dr_report_dir on the controller, and the right to write; start again."
+        hint = "Check that kafka_dr_report_dir on the controller has space and is writable. Then start again."
         raise DrError("no_bundle", f"The support bundle could not be written: {error}.", hint) from error
     missing = json.loads(texts["about.json"])["missing"]
     return Result(extra={"path": str(path), "files": sorted(texts), "missing": missing, "lines": lines(texts)})

@@ -90,7 +90,7 @@ SPEC = pair_option()
 
 
 def work(module: AnsibleModule) -> Result:
-    """Read each part."""
+    """Read each part of both clusters."""
     params = module.params
     return support(pair_spec(params), params["request_timeout"], str(module.ansible_version))
 

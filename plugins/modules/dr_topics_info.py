@@ -144,7 +144,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Observe and compare."""
+    """Compare the topics of both clusters with the inventory and the journal."""
     params = module.params
     return compare_topics(
         TopicsRequest(

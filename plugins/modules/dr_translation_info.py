@@ -214,7 +214,7 @@ SPEC = ArgumentSpec(
 
 
 def work(module: AnsibleModule) -> Result:
-    """Translate and report."""
+    """Translate the committed offsets, at a barrier or as a forecast."""
     params = module.params
     request = TranslationRequest(
         pair=pair_spec(params),

@@ -312,7 +312,7 @@ OPTIONS = ArgumentSpec(
 
 
 def reconcile(module: AnsibleModule) -> Result:
-    """Check the list, look at the principals' rights, plan, apply, and look again until the broker shows it."""
+    """Validate the list, plan and apply the changes, and wait until the broker returns them."""
     state = module.params["state"]
     wanted = wanted_acls(module.params["acls"], state)
     principals = named(wanted, module.params["principals"], state)

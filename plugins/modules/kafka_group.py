@@ -250,7 +250,7 @@ OPTIONS = ArgumentSpec(
 
 
 def reconcile(module: AnsibleModule) -> Result:
-    """Check the list, look at groups and logs, plan, write, and look again."""
+    """Validate the list, commit the offsets that differ and read them back."""
     params = module.params
     wanted = wanted_offsets(params["groups"])
     return commit_offsets(connect(params), wanted, params["lower"], module.check_mode, params["settle"])

@@ -248,7 +248,7 @@ OPTIONS = ArgumentSpec(
 
 
 class Watch:
-    """Looks at the groups again and again; ``settled`` and ``done`` say when it is enough."""
+    """Observes groups repeatedly, until their goal is reached or it is known which of them are idle."""
 
     def __init__(self, kafka: Kafka, groups: list[str], params: dict[str, Any]) -> None:
         self.kafka = kafka
@@ -258,7 +258,7 @@ class Watch:
         self.check_data = params["check_data"] or params["wait_for"] == "read_to_end"
 
     def observe(self) -> list[GroupObservation]:
-        """Every group: state and positions first, then the logs, so that an end is never older than a position."""
+        """Every group. Reads the logs after the committed offsets, so that no log end is older than an offset."""
         states = kafka_groups.describe(self.kafka, self.groups)
         commits = kafka_groups.known_committed_offsets(self.kafka, self.groups)
         idle = self.quiet.note(time.monotonic(), states, commits)
@@ -288,7 +288,7 @@ class Watch:
         return data_after(self.kafka, places, ranges, self.params["isolation"])
 
     def until(self, goal: str | None) -> Waited[list[GroupObservation]]:
-        """Watch until ``goal``; without one, for as long as it takes to tell who is idle."""
+        """Observe until ``goal`` is reached. None: until it is known which groups are idle."""
         params = self.params
         if goal is None:
             bounds = Bounds((params["settle_seconds"] or 0) + params["wait_timeout"], params["wait_sleep"])
@@ -303,7 +303,7 @@ class Watch:
 
 
 def observe(module: AnsibleModule) -> Result:
-    """Look once, or watch until the goal is reached or the bounds are."""
+    """Observe the groups once, or until the goal or a bound is reached."""
     params = module.params
     kafka = connect(params)
     groups = list(dict.fromkeys(params["groups"])) if params["groups"] is not None else kafka_groups.names(kafka)

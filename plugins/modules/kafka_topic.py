@@ -263,7 +263,7 @@ OPTIONS = ArgumentSpec(
 
 
 def reconcile(module: AnsibleModule) -> Result:
-    """Check the list, look at the cluster, plan, apply, and look again until the brokers show it."""
+    """Validate the list, plan and apply the changes, and wait until the brokers return them."""
     wanted = wanted_topics(module.params["topics"], module.params["state"])
     kafka = connect(module.params)
     plan = make_plan(kafka, wanted, module.params)
@@ -282,7 +282,7 @@ def reconcile(module: AnsibleModule) -> Result:
 
 
 def make_plan(kafka: Kafka, wanted: list[WantedTopic], params: dict[str, Any]) -> Plan:
-    """Look at what is there, asking for settings only where some are wanted."""
+    """Compare the wanted topics with the cluster. Reads settings only of topics that need them."""
     if params["state"] == "absent":
         return plan_absent(wanted, describe(kafka, [topic.name for topic in wanted]))
     exact = params["config_mode"] == "exact"
@@ -292,7 +292,7 @@ def make_plan(kafka: Kafka, wanted: list[WantedTopic], params: dict[str, Any]) -
 
 
 def wait_for_brokers(kafka: Kafka, outcomes: list[Outcome], params: dict[str, Any]) -> DrError | None:
-    """Watch until the brokers show all changes that were done; the error if they do not in time."""
+    """Wait until the brokers return all changes that were done. Returns the error if they do not in time."""
     open_changes = [outcome.change for outcome in outcomes if outcome.status == "done"]
     if not open_changes:
         return None
@@ -305,14 +305,14 @@ def wait_for_brokers(kafka: Kafka, outcomes: list[Outcome], params: dict[str, An
     try:
         waited = wait_until(observe, lambda left: left == 0, bounds, progress=lambda left: left)
     except DrError as error:
-        # What was done is in the outcomes: an answer that does not come must not hide it.
+        # Return the error with the outcomes: a missing response must not hide what was done.
         return error
     if waited.done:
         return None
     named = ", ".join(f"{change.name} ({change.action})" for change in open_changes[:5])
     return DrError(
         "topic_not_ready",
-        f"{waited.state} changed topics are not yet as wanted after {waited.seconds:.1f} s: {named}.",
+        f"{waited.state} changed topics are not in the wanted state after {waited.seconds:.1f} s: {named}.",
         "The changes were accepted. Check that every partition has a leader, then run this again.",
         kafka.bootstrap_servers,
     )

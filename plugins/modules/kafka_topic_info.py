@@ -209,7 +209,7 @@ SHOWN_ALWAYS = ("cleanup.policy", "message.timestamp.type")
 
 
 def observe(module: AnsibleModule) -> Result:
-    """Describe the topics, then their settings, then their offsets: only what was asked for."""
+    """Read the topics and, as requested, their settings and offsets."""
     params = module.params
     kafka = connect(params)
     asked = params["topics"]
@@ -226,7 +226,7 @@ def observe(module: AnsibleModule) -> Result:
 
 
 def read_offsets(kafka: Kafka, states: list[TopicState], isolation: str) -> dict[Any, Any]:
-    """Log start and end of every partition of the topics."""
+    """Log start offset and log end offset of every partition of the topics."""
     return known_ranges(
         kafka, {(state.name, index) for state in states for index in range(state.partitions)}, isolation
     )

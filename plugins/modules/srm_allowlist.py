@@ -293,7 +293,7 @@ _EITHER = {"required_one_of": [("entries", "denied")]}
 
 
 def options() -> ArgumentSpec:
-    """The argument spec, from its parts."""
+    """Build the argument spec."""
     own = ArgumentSpec(
         {
             "lists": {"type": "list", "elements": "dict", "required": True, "options": _LIST, **_EITHER},
@@ -308,7 +308,7 @@ def options() -> ArgumentSpec:
 
 
 def work(module: AnsibleModule) -> Result:
-    """List, decide, send, list again."""
+    """Bring the lists into the wanted state and verify them."""
     params: dict[str, Any] = module.params
     all_desired = [
         DesiredLists(
@@ -330,7 +330,7 @@ def _names(given: list[str] | None) -> tuple[str, ...] | None:
 
 
 def main() -> None:
-    """Entry point."""
+    """Run the module."""
     run(options().create_module(), guarded(work))
 
 

@@ -164,7 +164,7 @@ from ..module_utils._srm.options import srm_options
 
 
 def options() -> ArgumentSpec:
-    """The argument spec, from its parts."""
+    """Build the argument spec."""
     own = ArgumentSpec(
         {
             "kinds": {"type": "list", "elements": "str", "choices": list(KINDS), "default": list(KINDS)},
@@ -175,14 +175,14 @@ def options() -> ArgumentSpec:
 
 
 def work(module: AnsibleModule) -> Result:
-    """Read and tell."""
+    """Read the lists and the translated offsets."""
     params = module.params
     flows = [(flow["source"], flow["target"]) for flow in params["flows"]]
     return observe(SrmControl(Tool.from_params(params)), flows, params["kinds"], params["offsets_of"])
 
 
 def main() -> None:
-    """Entry point."""
+    """Run the module."""
     run(options().create_module(), work)
 
 

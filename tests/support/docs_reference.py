@@ -112,16 +112,28 @@ def attributes(found: dict[str, Doc]) -> list[str]:
     return ["## Attributes", "<table><tbody>\n" + "\n".join(cells) + "\n</tbody></table>"] if cells else []
 
 
+def points(title: str, texts: list[str]) -> list[str]:
+    return [f"## {title}", "\n".join(f"- {text}" for text in texts)] if texts else []
+
+
+def neighbour(entry: Doc) -> str:
+    """An entry of ``seealso``: a module or a link, with its description."""
+    name = html(f"M({entry['module']})") if "module" in entry else f"[{escape(entry['name'])}]({entry['link']})"
+    description = entry.get("description")
+    return f"{name}: {html(description)}" if description else name
+
+
 def plugin_page(name: str, found: Doc) -> str:
     doc = found["doc"]
     parts = [f"# {name}", f"**{html(doc['short_description'])}**", paragraphs(doc["description"])]
-    if doc.get("notes"):
-        parts += ["## Notes", "\n".join(f"- {html(note)}" for note in doc["notes"])]
+    parts += points("Requirements", [html(text) for text in doc.get("requirements") or []])
+    parts += points("Notes", [html(note) for note in doc.get("notes") or []])
     parts += table("Options", doc.get("options", {}), "suboptions")
     parts += attributes(doc.get("attributes", {}))
     if found.get("examples"):
         parts += ["## Examples", f"```yaml\n{found['examples'].strip()}\n```"]
     parts += table("Returns", found.get("return") or {}, "contains")
+    parts += points("See also", [neighbour(entry) for entry in doc.get("seealso") or []])
     return "\n\n".join(parts) + "\n"
 
 

@@ -5,38 +5,7 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
-from pathlib import Path
-
-PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
-COLLECTION = "ansible_collections.switchback.kafka_dr.plugins."
-
-
-def imported(path: Path) -> Iterator[Path]:
-    """Files of the collection that ``path`` imports anywhere in its code, also within functions."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if not isinstance(node, ast.ImportFrom):
-            continue
-        if node.level:
-            base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
-        elif (node.module or "").startswith(COLLECTION):
-            base = PLUGINS.joinpath(*(node.module or "").removeprefix(COLLECTION).split("."))
-        else:
-            continue
-        places = [base, *(base / alias.name for alias in node.names)]
-        yield from (file for place in places for file in (place.with_suffix(".py"), place / "__init__.py"))
-
-
-def closure(module: str) -> set[str]:
-    """Paths below ``plugins`` of every file that ``module`` reaches by imports."""
-    pending, found = [PLUGINS / "modules" / f"{module}.py"], set[Path]()
-    while pending:
-        path = pending.pop()
-        if path not in found and path.is_file():
-            found.add(path)
-            pending += imported(path)
-    return {str(path.relative_to(PLUGINS)) for path in found}
+from import_closure import closure
 
 
 def test_the_walk_follows_imports_within_functions() -> None:

@@ -1,0 +1,169 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The documentation of each module: samples, requirements, references to options and values, and callers."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from import_closure import closure
+from yamls import parse_yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = sorted(path.stem for path in ROOT.glob("plugins/modules/*.py") if path.stem != "__init__")
+TYPES: dict[str, type | tuple[type, ...]] = {
+    "str": str,
+    "bool": bool,
+    "int": int,
+    "float": (int, float),
+    "dict": dict,
+    "list": list,
+}
+REFERENCE = re.compile(r"\b(O|RV)\(([^)=]+)(?:=[^)]*)?\)")
+# A module whose only use of Kafka is to read the journal for its option guard works without the library.
+GUARD = "module_utils/_pair/journal/guard.py"
+
+
+def texts(path: Path) -> dict[str, str]:
+    """The texts that a file assigns to names, at its top level or in a class."""
+    return {
+        str(getattr(node.targets[0], "id", "")): str(node.value.value)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+    }
+
+
+def module_texts(name: str) -> dict[str, str]:
+    return texts(ROOT / "plugins" / "modules" / f"{name}.py")
+
+
+def parts(name: str) -> list[str]:
+    """The documentation of a module and of its fragments, as text."""
+    own = module_texts(name)["DOCUMENTATION"]
+    found = [own]
+    for fragment in parse_yaml(own).get("extends_documentation_fragment", []):
+        file, _dot, part = fragment.removeprefix("switchback.kafka_dr.").partition(".")
+        found.append(texts(ROOT / "plugins" / "doc_fragments" / f"{file}.py")[part.upper() or "DOCUMENTATION"])
+    return found
+
+
+def documentation(name: str) -> dict[str, Any]:
+    """The documentation of a module with the lists and options of its fragments."""
+    found: dict[str, Any] = {"options": {}, "requirements": [], "notes": [], "seealso": []}
+    for part in map(parse_yaml, reversed(parts(name))):
+        merged = {key: [*found[key], *part.get(key, [])] for key in ("requirements", "notes", "seealso")}
+        found = {**found, **part, **merged, "options": {**found["options"], **(part.get("options") or {})}}
+    return found
+
+
+def returned(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = parse_yaml(module_texts(name)["RETURN"])
+    return found
+
+
+# ---- samples
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_return_value_has_a_sample_of_its_type(name: str) -> None:
+    for key, value in returned(name).items():
+        assert "sample" in value, key
+        assert isinstance(value["sample"], TYPES[value["type"]]), key
+        assert value["type"] == "bool" or not isinstance(value["sample"], bool), key
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sample_has_only_documented_keys(name: str) -> None:
+    for key, value in returned(name).items():
+        if "contains" in value:
+            rows = value["sample"] if value["type"] == "list" else [value["sample"]]
+            assert [set(row) - set(value["contains"]) for row in rows] == [set()] * len(rows), key
+
+
+# ---- references
+
+
+def paths(tree: Mapping[str, Any], inner: str, prefix: str = "") -> Iterator[str]:
+    for key, value in tree.items():
+        yield f"{prefix}{key}"
+        yield from paths(value.get(inner) or {}, inner, f"{prefix}{key}.")
+
+
+def references(name: str) -> Iterator[tuple[str, str]]:
+    for text in [*parts(name), module_texts(name)["RETURN"]]:
+        yield from REFERENCE.findall(text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_reference_names_an_option_or_a_return_value_that_exists(name: str) -> None:
+    unknown = []
+    for kind, reference in references(name):
+        module, _hash, place = reference.rpartition("#module:")
+        if reference.startswith("ignore:"):
+            continue
+        about = module.removeprefix("switchback.kafka_dr.") or name
+        tree, inner = (documentation(about)["options"], "suboptions") if kind == "O" else (returned(about), "contains")
+        if re.sub(r"\[[^]]*\]", "", place or reference) not in set(paths(tree, inner)):
+            unknown.append(f"{kind}({reference})")
+    assert unknown == []
+
+
+# ---- requirements
+
+
+def library(name: str) -> list[str]:
+    return [text for text in documentation(name)["requirements"] if text.startswith("confluent-kafka")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_module_names_the_kafka_library_exactly_if_it_needs_it(name: str) -> None:
+    # dr_guard_info has nothing but the guard.
+    without = () if name == "dr_guard_info" else (GUARD,)
+    needs = any(path.startswith("module_utils/_kafka/") for path in closure(name, without))
+    assert len(library(name)) == needs
+
+
+def test_the_versions_of_the_kafka_library_are_those_of_the_requirements() -> None:
+    wanted = (ROOT / "meta" / "ee-requirements.txt").read_text(encoding="utf-8").splitlines()[-1]
+    tested = re.search(r"^confluent-kafka==(\S+)$", (ROOT / "requirements-run.in").read_text(encoding="utf-8"), re.M)
+    assert tested is not None
+    text = library("kafka_topic")[0]
+    assert text.startswith(f"{wanted} (")
+    assert text.endswith(f"tested with {tested[1]})")
+
+
+# ---- neighbours and callers
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_module_names_its_neighbours(name: str) -> None:
+    neighbours = [one["module"] for one in documentation(name)["seealso"] if "module" in one]
+    ours = [one.removeprefix("switchback.kafka_dr.") for one in neighbours if one.startswith("switchback.kafka_dr.")]
+    assert ours
+    assert set(ours) <= set(NAMES) - {name}
+
+
+def internal(name: str) -> bool:
+    return bool(documentation(name)["short_description"].endswith("(internal step)"))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if internal(name)])
+def test_an_internal_module_says_so_and_names_tasks_that_call_it(name: str) -> None:
+    found = documentation(name)
+    assert [note for note in found["notes"] if note.startswith("This module is internal")]
+    files = re.findall(r"C\((roles/\w+/tasks/\w+\.yml)\)", " ".join(found["description"]))
+    assert files
+    for file in files:
+        assert f"switchback.kafka_dr.{name}:" in (ROOT / file).read_text(encoding="utf-8"), file
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not internal(name)])
+def test_an_example_of_a_public_module_needs_no_variable_of_the_roles(name: str) -> None:
+    assert re.findall(r"\b_?(?:kafka_dr_pair|kafka_dr_guard|kafka_dr_clusters)\b", module_texts(name)["EXAMPLES"]) == []
