@@ -13,6 +13,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 __all__ = ["PAGE", "Entry", "codes", "entries", "page"]
@@ -212,6 +213,7 @@ def beside_message(source: Source) -> Iterator[tuple[str, str]]:
             yield from ((text, source.texts(node.elts[1])[0]) for text in code_texts(source, node.elts[0].orelse))
 
 
+@cache
 def entries() -> dict[str, Entry]:
     """Return all codes in alphabetical order."""
     found: dict[str, Entry] = {}
