@@ -145,9 +145,9 @@ def test_a_replica_that_another_connector_filled(pair: tuple[Pair, dict[tuple[st
         f'the replica "{one.replica}" ends at 20', "no connector of this pair", one.legacy, "No source connector"
     )
     one.rest.delete(one.legacy)
-    one.refused("no connector of this pair has filled it", "kafka_dr_adopt")
+    one.refused("no connector of this pair has written it", "kafka_dr_adopt")
     assert one.connector("present")["rc"] == 0
-    one.refused("the connector stores no offset")
+    one.refused("the connector has no stored offset")
     found = one.start(forget=True)
     assert "No source connector was started" in found["error"]["hint"]
 
@@ -156,7 +156,7 @@ def test_offsets_of_other_records(pair: tuple[Pair, dict[tuple[str, int], int]])
     one, stored = pair
     assert one.connector("present")["rc"] == 0
     set_offsets(one.rest, SOURCE, P, {key: at - 1 for key, at in stored.items()})
-    one.refused("in another record than that at the stored offset 18")
+    one.refused("with another record than the one at the stored offset 18")
     set_offsets(one.rest, SOURCE, P, {key: at + 1 for key, at in stored.items()})
     one.refused("the stored offset is 20, the source ends at 20")
 

@@ -165,7 +165,7 @@ def test_a_wait_for_a_stopped_flow_ends_at_its_bound_and_names_the_partition(pai
         result = pair.status(wait_for="replicated", wait_timeout=3)
         assert (result["error"]["code"], result["status"]["flows"][0]["lag"]) == ("not_replicated", 2)
         assert "the time-out was reached" in result["msg"]
-        assert f"{pair.plain}-0: copied up to" in result["msg"]
+        assert f"{pair.plain}-0: replicated up to" in result["msg"]
         stalled = pair.status(wait_for="replicated", wait_timeout=90, stall_timeout=1)
         assert stalled["error"]["code"] == "not_replicated"
         assert "no progress for 1 s" in stalled["msg"]
@@ -185,7 +185,10 @@ def test_running_is_not_believed_when_nothing_moves(pair: Pair) -> None:
         source = next(one for one in flow["connectors"] if one["part"] == "source")
         assert (source["state"], set(source["tasks"])) == ("RUNNING", {"RUNNING"})
         assert result["verdict"] == "REFUTED"
-        assert f"{pair.plain}-0: nothing moved between two looks although 3 offsets wait" in flow["reason"]
+        assert (
+            f"{pair.plain}-0: no progress between two observations although 3 offsets are not replicated"
+            in flow["reason"]
+        )
     finally:
         pair.flow(THERE, "running", parts=["source"])
     assert pair.status(wait_for="replicated")["rc"] == 0
@@ -470,7 +473,7 @@ def test_a_topic_that_was_made_again_refutes_the_flow(pair: Pair) -> None:
         result = pair.status(pair.gone)
         row = only(result)
         assert (row["last_replicated_offset"], row["end"], row["drained"], row["lag"]) == (5, 2, "REFUTED", None)
-        assert "truncated or re-created" in row["reason"]
+        assert "truncated or recreated" in row["reason"]
 
 
 LARGE = 3_000_000

@@ -350,7 +350,7 @@ def test_a_topic_that_a_group_is_declared_to_read_needs_its_position(pair: Pair)
     group = pair.group(P, {(pair.tx, 0): 40})
     result = pair.translate(group, topics=[pair.main, pair.tx], group_topics={group: [pair.main, pair.tx]})
     assert result["error"]["code"] == "no_committed_offset"
-    assert f"{P}.{pair.main}-0: the group has no position on the side being left" in result["msg"]
+    assert f"{P}.{pair.main}-0: the group has no committed offset on the cluster being left" in result["msg"]
 
 
 def test_a_missing_position_on_one_partition_is_refused_even_where_re_reads_are_accepted(pair: Pair) -> None:
@@ -369,7 +369,7 @@ def test_a_position_past_the_end_is_refused_and_not_taken_for_the_end(pair: Pair
     group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): COUNT + 60})
     result = pair.translate(group, group_lag="reread")
     assert result["error"]["code"] == "no_committed_offset"
-    assert f"position {COUNT + 60} lies past the log end {COUNT}" in result["msg"]
+    assert f"committed offset {COUNT + 60} is past the log end {COUNT}" in result["msg"]
 
 
 # ---- idle groups
@@ -494,7 +494,7 @@ def test_uncopied_records_behind_the_barrier_are_refused_by_name(pair: Pair) -> 
     group = pair.group(P, {(pair.late, 0): 3})
     result = pair.translate(group, topics=[pair.late], group_lag="reread")
     assert result["error"]["code"] == "not_drained"
-    assert f"{pair.late}-0: copied up to 2, source end 5" in result["msg"]
+    assert f"{pair.late}-0: replicated up to 2, source end 5" in result["msg"]
 
 
 def test_without_a_barrier_a_position_that_is_not_copied_is_waited_for_within_the_bound(pair: Pair) -> None:
@@ -818,7 +818,7 @@ def test_tombstones_in_an_offset_syncs_topic_are_passed_over(bare: Bare) -> None
 @pytest.mark.parametrize(
     ("value", "code", "text"),
     [
-        (struct.pack(">hq", 7, 1), "unknown_version", "heartbeat record has version 7, only version 0 is known"),
+        (struct.pack(">hq", 7, 1), "unknown_version", "heartbeat record has version 7, wanted version 0"),
         (b"\0", "bad_record", "heartbeat record is too short"),
     ],
     ids=["newer", "garbage"],

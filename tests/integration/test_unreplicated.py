@@ -187,7 +187,7 @@ def test_what_the_flow_has_noted_needs_no_reading(flow: Flow) -> None:
     row = flow.count(3)
     assert (row.least, row.most, row.since) == (0, 1, flow.at(4))
     assert "was not found on the source" in row.reason
-    assert "noted offset 3" in row.reason
+    assert "stored offset 3" in row.reason
 
 
 def test_a_noted_offset_is_not_believed_where_the_replica_was_never_written(flow: Flow) -> None:
@@ -226,14 +226,14 @@ def test_equal_records_over_and_over_give_a_range(flow: Flow) -> None:
     flow.send("0-first", *["1-same"] * 2, copy=True)
     row = flow.count()
     assert (row.least, row.most, row.since) == (1, 6, flow.at(1))
-    assert row.reason == "several records equal the last one of the replica"
+    assert row.reason == "several source records equal the replica's last record"
     # What the flow has noted makes it smaller.
     assert seen(flow.count(2))[:2] == (1, 5)
     # The next record lies in the replica: it was sent before, or it is one that repeats.
     flow.send("2-last", "1-same", copy=True)
     row = flow.count()
     assert (row.least, row.most) == (0, 6)
-    assert "holds some of what follows" in row.reason
+    assert "has some of the records that follow" in row.reason
 
 
 def test_a_flow_that_sends_again_has_not_lost_what_it_had_sent(flow: Flow) -> None:
@@ -242,7 +242,7 @@ def test_a_flow_that_sends_again_has_not_lost_what_it_had_sent(flow: Flow) -> No
     flow.send(*numbers(0, 6), *numbers(2, 4), copy=True)
     row = flow.count(1)
     assert (row.least, row.most, row.since) == (0, 4, flow.at(4))
-    assert "holds some of what follows" in row.reason
+    assert "has some of the records that follow" in row.reason
     flow.send(*numbers(4, 7), copy=True)
     assert seen(flow.count(1)) == (1, 1, "")
 

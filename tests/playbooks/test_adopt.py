@@ -182,7 +182,7 @@ def test_what_would_replicate_everything_again_is_refused_before_anything_is_cha
         wide = {"kafka_dr_topics": topics, "kafka_dr_groups": [], "kafka_dr_clients": []}
         refused(pair, {**ADOPT, **wide}, '"P.Wide" has 5 partitions on B, "Wide" has 2', "Delete such a replica")
         # Without adoption everything would come twice, in check mode too.
-        text = "no connector of this pair has filled it"
+        text = "no connector of this pair has written it"
         refused(pair, CONFIRM, "12 partitions", text, "kafka_dr_adopt", "legacy-mirror", options=("--check",))
         refused(pair, CONFIRM, "12 partitions", text, "kafka_dr_adopt", "legacy-mirror")
         wrong = {"P->B": {key: value for key, value in LEGACY.items() if key != "heartbeat"}}

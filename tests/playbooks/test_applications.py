@@ -151,7 +151,7 @@ def test_a_topic_does_not_change_its_application(pair: Scenario) -> None:
             assert not [name for name in left if ".payments." in name]
             assert left["P->B.MirrorHeartbeatConnector"] == "RUNNING", "that of all applications"
         done = pair.playbook("enable", moved, expect=2)
-        assert "no connector of this pair has filled it" in " ".join(done["output"].split())
+        assert "no connector of this pair has written it" in " ".join(done["output"].split())
         assert done["changed"] == 0
         assert "P->B.bank.MirrorSourceConnector" not in connectors(pair)
     # Nor does it join an application that is at work.
@@ -163,7 +163,7 @@ def test_a_topic_does_not_change_its_application(pair: Scenario) -> None:
         "kafka_dr_groups": [{"name": "warehouse", "topics": ["Orders"]}],
     }
     done = pair.playbook("enable", joins, expect=2)
-    assert "the connector stores no offset" in " ".join(done["output"].split())
+    assert "the connector has no stored offset" in " ".join(done["output"].split())
     assert connectors(pair)["P->B.orders.MirrorSourceConnector"] == "RUNNING"
     # Under its own name it goes on where it was.
     pair.playbook("enable", {"kafka_dr_confirm": "P", **PAYMENTS})

@@ -96,7 +96,7 @@ def test_a_replica_with_records_is_not_copied_again(pair: Scenario) -> None:
 def test_a_replica_that_was_created_again(pair: Scenario) -> None:
     pair.playbook("disable", {"kafka_dr_confirm": "P"})
     create_again(pair, "B", REPLICA)
-    refused(pair, f'"{REPLICA}" on B', "Nothing was copied", '"kafka_dr_copy_again": ["Payments"]')
+    refused(pair, f'"{REPLICA}" on B', "Nothing was replicated", '"kafka_dr_copy_again": ["Payments"]')
     assert not held(pair, "B", REPLICA)
     assert enable(pair, **COPY_AGAIN)["changed"] > 0
     last_replicated_offset(pair, Counter(f"first-{number}" for number in range(30)))
@@ -109,8 +109,8 @@ def test_an_original_that_was_created_again(pair: Scenario) -> None:
     for _number in range(2):
         send(pair, "second")
     before = held(pair, "B", REPLICA)
-    refused(pair, f'"{TOPIC}" on P', "Nothing was copied")
-    refused(pair, "Replicas that hold records", **COPY_AGAIN)
+    refused(pair, f'"{TOPIC}" on P', "Nothing was replicated")
+    refused(pair, "These replicas have records", **COPY_AGAIN)
     assert held(pair, "B", REPLICA) == before
     create_again(pair, "B", REPLICA)
     enable(pair, **COPY_AGAIN)

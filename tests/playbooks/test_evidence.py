@@ -116,7 +116,7 @@ def test_an_offset_past_the_log_end_is_refused_while_everything_works(pair: Scen
     client = admin(Lab(pair.folder, quiet=True), "P")
     commit(client, "archive", {("Payments", 0): 10_000_000, ("Payments", 1): 0})
     variables = {"kafka_dr_confirm": "B", "kafka_dr_to": "B", **ARCHIVE}
-    refused(pair, "failover_cutoff", variables, "offset_refused", "committed offset 10000000 lies past the log end")
+    refused(pair, "failover_cutoff", variables, "offset_refused", "committed offset 10000000 is past the log end")
 
 
 def test_an_offset_before_the_log_start_is_refused_while_everything_works(pair: Scenario) -> None:
@@ -124,13 +124,13 @@ def test_an_offset_before_the_log_start_is_refused_while_everything_works(pair: 
     commit(client, "archive", {("Payments", 0): 5, ("Payments", 1): 0})
     client.delete_records([TopicPartition("Payments", 0, 30)])[TopicPartition("Payments", 0)].result(30)
     variables = {"kafka_dr_confirm": "B", "kafka_dr_to": "B", **ARCHIVE}
-    refused(pair, "failover_cutoff", variables, "offset_refused", "committed offset 5 lies before the log start 30")
+    refused(pair, "failover_cutoff", variables, "offset_refused", "committed offset 5 is before the log start 30")
     # The flows were set up without that group.
     pair.playbook("readiness", {**ARCHIVE, "kafka_dr_ready_accept": ["flow_carries", "back_carries"]})
     found = json.loads((pair.reports / "readiness.json").read_text())
     check = next(one for one in found["checks"] if one["name"] == "offsets_movable")
     assert (check["answer"], found["controlled"]) == ("NO", "NO")
-    assert "committed offset 5 lies before the log start 30" in check["found"]
+    assert "committed offset 5 is before the log start 30" in check["found"]
 
 
 # ---- "already there" is a claim about producers and flows as well

@@ -377,7 +377,7 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
         configured(source_consumer_fetch_min_bytes="50000000", source_consumer_fetch_max_wait_ms="25000"),
         "flow_progress",
         "NO",
-        "nothing moved",
+        "no progress",
     ),
     "RUNNING, and the topic is excluded": (configured(topics_exclude="Pay.*"), "flow_carries", "NO", '"Payments"'),
     "aborted records would be copied": (

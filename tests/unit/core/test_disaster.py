@@ -136,7 +136,7 @@ def test_an_offset_that_still_exists_skips_nothing() -> None:
     assert (found.quality, found.skips) == ("safe", NO_SKIPS)
     gone = survived(Tail(41, 100), Checkpointed(50, 40, 1.0), [])
     assert (gone.offset, gone.quality, gone.skips, gone.rereads) == (41, "skips", Skips(0, 1), 59)
-    assert "the log starts at 41, its position there would be 40" in gone.reason
+    assert "the log starts at 41, the group's offset there would be 40" in gone.reason
     # For a group without any known offset, every expired record may be unread.
     assert survived(Tail(41, 100), None, []).skips == Skips(0, 41)
     # Under the policy identity, records before the current tenure do not count.
@@ -206,12 +206,12 @@ def test_the_highest_known_offset_counts(
 
 
 def test_hazards_are_reported() -> None:
-    assert survived(Tail(0, 10), Checkpointed(50, 40, 1.0), []).hazards == ("a checkpoint lies past the log end",)
+    assert survived(Tail(0, 10), Checkpointed(50, 40, 1.0), []).hazards == ("a checkpoint is past the log end",)
     set_back = survived(Tail(0, 10), Checkpointed(5, 4, 3.0), [PresyncedOffset(7, 2.0, 8)])
-    assert set_back.hazards == ("the group was set back after its position was prepared",)
+    assert set_back.hazards == ("the group was set back after its offset was presynced",)
     moved = guarded(survived(Tail(0, 10), Checkpointed(9, 9, 1.0), []), Tail(0, 10), Copies(3, 2, proven=False))
     assert (moved.offset, moved.method) == (2, "first_copy")
-    assert moved.hazards == ("the first copies were not found, only bounded",)
+    assert moved.hazards == ("the first copies were not found, only a lower bound is known",)
 
 
 def test_an_empty_partition_and_the_current_tenure() -> None:
@@ -234,4 +234,4 @@ def test_a_loss_is_a_range_and_never_zero() -> None:
     unknown = predicted_loss({("T", 0): Tail(0, 0)}, {}, {}, {}, None, 105.0)
     assert unknown["seconds_at_most"] is None
     assert "an unknown time" in loss_lines(unknown)[0]
-    assert loss_lines(None) == ["it was not looked at"]
+    assert loss_lines(None) == ["the loss was not estimated"]

@@ -44,10 +44,10 @@ def test_a_flow_without_stored_offsets_may_start() -> None:
 @pytest.mark.parametrize(
     ("one", "text"),
     [
-        (begun(GOOD, recreated=('"T" on P',), held=True), 'created again since the pair was enabled: "T" on P'),
-        (begun(GOOD, EMPTY, held=True), 'T-1 is copied up to 9, but the replica "P.T" was never written'),
-        (begun(MISSING), 'T-0 is copied up to 0, but the replica "P.T" does not exist'),
-        (begun(PAST, held=True), "T-0 is copied up to 10, but it ends at 10"),
+        (begun(GOOD, recreated=('"T" on P',), held=True), 'recreated since the pair was enabled: "T" on P'),
+        (begun(GOOD, EMPTY, held=True), 'T-1 is replicated up to 9, but the replica "P.T" was never written'),
+        (begun(MISSING), 'T-0 is replicated up to 0, but the replica "P.T" does not exist'),
+        (begun(PAST, held=True), "T-0 is replicated up to 10, but the source ends at 10"),
     ],
 )
 def test_a_flow_may_not_continue_if_replicated_records_are_missing(one: Begun, text: str) -> None:
@@ -97,16 +97,16 @@ def start(**more: Any) -> ReplicaStart:
 @pytest.mark.parametrize(
     ("one", "reason"),
     [
-        (start(), "the connector stores no offset"),
-        (start(journaled=True), "the connector stores no offset"),
-        (start(exists=False), "no connector of this pair has filled it"),
-        (start(stored=249, equal=False, more=False), "another record than that at the stored offset 249"),
+        (start(), "the connector has no stored offset"),
+        (start(journaled=True), "the connector has no stored offset"),
+        (start(exists=False), "no connector of this pair has written it"),
+        (start(stored=249, equal=False, more=False), "another record than the one at the stored offset 249"),
         (start(stored=300, equal=None), "the stored offset is 300, the source ends at 300"),
         (start(stored=300, equal=None, more=False), "the stored offset is 300, the source ends at 300"),
         (start(stored=9, equal=None, more=True), "the record at the stored offset 9 is gone"),
         (start(stored=9, equal=None, more=None), "the record at the stored offset 9 is gone"),
         # A cluster was replaced, and its successor has written more records since.
-        (start(journaled=True, replaced_below=249), "the connector stores no offset"),
+        (start(journaled=True, replaced_below=249), "the connector has no stored offset"),
     ],
 )
 def test_a_flow_does_not_start_from_offsets_that_do_not_fit(one: ReplicaStart, reason: str) -> None:

@@ -51,23 +51,23 @@ def test_lag_is_an_upper_bound_and_null_when_unknown(seen: PartitionFacts, expec
 @pytest.mark.parametrize(
     ("seen", "verdict", "said"),
     [
-        (facts(0, 10, 9), PROVEN, "copied up to 9"),
+        (facts(0, 10, 9), PROVEN, "replicated up to 9"),
         (facts(0, 0, None), PROVEN, "never written"),
-        (facts(0, 10, 4, True), REFUTED, "copied up to 4, source end 10"),
+        (facts(0, 10, 4, True), REFUTED, "replicated up to 4, source end 10"),
         (facts(0, 10, 4), UNKNOWN, "could not be read"),
-        (facts(0, 10, None, True), UNKNOWN, "no copied offset"),
+        (facts(0, 10, None, True), UNKNOWN, "the last replicated offset is unknown"),
         # R19: a transactional tail ends with a marker, so the flow always lags one offset.
         (facts(0, 10, 8, False), PROVEN, "only transaction markers"),
         (facts(0, 3, None, False), PROVEN, "only transaction markers"),  # Every record of it was aborted.
         # R20: E == S counts only if S - 1 <= N, or if nothing was ever written.
-        (facts(10, 10, 9), PROVEN, "copied up to 9"),
+        (facts(10, 10, 9), PROVEN, "replicated up to 9"),
         (facts(10, 10, 4, False), REFUTED, "5 offsets expired"),
-        (facts(10, 10, None, False), UNKNOWN, "no copied offset"),
-        (facts(10, 12, None, False), UNKNOWN, "no copied offset"),
+        (facts(10, 10, None, False), UNKNOWN, "the last replicated offset is unknown"),
+        (facts(10, 12, None, False), UNKNOWN, "the last replicated offset is unknown"),
         (facts(8, 12, 6, True), REFUTED, "1 offsets expired"),
         # The source log is shorter than its replicated part: it was re-created or truncated.
-        (facts(0, 5, 9, False), REFUTED, "re-created"),
-        (facts(0, 0, 9, False), REFUTED, "re-created"),
+        (facts(0, 5, 9, False), REFUTED, "recreated"),
+        (facts(0, 0, 9, False), REFUTED, "recreated"),
         (facts(None, 10, 9), UNKNOWN, "could not be read"),
         (facts(0, None, 9), UNKNOWN, "could not be read"),
     ],
@@ -115,28 +115,38 @@ LAGGING = facts(0, 10, 4, True)
 @pytest.mark.parametrize(
     ("before", "after", "verdict", "said"),
     [
-        (LAGGING, LAGGING, REFUTED, "although 5 offsets wait"),
-        (LAGGING, dataclasses.replace(LAGGING, last_replicated_offset=5), PROVEN, "copied offset moved from 4 to 5"),
+        (LAGGING, LAGGING, REFUTED, "although 5 offsets are not replicated"),
+        (
+            LAGGING,
+            dataclasses.replace(LAGGING, last_replicated_offset=5),
+            PROVEN,
+            "last replicated offset advanced from 4 to 5",
+        ),
         (
             dataclasses.replace(LAGGING, replica_end=3),
             dataclasses.replace(LAGGING, replica_end=4),
             PROVEN,
-            "replica end moved from 3 to 4",
+            "replica end advanced from 3 to 4",
         ),
         # A replica end that was unknown before is not progress: it may have been the same all the time.
-        (LAGGING, dataclasses.replace(LAGGING, replica_end=4), REFUTED, "nothing moved"),
+        (LAGGING, dataclasses.replace(LAGGING, replica_end=4), REFUTED, "no progress"),
         # Going backwards is not progress either.
-        (dataclasses.replace(LAGGING, replica_end=9), dataclasses.replace(LAGGING, replica_end=2), REFUTED, "nothing"),
-        (LAGGING, dataclasses.replace(LAGGING, tail_replicated=True), PROVEN, "everything that can be copied"),
-        (LAGGING, dataclasses.replace(LAGGING, tail_replicated=False), REFUTED, "nothing moved"),
-        (LAGGING, facts(0, 10, 9), PROVEN, "everything that can be copied"),
-        (facts(0, 10, None, True), facts(0, 10, None, True), UNKNOWN, "no copied offset"),
+        (
+            dataclasses.replace(LAGGING, replica_end=9),
+            dataclasses.replace(LAGGING, replica_end=2),
+            REFUTED,
+            "no progress",
+        ),
+        (LAGGING, dataclasses.replace(LAGGING, tail_replicated=True), PROVEN, "everything is replicated"),
+        (LAGGING, dataclasses.replace(LAGGING, tail_replicated=False), REFUTED, "no progress"),
+        (LAGGING, facts(0, 10, 9), PROVEN, "everything is replicated"),
+        (facts(0, 10, None, True), facts(0, 10, None, True), UNKNOWN, "the last replicated offset is unknown"),
         (LAGGING, facts(None, None, 4), UNKNOWN, "could not be read"),
         # Progress does not close a skipped range.
         (facts(7, 10, 4, True), facts(7, 10, 5, True), REFUTED, "expired"),
-        (facts(0, 10, 4), facts(0, 3, 4, False), REFUTED, "re-created"),
+        (facts(0, 10, 4), facts(0, 3, 4, False), REFUTED, "recreated"),
         # Everything expired before the flow existed: nothing waits, and nothing is proven.
-        (facts(10, 10, None, False), facts(10, 10, None, False), UNKNOWN, "no copied offset"),
+        (facts(10, 10, None, False), facts(10, 10, None, False), UNKNOWN, "the last replicated offset is unknown"),
     ],
 )
 def test_making_progress_verdicts(before: PartitionFacts, after: PartitionFacts, verdict: str, said: str) -> None:

@@ -26,10 +26,10 @@ NONE = {**SAFE, "offset": None, "rereads": None}
 @pytest.mark.parametrize(
     ("row", "standing", "lag", "said"),
     [
-        (NONE, PAST, "refuse", "committed offset 1000 lies past the log end 40"),
-        (NONE, PAST, "reread", "committed offset 1000 lies past the log end 40"),
+        (NONE, PAST, "refuse", "committed offset 1000 is past the log end 40"),
+        (NONE, PAST, "reread", "committed offset 1000 is past the log end 40"),
         (NONE, replace(PAST, idle=False), "refuse", "past the log end"),
-        (SAFE, EXPIRED, "refuse", "committed offset 5 lies before the log start 30; at most 12 records"),
+        (SAFE, EXPIRED, "refuse", "committed offset 5 is before the log start 30; at most 12 records"),
         (SAFE, LAGGING, "refuse", "committed offset 35 is below the log end 40, and it has no members"),
         (SAFE, EXPIRED, "reread", ""),
         # Each of these may change once the applications have stopped.

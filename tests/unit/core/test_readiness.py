@@ -68,7 +68,7 @@ def flow(name: str) -> dict[str, Any]:
                 "topic": "T",
                 "partition": index,
                 "fits": "PROVEN",
-                "fits_reason": "the flow's position lies inside the log",
+                "fits_reason": "the flow's offset is within the source log",
             }
             for index in range(3)
         ],
@@ -174,12 +174,14 @@ TOO_LARGE = (
 
 
 def lost(one: dict[str, Any]) -> None:
-    one["partitions"][0].update(fits="REFUTED", fits_reason="9 offsets expired before they were copied")
+    one["partitions"][0].update(fits="REFUTED", fits_reason="9 offsets expired before they were replicated")
     one.update(verdict="REFUTED", reason="T-0: expired")
 
 
 def stuck(one: dict[str, Any]) -> None:
-    one.update(verdict="REFUTED", reason="T-0: nothing moved between two looks although 9 offsets wait")
+    one.update(
+        verdict="REFUTED", reason="T-0: no progress between two observations although 9 offsets are not replicated"
+    )
 
 
 def silent(one: dict[str, Any]) -> None:
@@ -197,7 +199,7 @@ def journal(facts: Facts, **values: Any) -> Facts:
 
 
 RUN = {"type": "cutoff", "id": "r1", "to": "B"}
-EXPIRED = 'group "g" on P T-0: its committed offset 5 lies before the log start 30'
+EXPIRED = 'group "g" on P T-0: its committed offset 5 is before the log start 30'
 HIDDEN = {"group": "g", "alias": "P", "topic": "U", "evidence": "committed offset 9 on partition 0"}
 H = healthy
 SURVEY: dict[str, Any] = {**(H().survey or {}), "ages": {}}
@@ -334,7 +336,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "a topic is left out": (replace(H(), left_out=LACKS), "flow_carries", "NO", 'the topic "T"'),
     "a list is not known": (replace(H(), left_out=UNREAD), "flow_carries", "UNKNOWN", "did not return"),
     "the way back leaves one out": (replace(H(), left_out=LACKS_BACK), "back_carries", "NO", 'the group "g"'),
-    "RUNNING and stuck": (with_flow(H(), "P->B", stuck), "flow_progress", "NO", "nothing moved"),
+    "RUNNING and stuck": (with_flow(H(), "P->B", stuck), "flow_progress", "NO", "no progress"),
     "RUNNING and silent": (with_flow(H(), "P->B", silent), "flow_progress", "UNKNOWN", "no heartbeat"),
     "late": (replace(H(), expiring=[Expiring("T", 0, 61.0, math.inf)]), "flow_lag", "NO", "61 s"),
     "about to expire": (replace(H(), expiring=[Expiring("T", 0, 5.0, 90.0)]), "flow_expiry", "NO", "in 90 s"),
@@ -412,7 +414,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "others unseen": (replace(H(), rivals={}, unknown={"rivals": "x"}), "flow_alone", "UNKNOWN", "x"),
     "foreign records": (replace(H(), foreign_writes={"P->B": ["P.T-0 on B"]}), "foreign_writes", "NO", "P.T-0 on B"),
     "no way back": (with_flow(H(), "B->P", connector("source", state="STOPPED")), "back", "NO", "STOPPED"),
-    "way back stuck": (with_flow(H(), "B->P", stuck), "back_progress", "NO", "nothing moved"),
+    "way back stuck": (with_flow(H(), "B->P", stuck), "back_progress", "NO", "no progress"),
     "no checkpoints": (
         with_flow(H(), "P->B", connector("checkpoint", state="STOPPED")),
         "checkpoints",

@@ -28,7 +28,9 @@ ARRIVED = {
 }
 
 
-def settled(*verdicts: str, reason: str = "copied up to 4 of 9, the rest could not be read") -> list[dict[str, Any]]:
+def settled(
+    *verdicts: str, reason: str = "replicated up to 4 of 9, the rest could not be read"
+) -> list[dict[str, Any]]:
     """One partition of T for each verdict, as ``dr_status_info`` returns it."""
     return [
         {"topic": "T", "partition": number, "drained": verdict, "reason": reason}

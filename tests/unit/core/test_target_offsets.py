@@ -57,8 +57,12 @@ def test_the_offset_on_a_replica(
 @pytest.mark.parametrize(
     ("left", "replica", "said"),
     [
-        (Side(None, 0, 50), LOG, "no position on the side being left"),
-        (Side(None, 0, 0), LOG, "no position on the side being left"),  # Never written, but records were replicated.
+        (Side(None, 0, 50), LOG, "no committed offset on the cluster being left"),
+        (
+            Side(None, 0, 0),
+            LOG,
+            "no committed offset on the cluster being left",
+        ),  # Never written, but records were replicated.
         (Side(50, None, None, None), LOG, "could not be read"),
         (Side(50, 0, 50, True), Side(None, None, None), "could not be read"),
         (Side(70, 0, 50, True), LOG, "past the log end 50"),
@@ -97,7 +101,11 @@ SHORT = Translated(10, "start", 7, skips=Skips(3, 5), needed=2)
         (enter_same(Side(30, 0, 50, False), Side(None, 25, 40), True, Place(1, 22), None), Skips(0, 3), "starts at 25"),
         # The group has read the records before its own earlier offset there.
         (enter_original(Side(15, 0, 20, False), Side(9, 10, 30), True, SHORT), Skips(1, 1), "1 record that"),
-        (enter_original(Side(15, 0, 20, False), Side(12, 10, 30), True, SHORT), NO_SKIPS, "own earlier position"),
+        (
+            enter_original(Side(15, 0, 20, False), Side(12, 10, 30), True, SHORT),
+            NO_SKIPS,
+            "own earlier committed offset",
+        ),
         (enter_original(Side(None, 0, 20), Side(None, 10, 30), True, None), Skips(0, 10), "up to 10 records"),
         (
             enter_original(
@@ -118,7 +126,7 @@ def test_records_that_expired_on_both_clusters_are_reported_and_not_counted() ->
     """R30: such a record is lost to the group with or without a move."""
     found = enter_replica(Side(5, 30, 50, False), Side(None, 0, 40), True, Translated(6, "start", 0))
     assert (found.skips, found.quality) == (NO_SKIPS, "exact")
-    assert "25 offsets that it had not read have expired on the side being left as well" in found.reason
+    assert "25 offsets that it had not read have expired on the cluster being left, too" in found.reason
 
 
 def test_the_reason_of_an_inexact_offset_names_compaction() -> None:
@@ -234,10 +242,10 @@ def test_the_offset_on_the_same_topic(
 @pytest.mark.parametrize(
     ("left", "entered", "place", "said"),
     [
-        (Side(30, 0, 50, False), LOG, IN_TAIL, "a tail that was written behind a cut and never copied"),
+        (Side(30, 0, 50, False), LOG, IN_TAIL, "a tail that was written after a cut and never replicated"),
         (Side(30, 0, 50, False), LOG, INSIDE, "could not be translated"),
-        (Side(None, 0, 50), LOG, IN_TAIL, "no position on the side being left"),
-        (Side(None, 0, 0), LOG, IN_TAIL, "no position on the side being left"),
+        (Side(None, 0, 50), LOG, IN_TAIL, "no committed offset on the cluster being left"),
+        (Side(None, 0, 0), LOG, IN_TAIL, "no committed offset on the cluster being left"),
         (Side(70, 0, 50, True), LOG, AT_CUT, "past the log end 50"),
         (Side(30, None, 50), LOG, AT_CUT, "could not be read"),
         (Side(30, 0, None), LOG, AT_CUT, "could not be read"),

@@ -154,10 +154,10 @@ def test_records_written_after_the_end_was_read_are_not_counted() -> None:
 @pytest.mark.parametrize(
     ("found", "held", "least", "said"),
     [
-        (Place(0, 2), False, 1, "several records equal the last one of the replica"),
-        (Place(1, 1), True, 0, "sent again, or records repeat"),
-        (Place(1, 1), None, 0, "not told within the bound"),
-        (Place(1, 1, doubted=True), False, 0, "ends before the flow's noted offset 3"),
+        (Place(0, 2), False, 1, "several source records equal the replica's last record"),
+        (Place(1, 1), True, 0, "replicated again, or records repeat"),
+        (Place(1, 1), None, 0, "the read limit was reached"),
+        (Place(1, 1, doubted=True), False, 0, "ends before the flow's stored offset 3"),
     ],
 )
 def test_an_uncertain_number_is_a_range_with_its_reason(found: Place, held: bool | None, least: int, said: str) -> None:
@@ -175,9 +175,16 @@ def test_an_unread_range_counts_as_offsets() -> None:
 
 def test_without_a_place_every_record_after_n_counts() -> None:
     row = unplaced(KEY, Log(0, 6, 2), seen("abc.ef"), "not found")
-    assert row == Unreplicated("t", 0, 0, 2, 4.0, "not found; counted is what lies behind the flow's noted offset 2")
+    assert row == Unreplicated("t", 0, 0, 2, 4.0, "not found; all records after the flow's stored offset 2 are counted")
     row = unplaced(KEY, Log(2, 6, None), seen("cdef", 2), "not found")
-    assert row == Unreplicated("t", 0, 0, 4, 2.0, "not found; counted is what lies behind nothing known to be copied")
+    assert row == Unreplicated(
+        "t",
+        0,
+        0,
+        4,
+        2.0,
+        "not found; all records after the log start (the flow's stored offset is unknown) are counted",
+    )
     # Only markers are left, so the number is certain for every end of the replica.
     assert unplaced(KEY, Log(0, 6, 2), seen("abc..."), "not found") == Unreplicated("t", 0, 0, 0, None, "")
 

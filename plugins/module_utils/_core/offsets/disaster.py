@@ -1,15 +1,15 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where groups start, and what may be lost, when the side being left can no longer be asked.
+"""Where groups start, and what may be lost, when the cluster being left does not respond.
 
-X is the side that is lost, Y the one that survives. Three things on Y tell of a group's position on X, and none can be
-ahead of what the group has processed: MirrorMaker 2's newest checkpoint of it, the position that the scheduled job has
-prepared (R12), and the log start. The highest counts.
+X is the lost cluster, Y the surviving one. Y has three sources for a group's committed offset on X, and none of them is
+ahead of what the group has processed: MirrorMaker 2's newest checkpoint, the presynced offset of the scheduled job
+(R12), and the log start. The highest one wins.
 
-One thing makes even such a position skip: MirrorMaker 2 was restarted shortly before, was sending records again, and
-did not get as far as it had been. What it had copied only once then lies *below* a position in the second copy.
-So where the last record of the replica has an earlier copy, positions move down to the earlier copy (``guarded``).
+Such an offset can skip records in one case: MirrorMaker 2 was restarted shortly before, was replicating records again,
+and did not get as far as before. Then records that it had replicated only once are *below* an offset in the second
+copy. So if the last record of the replica has an earlier copy, offsets move down to the earlier copy (``guarded``).
 
 Sources: MirrorCheckpointTask, OffsetSyncStore (Kafka 4.3.1); R3, R6 to R8, R12, R15.
 
@@ -41,142 +41,136 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Checkpointed:
-    """MirrorMaker 2's newest checkpoint: ``upstream`` on X is ``downstream`` on Y, as of ``time`` (epoch seconds).
-
-    ``at``: where it lies in the topic of checkpoints.
-    """
+    """MirrorMaker 2's newest checkpoint: ``upstream`` on X is ``downstream`` on Y."""
 
     upstream: int
     downstream: int
+    #: Epoch seconds.
     time: float
+    #: Offset of the record in the checkpoints topic.
     at: int = 0
 
 
 @dataclass(frozen=True)
 class PresyncedOffset:
-    """A position on Y that this collection has translated: by the scheduled job, or noted when Y was left.
-
-    ``upstream``: the position on X that it was translated from; None where it was the group's own on Y.
-    ``checkpoints``: the log end of Y's topic of checkpoints before that; None: it was not there, or not noted.
-    """
+    """An offset on Y that this collection translated: in the scheduled job, or recorded when Y was left."""
 
     offset: int
     time: float
+    #: The committed offset on X that it was translated from; None: it was the group's own on Y.
     upstream: int | None = None
+    #: Log end of Y's checkpoints topic before the translation; None: the topic did not exist, or it was not recorded.
     checkpoints: int | None = None
 
 
 @dataclass(frozen=True)
 class Tail:
-    """One partition on Y: its log, and what the flow has noted as copied into it (N; None: unknown).
-
-    N is no bound of what lies here: a worker that died had copied more than it noted. ``floor``: with the policy
-    identity, where the present stay began; no group of which a checkpoint is known from this stay can lie below.
-    """
+    """One partition on Y."""
 
     start: int
     end: int
+    #: The last replicated offset that the flow stored; None: unknown. Not an upper bound of the records here: a dead
+    #: worker had replicated more than it stored.
     last_replicated_offset: int | None = None
+    #: With the policy identity, where the current tenure began. A group with a checkpoint of this tenure is not below.
     floor: int = 0
 
 
 @dataclass(frozen=True)
 class Copies:
-    """What was found of records that lie twice at the end of a replica.
+    """Records that are twice at the end of a replica."""
 
-    ``last``: offset of the earliest copy of the last record, if that is not the last record itself. ``next``: of the
-    earliest copy of the first record at or behind the position; None: there is no such record. ``proven``: both are
-    known; otherwise they are lower bounds.
-    """
-
+    #: Offset of the earliest copy of the last record, if that is not the last record itself.
     last: int | None
+    #: Offset of the earliest copy of the first record at or after the group's offset; None: there is no such record.
     next: int | None
+    #: Both are known; otherwise they are lower bounds.
     proven: bool = True
 
 
 def survived(tail: Tail, checkpointed: Checkpointed | None, presynced: Sequence[PresyncedOffset]) -> TargetOffset:
-    """The highest position on Y below which the group has processed everything, before ``guarded``."""
+    """The highest offset on Y below which the group has processed everything, before ``guarded``."""
     if tail.end == 0:
         return TargetOffset(0, "empty", "exact", 0, "the partition was never written")
     hazards = []
-    # The log start is not proven: what lay before it is perhaps unread, and no position brings it back (R30).
-    claims = [(0, "start", "no position of the group is known here")]
+    # The log start is not proven: records before it may be unread, and no offset restores them (R30).
+    claims = [(0, "start", "no offset of the group is known here")]
     if checkpointed is not None:
-        claims.append((tail.floor, "tenure", "the group had come to the present stay"))
+        claims.append((tail.floor, "tenure", "the group has a checkpoint of the current tenure"))
         if checkpointed.downstream <= tail.end:
             claims.append((checkpointed.downstream, "checkpoint", "MirrorMaker 2's newest checkpoint of the group"))
         else:
-            hazards.append("a checkpoint lies past the log end")
+            hazards.append("a checkpoint is past the log end")
     for one in presynced:
         if _set_back(one, checkpointed):
-            hazards.append("the group was set back after its position was prepared")
+            hazards.append("the group was set back after its offset was presynced")
         elif one.offset > tail.end:
-            hazards.append("a prepared position lies past the log end")
+            hazards.append("a presynced offset is past the log end")
         else:
-            claims.append((one.offset, "presynced", "translated while both sides could be read"))
+            claims.append((one.offset, "presynced", "translated while both clusters could be read"))
     needed, method, reason = max(claims, key=lambda claim: claim[0])
     found = TargetOffset(needed, method, "safe", None, reason, hazards=tuple(dict.fromkeys(hazards)))
     return _from_start(found, needed, tail)
 
 
 def compacted(committed_offset: TargetOffset, tail: Tail) -> TargetOffset:
-    """At the log start of a compacted replica. ``position``: what is known of the group otherwise.
+    """At the log start of a compacted replica. ``committed_offset``: what is otherwise known of the group.
 
-    Compaction may have removed any record after that position.
+    Compaction may have removed any record after that offset.
     """
-    reason = "compacted: whether MirrorMaker 2 was sending records again when it ended cannot be seen"
+    reason = "compacted: it is unknown whether MirrorMaker 2 was replicating records again when it ended"
     most = tail.end - (committed_offset.offset or 0) + (committed_offset.skips.at_most or 0)
     found = _at(
         TargetOffset(tail.start, "start", "safe", None, reason, hazards=committed_offset.hazards), tail.start, tail.end
     )
     if not most:
         return found
-    text = f"{reason}; up to {most} records that the group may not have read can have been compacted away"
+    text = f"{reason}; compaction may have removed up to {most} records that the group may not have read"
     return replace(found, quality="skips", skips=Skips(0, most), reason=text)
 
 
 def _from_start(committed_offset: TargetOffset, needed: int, tail: Tail) -> TargetOffset:
-    """At ``needed`` or at the log start: then what has expired in between may be unread, and is loss (R30).
+    """At ``needed``, or at the log start: then the records that expired in between may be unread, which is loss (R30).
 
-    Only an upper bound: how far the group had read beyond what is known here, only the lost side knows.
+    The loss is an upper bound: only the lost cluster knows how much more the group had read.
     """
     gone = tail.start - needed
     if gone <= 0:
         return _at(committed_offset, needed, tail.end)
-    reason = f"{committed_offset.reason}; the log starts at {tail.start}, its position there would be {needed}"
+    reason = f"{committed_offset.reason}; the log starts at {tail.start}, the group's offset there would be {needed}"
     found = _at(replace(committed_offset, reason=reason), tail.start, tail.end)
     return replace(found, quality="skips", skips=Skips(0, gone))
 
 
 def _set_back(presynced: PresyncedOffset, checkpointed: Checkpointed | None) -> bool:
-    """Somebody has set the group back on X since: MirrorMaker 2 notes that as a newer, lower checkpoint.
+    """Whether the group was set back on X since: then MirrorMaker 2 writes a newer, lower checkpoint.
 
-    Newer is what lies behind. The times are those of two machines, and count for a topic of checkpoints that was made
-    again: a lower position, taken for newer by mistake, is read again and skips nothing.
+    Newer means a higher offset in the checkpoints topic. Times are those of two machines, and decide only if the
+    checkpoints topic was recreated. A lower offset that is taken for newer by mistake is read again and skips nothing.
     """
     if checkpointed is None or presynced.upstream is None:
         return False
-    behind = presynced.checkpoints is not None and checkpointed.at >= presynced.checkpoints
-    return (behind or checkpointed.time > presynced.time) and checkpointed.upstream < presynced.upstream
+    newer = presynced.checkpoints is not None and checkpointed.at >= presynced.checkpoints
+    return (newer or checkpointed.time > presynced.time) and checkpointed.upstream < presynced.upstream
 
 
 def _at(committed_offset: TargetOffset, offset: int, end: int) -> TargetOffset:
-    """With the records from there on: the group may have processed all of them."""
+    """``committed_offset`` at ``offset``; the group may have processed every record from there on."""
     return replace(committed_offset, offset=offset, quality="exact" if offset == end else "safe", rereads=end - offset)
 
 
 def guarded(committed_offset: TargetOffset, tail: Tail, copies: Copies) -> TargetOffset:
-    """``position``, moved down to the first copy where the flow was sending records again when it ended."""
+    """``committed_offset``, moved down to the first copy if the flow was replicating records again when it ended."""
     if committed_offset.offset is None or copies.last is None or committed_offset.offset <= copies.last:
         return committed_offset
     first = copies.last + 1 if copies.next is None else min(committed_offset.offset, copies.next)
     if first == committed_offset.offset:
         return committed_offset
-    reason = f"{committed_offset.reason}; moved down: MirrorMaker 2 was sending records again when it ended"
+    reason = f"{committed_offset.reason}; moved down: MirrorMaker 2 was replicating records again when it ended"
     hazards = (
         committed_offset.hazards
         if copies.proven
-        else (*committed_offset.hazards, "the first copies were not found, only bounded")
+        else (*committed_offset.hazards, "the first copies were not found, only a lower bound is known")
     )
     moved = replace(committed_offset, method="first_copy", reason=reason, hazards=hazards, skips=NO_SKIPS)
     return _from_start(moved, first, tail)
@@ -195,9 +189,9 @@ def predicted_loss(
 ) -> dict[str, Any]:
     """What may have been acknowledged on X and is not on Y: ranges, never 0 by default.
 
-    ``upstream``: by source partition, the highest position of any group on X that is known here. ``last``: the source
-    offset of the replica's last record, where an offset-sync tells it. ``newest``: epoch seconds of that record.
-    Records have no upper bound here: only X knows its end.
+    ``upstream``: by source partition, the highest committed offset of any group on X that is known here. ``last``: the
+    source offset of the replica's last record, if an offset-sync has it. ``newest``: epoch seconds of that record.
+    Records have no upper bound here: only X knows its log end.
     """
     rows = []
     for key in sorted(tails):
@@ -219,7 +213,7 @@ def predicted_loss(
         "verdict": UNKNOWN,
         "offsets_at_least": sum(row["at_least"] or 0 for row in rows),
         "records_at_most": None,
-        # Lost records were written behind the last copied one; a quiet topic makes the bound larger than need be.
+        # Lost records were written after the last replicated one. A quiet topic makes the bound larger than necessary.
         "seconds_at_most": None if len(known_ages) < len(ages) or not ages else round(max(known_ages), 3),
         "heartbeat_age": None if heartbeat_age is None else round(heartbeat_age, 3),
         "partitions": rows,
@@ -227,13 +221,16 @@ def predicted_loss(
 
 
 def loss_lines(loss: Mapping[str, Any] | None, only_there: Iterable[str] = ()) -> list[str]:
-    """For a person at three in the morning. ``only_there``: replicas on the lost side with what nobody else has."""
+    """The loss as lines of a report.
+
+    ``only_there``: replicas on the lost cluster with records that no other cluster has.
+    """
     if loss is None:
-        return ["it was not looked at"]
+        return ["the loss was not estimated"]
     seconds = "an unknown time" if loss["seconds_at_most"] is None else f"{loss['seconds_at_most']:.1f} s"
     heartbeat = "none known" if loss["heartbeat_age"] is None else f"the last one is {loss['heartbeat_age']:.1f} s old"
     return [
-        f"at least {loss['offsets_at_least']} offsets, how many at most only the old side knows;"
-        f" written within the last {seconds} (heartbeats: {heartbeat}). The playbook salvage counts and fetches them",
-        *(f"what groups had not read of {name}: it came from a cluster that is gone" for name in only_there),
+        f"at least {loss['offsets_at_least']} offsets (only the lost cluster knows the upper bound), written within the"
+        f" last {seconds} (heartbeats: {heartbeat}); the playbook salvage counts and restores them",
+        *(f"records of {name} that groups had not read; they came from a cluster that is gone" for name in only_there),
     ]

@@ -1,13 +1,13 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which records of a source and of its replica may be the same record, by the fields that MirrorMaker 2 carries.
+"""Which records of a source and of its replica may be the same record, judged by the fields that MirrorMaker 2 carries.
 
-MirrorMaker 2 carries key, value and headers unchanged, in order, null and empty apart. Two fields it does not always
-carry:
+MirrorMaker 2 carries key, value and headers unchanged and in order, and distinguishes null from empty. Two fields it
+does not always carry:
 
-- **timestamp**: the copy of a record without one (-1) gets the time of copying. In a replica topic with
-  ``message.timestamp.type=LogAppendTime`` a copy gets the broker's time. A source record's LogAppendTime is carried.
+- **timestamp**: the copy of a record without one (-1) gets the time of replication. In a replica topic with
+  ``message.timestamp.type=LogAppendTime``, a copy gets the broker's time. A source record's LogAppendTime is carried.
 - **header names**: bytes that are not UTF-8 become U+FFFD. No client here can read the original name.
 
 Sources: MirrorSourceTask.convertRecord, ConnectUtils.checkAndConvertTimestamp, RecordHeader.key (Kafka 4.3.1), and
@@ -42,7 +42,7 @@ class HasFields(Protocol):
 
     @property
     def key(self) -> bytes | None:
-        """None and empty are two things."""
+        """None differs from empty."""
 
     @property
     def value(self) -> bytes | None:
@@ -56,11 +56,11 @@ class HasFields(Protocol):
 def fingerprints(source: Sequence[HasFields], replica: Sequence[HasFields]) -> tuple[list[bytes], list[bytes]]:
     """Fingerprints of both sides. **If a record of ``replica`` is a copy of one of ``source``, theirs are equal.**
 
-    Every proof of the translation rests on that sentence: only then does a missing match prove a missing copy. It
-    holds because a field is left out for *all* records of one key and value as soon as a single one of them, on either
-    side, may have lost that field: a copy has its original's key and value, so both leave out the same fields, and
-    carry the others unchanged. Fingerprints of two calls cannot be compared. Where every timestamp is carried no field
-    is left out, and records of equal content but different times stay apart.
+    Every proof of the translation depends on that sentence: only then does a missing match prove a missing copy. It
+    holds because a field is omitted for *all* records of one key and value as soon as a single one of them, on either
+    side, may have lost that field. A copy has the key and value of its original, so both omit the same fields and carry
+    the others unchanged. Fingerprints of two calls cannot be compared. If every timestamp is carried, no field is
+    omitted, and records of equal content but different times stay distinct.
     """
     untimed = {_body(one) for one in source if one.timestamp is None}
     untimed |= {_body(one) for one in replica if not has_time(one)}
@@ -69,7 +69,7 @@ def fingerprints(source: Sequence[HasFields], replica: Sequence[HasFields]) -> t
 
 
 def may_be_copy(source: HasFields, replica: HasFields) -> bool:
-    """May ``replica`` be a copy of ``source``? False proves that it is none; True proves nothing."""
+    """May ``replica`` be a copy of ``source``? False proves that it is not; True proves nothing."""
     left, right = fingerprints([source], [replica])
     return left == right
 
@@ -80,7 +80,7 @@ def carries_times(source: Iterable[HasFields], replica: Iterable[HasFields]) -> 
 
 
 def has_time(record: HasFields) -> bool:
-    """Does the record have a timestamp that no broker has set?"""
+    """Does the record have a timestamp that was not set by a broker?"""
     return record.timestamp is not None and record.timestamp_type != _APPENDED
 
 

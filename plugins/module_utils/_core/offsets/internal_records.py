@@ -38,7 +38,7 @@ class OffsetSync:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A group's position ``upstream`` on the source, translated to ``downstream`` on the replica ``topic``."""
+    """A group's committed offset ``upstream`` on the source, translated to ``downstream`` on the replica ``topic``."""
 
     group: str
     topic: str
@@ -50,15 +50,16 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """A sign of life of the flow ``source`` -> ``target``, epoch milliseconds."""
+    """A heartbeat of the flow ``source`` -> ``target``."""
 
     source: str
     target: str
+    #: Epoch milliseconds.
     timestamp: int
 
 
 class _Bytes:
-    """Reads fields off a byte string; too short is ``bad_record``, never a guess."""
+    """Reads fields from a byte string. Raises ``bad_record`` if it is too short."""
 
     def __init__(self, kind: str, data: bytes) -> None:
         self._kind = kind
@@ -68,7 +69,7 @@ class _Bytes:
     def number(self, code: str) -> int:
         size = struct.calcsize(code)
         if self._at + size > len(self._data):
-            raise DrError("bad_record", f"A {self._kind} record is too short: {self._data.hex()}.")
+            raise DrError("bad_record", f"The {self._kind} record is too short: {self._data.hex()}.")
         (value,) = struct.unpack_from(code, self._data, self._at)
         self._at += size
         return int(value)
@@ -76,11 +77,11 @@ class _Bytes:
     def string(self) -> str:
         length = self.number(">h")
         if length < 0 or self._at + length > len(self._data):
-            raise DrError("bad_record", f"A {self._kind} record has a bad text length: {self._data.hex()}.")
+            raise DrError("bad_record", f"The {self._kind} record has an invalid text length: {self._data.hex()}.")
         try:
             text = self._data[self._at : self._at + length].decode("utf-8")
         except UnicodeDecodeError as error:
-            raise DrError("bad_record", f"A {self._kind} record holds no UTF-8: {self._data.hex()}.") from error
+            raise DrError("bad_record", f"The {self._kind} record has invalid UTF-8: {self._data.hex()}.") from error
         self._at += length
         return text
 
@@ -89,8 +90,8 @@ class _Bytes:
         if found != 0:
             raise DrError(
                 "unknown_version",
-                f"A {self._kind} record has version {found}, only version 0 is known.",
-                "It was written by a MirrorMaker 2 newer than this collection.",
+                f"The {self._kind} record has version {found}, wanted version 0.",
+                "A newer MirrorMaker 2 wrote it than this collection supports.",
             )
 
 

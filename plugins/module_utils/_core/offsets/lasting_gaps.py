@@ -19,13 +19,13 @@ Partition = tuple[str, int]
 
 @dataclass(frozen=True)
 class Standing:
-    """A group on one partition of the side being left. None: not known."""
+    """A group on one partition of the cluster being left. None: unknown."""
 
     partition: Partition
     commit: int | None
     #: High watermark, read after the committed offset.
     end: int
-    #: No members, and the committed offset did not move between two observations.
+    #: The group has no members, and its committed offset did not change between two observations.
     idle: bool
     read_to_end: bool | None
     #: Last replicated offset of the partition.
@@ -34,12 +34,12 @@ class Standing:
 
     @property
     def past_end(self) -> bool:
-        """Kafka takes such a commit; the log was truncated or the topic was created again."""
+        """Kafka accepts such a commit: the log was truncated or the topic was recreated."""
         return self.commit is not None and self.commit > self.end
 
     @property
     def unreachable(self) -> bool:
-        """Nobody reads on, and the next record is replicated: the barrier will see the same records as now."""
+        """The group is idle and its next record is replicated, so the barrier will see the same records as now."""
         waits = self.idle and self.commit is not None and self.read_to_end is False
         return (
             waits
@@ -51,16 +51,16 @@ class Standing:
 def lasting_problems(
     rows: Iterable[tuple[Mapping[str, Any], Standing]], alias: str, group_lag: str = "refuse"
 ) -> list[str]:
-    """Why the barrier will refuse, in words. ``rows``: positions that are not exact, with what they were found from.
+    """Why the barrier will refuse, in words. ``rows``: translated offsets that are not exact, with their groups' state.
 
-    ``group_lag``: as kafka_dr_group_lag; ``reread`` accepts positions that are not exact.
+    ``group_lag``: as kafka_dr_group_lag; ``reread`` accepts offsets that are not exact.
     """
     problems = []
     for row, standing in rows:
         topic, partition = standing.partition
         where = f'group "{row["group"]}" on {alias} {topic}-{partition}'
         if standing.past_end:
-            problems.append(f"{where}: its committed offset {standing.commit} lies past the log end {standing.end}")
+            problems.append(f"{where}: its committed offset {standing.commit} is past the log end {standing.end}")
         elif row["offset"] is not None and standing.unreachable and group_lag == "refuse":
             problems.append(
                 f"{where}: {_why(standing)}; at most {row['rereads']} records would be read again ({row['reason']})"
@@ -71,5 +71,5 @@ def lasting_problems(
 def _why(standing: Standing) -> str:
     commit = standing.commit or 0
     if standing.start is not None and commit < standing.start:
-        return f"its committed offset {commit} lies before the log start {standing.start}"
+        return f"its committed offset {commit} is before the log start {standing.start}"
     return f"its committed offset {commit} is below the log end {standing.end}, and it has no members"

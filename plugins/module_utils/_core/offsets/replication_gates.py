@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Is a partition copied, is a flow alive: decisions over facts, with the reason for each verdict.
+"""Is a partition fully replicated, does a flow make progress? Decisions over facts, each with its reason.
 
 Private to this collection: may change in any release.
 """
@@ -17,27 +17,26 @@ __all__ = ["PartitionFacts", "drained", "healthy", "lag", "making_progress", "op
 
 @dataclass(frozen=True)
 class PartitionFacts:
-    """What is known of one partition of a flow; None is unknown.
+    """What is known of one partition of a flow; None: unknown."""
 
-    ``start``/``end``: log of the source at the flow's isolation level (``end`` is the last stable offset for
-    read_committed), ``high`` its high watermark. ``copied``: N, the last copied source offset by the flow's own
-    record; a lower bound unless the connector is stopped without tasks. ``data_after``: is there a data record in
-    [N + 1, end), transaction markers left aside. ``replica_end``: end of the replica. ``tail_replicated``: the last
-    data
-    record of the source equals the last one of the replica.
-    """
-
+    #: Log start offset of the source.
     start: int | None
+    #: Log end of the source at the flow's isolation level: the last stable offset for read_committed.
     end: int | None
+    #: Last replicated source offset that the flow stored. A lower bound unless the connector is stopped without tasks.
     last_replicated_offset: int | None
+    #: Whether there is a data record in [last_replicated_offset + 1, end). Transaction markers do not count.
     data_after: bool | None = None
+    #: Log end of the replica.
     replica_end: int | None = None
+    #: Whether the last data record of the source equals the last one of the replica.
     tail_replicated: bool | None = None
+    #: High watermark of the source.
     high: int | None = None
 
 
 def lag(facts: PartitionFacts) -> int | None:
-    """Source offsets not yet copied, an upper bound of records; None when unknown."""
+    """Source offsets that are not replicated yet, an upper bound of the records; None: unknown."""
     if facts.start is None or facts.end is None or _past_the_end(facts):
         return None
     if facts.data_after is False:
@@ -48,35 +47,36 @@ def lag(facts: PartitionFacts) -> int | None:
 
 
 def open_transaction(facts: PartitionFacts) -> int:
-    """Offsets above the last stable offset: an open transaction holds them back. 0 when none is seen."""
+    """Offsets from the last stable offset to the high watermark, held by an open transaction. 0: none is known."""
     return 0 if facts.high is None or facts.end is None else max(0, facts.high - facts.end)
 
 
 def healthy(facts: PartitionFacts) -> Finding:
-    """Does the flow's position fit the source log: nothing expired before it was copied, nothing truncated."""
+    """Is the flow's offset within the source log: no record expired before it was replicated, no truncation?"""
     if facts.start is None or facts.end is None:
         return Finding(UNKNOWN, "the source log could not be read")
     if facts.last_replicated_offset is None:
         if facts.start > 0:
-            return Finding(UNKNOWN, f"nothing is known to be copied and the source log starts at {facts.start}")
+            return Finding(UNKNOWN, f"the last replicated offset is unknown and the source log starts at {facts.start}")
         return Finding(PROVEN, "the flow starts at the beginning of the source log")
     if facts.start - 1 > facts.last_replicated_offset:
         gone = facts.start - 1 - facts.last_replicated_offset
         return Finding(
             REFUTED,
-            f"{gone} offsets expired on the source before they were copied (from {facts.last_replicated_offset + 1})",
+            f"{gone} offsets expired on the source before they were replicated"
+            f" (from {facts.last_replicated_offset + 1})",
         )
     if _past_the_end(facts):
         return Finding(
             REFUTED,
             f"the flow is at {facts.last_replicated_offset + 1}, past the source end {facts.end}:"
-            " topic truncated or re-created",
+            " the topic was truncated or recreated",
         )
-    return Finding(PROVEN, "the flow's position lies inside the source log")
+    return Finding(PROVEN, "the flow's offset is within the source log")
 
 
 def _past_the_end(facts: PartitionFacts) -> bool:
-    """N is read before E, so N + 1 > E is no race: the records that N counts are gone from the source."""
+    """The end is read after the last replicated offset, so this is no race: the source has lost replicated records."""
     return (
         facts.last_replicated_offset is not None
         and facts.end is not None
@@ -92,32 +92,36 @@ def drained(facts: PartitionFacts) -> Finding:
     if facts.end == 0:
         return Finding(PROVEN, "the source partition was never written")
     if facts.last_replicated_offset is not None and facts.last_replicated_offset >= facts.end - 1:
-        return Finding(PROVEN, f"copied up to {facts.last_replicated_offset}, source end {facts.end}")
+        return Finding(PROVEN, f"replicated up to {facts.last_replicated_offset}, source end {facts.end}")
     if facts.data_after is False and (facts.last_replicated_offset is not None or facts.start == 0):
-        return Finding(PROVEN, f"only transaction markers behind the copied offset {facts.last_replicated_offset}")
+        return Finding(
+            PROVEN, f"only transaction markers after the last replicated offset {facts.last_replicated_offset}"
+        )
     if facts.last_replicated_offset is None:
-        return Finding(UNKNOWN, f"no copied offset is known and the source holds [{facts.start}, {facts.end})")
+        return Finding(
+            UNKNOWN, f"the last replicated offset is unknown and the source has offsets [{facts.start}, {facts.end})"
+        )
     if facts.data_after is None:
         return Finding(
-            UNKNOWN, f"copied up to {facts.last_replicated_offset} of {facts.end}, the rest could not be read"
+            UNKNOWN, f"replicated up to {facts.last_replicated_offset} of {facts.end}, the rest could not be read"
         )
-    return Finding(REFUTED, f"copied up to {facts.last_replicated_offset}, source end {facts.end}")
+    return Finding(REFUTED, f"replicated up to {facts.last_replicated_offset}, source end {facts.end}")
 
 
 def making_progress(before: PartitionFacts, after: PartitionFacts) -> Finding:
-    """Does the flow move this partition, from two looks some time apart?"""
+    """Does the flow replicate this partition, judged from two observations some time apart?"""
     fits = healthy(after)
     if fits.verdict == REFUTED:
         return fits
     done = drained(after)
     if done.verdict == PROVEN or after.tail_replicated:
-        return Finding(PROVEN, "everything that can be copied is copied")
+        return Finding(PROVEN, "everything is replicated")
     for name, old, new in (
-        ("copied offset", before.last_replicated_offset, after.last_replicated_offset),
+        ("last replicated offset", before.last_replicated_offset, after.last_replicated_offset),
         ("replica end", before.replica_end, after.replica_end),
     ):
         if old is not None and new is not None and new > old:
-            return Finding(PROVEN, f"the {name} moved from {old} to {new}")
+            return Finding(PROVEN, f"the {name} advanced from {old} to {new}")
     if after.end is None or not lag(after):
         return Finding(UNKNOWN, done.reason)
-    return Finding(REFUTED, f"nothing moved between two looks although {lag(after)} offsets wait")
+    return Finding(REFUTED, f"no progress between two observations although {lag(after)} offsets are not replicated")

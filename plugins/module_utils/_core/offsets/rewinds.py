@@ -1,11 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where offset-syncs show that a flow was sending records again when it ended.
+"""Finds out from offset-syncs whether a flow was replicating earlier records again when it ended.
 
-Content cannot always show it: each copy of a record without a timestamp has another one. A task writes an offset-sync
-for its first record, and wherever source offsets skip. So between two offset-syncs of one run the replica grows by no
-more than the source does; if it grows by more, the flow was restarted in between.
+Content does not always show it: each copy of a record without a timestamp gets another timestamp. A task writes an
+offset-sync for its first record, and wherever source offsets have gaps. So between two offset-syncs of one run the
+replica grows by at most as much as the source. If it grows by more, the flow was restarted in between.
 
 Source: MirrorSourceTask, OffsetSyncWriter (Kafka 4.3.1).
 
@@ -25,17 +25,18 @@ __all__ = ["Rewind", "open_rewind"]
 
 @dataclass(frozen=True)
 class Rewind:
-    """Replica offsets: first copies of what was sent again lie in [first, restart)."""
+    """A restart that replicated records again. The first copies of these records are in [first, restart)."""
 
     first: int
+    #: Replica offset.
     restart: int
 
 
 def open_rewind(syncs: Sequence[OffsetSync], start: int, end: int) -> Rewind | None:
-    """The restarts that the flow had not made up for at the replica's ``end``; None: none is seen.
+    """The restarts whose repeated records the flow had not all passed at the replica's ``end``; None: there are none.
 
-    A run that has brought more records than lie between the first copy of its first record and the restart is past
-    everything that was copied before. ``start``: the replica's log start.
+    A run has passed all records that were replicated before if it has written more records than there are between the
+    first copy of its first record and the restart. ``start``: the replica's log start.
     """
     ordered = sorted(syncs, key=lambda sync: sync.downstream)
     restarts = [

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""SkippedRanges of a flow: source offsets over which a replay of the tail has set it, so that it never copies them.
+"""Skipped ranges of a flow: source offsets that a replay of the tail made it skip, so that it never replicates them.
 
-Translation rests on "never forward over a record". So what was copied before a hole and what was copied behind it are
-two segments: a position is translated within its segment, and one at a hole is where the other segment begins.
+Translation depends on "never forward over a record". So the records before a skipped range and those after it are two
+segments. An offset is translated within its segment. An offset at a skipped range is where the other segment begins.
 
 Private to this collection: may change in any release.
 """
@@ -21,46 +21,44 @@ from .translation import Translated
 
 __all__ = ["SkippedRange", "add", "at_skipped_range", "read_again", "segment", "segments", "usable"]
 
-_AGAIN = "a tail lies behind it that a replay has brought over: it is read again"
+_AGAIN = "a replay has restored a tail after it, whose records are read again"
 SkippedRanges = Mapping[Partition, Sequence["SkippedRange"]]
 
 
 class SkippedRange(NamedTuple):
-    """Source offsets [begin, end) that the flow left out.
-
-    ``replica_at``: end of the replica at that time. Copies from before the hole lie below it, those from behind it at
-    it or above.
-    """
+    """Source offsets [begin, end) that the flow skipped."""
 
     begin: int
     end: int
+    #: Log end of the replica at that time. Copies of records before the range are below it, those of records after the
+    #: range at or above it.
     replica_at: int
 
 
 def add(
     skipped_ranges: Sequence[SkippedRange] | None, begin: int, end: int, replica_at: int
 ) -> tuple[SkippedRange, ...] | None:
-    """One more. What is not known stays unknown."""
+    """``skipped_ranges`` and one more. None (unknown) stays None."""
     if skipped_ranges is None:
         return None
     last = skipped_ranges[-1] if skipped_ranges else None
     if last is None:
         return (SkippedRange(begin, end, replica_at),)
     if last.replica_at == replica_at:
-        # Nothing was copied between the two.
+        # Nothing was replicated between the two.
         return (*skipped_ranges[:-1], SkippedRange(last.begin, end, replica_at))
     return (*skipped_ranges, SkippedRange(max(begin, last.end), end, replica_at))
 
 
 def usable(skipped_ranges: Sequence[SkippedRange] | None, last_replicated_offset: int | None) -> bool:
-    """Can positions be translated by them? Not if the flow was set back since: offsets then mean other records."""
+    """Can they be used to translate? Not if the flow was set back since: offsets then refer to other records."""
     if not skipped_ranges:
         return skipped_ranges is not None
     return last_replicated_offset is not None and last_replicated_offset >= skipped_ranges[-1].end - 1
 
 
 def segments(skipped_ranges: SkippedRanges, unknown: frozenset[Partition], source: str, target: str) -> list[Tenure]:
-    """The parts of a flow, oldest first; the last one goes on. A partition with fewer holes begins later."""
+    """The segments of a flow, oldest first; the last one continues. A partition with fewer ranges starts later."""
     count = max((len(of_one) for of_one in skipped_ranges.values()), default=0)
     found: list[Tenure] = []
     begin: dict[str, dict[Partition, int]] = {source: {}, target: {}}
@@ -79,7 +77,7 @@ def segments(skipped_ranges: SkippedRanges, unknown: frozenset[Partition], sourc
 
 
 def segment(skipped_ranges: Sequence[SkippedRange], commit: int, upstream: bool) -> int:
-    """Which segment a position lies in, counted from the last one: 0, -1 and so on. ``upstream``: on the source."""
+    """The segment of an offset, counted from the last one: 0, -1 and so on. ``upstream``: it is a source offset."""
     return -sum(
         commit < (skipped_range.begin if upstream else skipped_range.replica_at) for skipped_range in skipped_ranges
     )
@@ -88,9 +86,10 @@ def segment(skipped_ranges: Sequence[SkippedRange], commit: int, upstream: bool)
 def at_skipped_range(
     skipped_ranges: Sequence[SkippedRange], commit: int, upstream: bool, compacted: bool
 ) -> Translated | None:
-    """A position at a hole: nothing of the flow's lies between the two ends. The tail itself came over another way.
+    """Translate an offset at a skipped range. The flow has no record between its two ends; a replay restored the tail.
 
-    ``compacted``: the side being entered is, so that records after the hole may be gone; nothing counts them here.
+    ``compacted``: the cluster being entered compacts the topic, so records after the range may be gone. They are not
+    counted here.
     """
     skips = Skips(0, None) if compacted else NO_SKIPS
     for skipped_range in reversed(skipped_ranges):
@@ -102,9 +101,9 @@ def at_skipped_range(
 
 
 def read_again(skipped_ranges: Sequence[SkippedRange], commit: int, found: Translated) -> Translated:
-    """``found`` on the source, for ``commit`` on the replica, with the tails behind it counted as read again."""
-    behind = [skipped_range for skipped_range in skipped_ranges if commit < skipped_range.replica_at]
-    if not behind:
+    """``found`` on the source, for ``commit`` on the replica; the tails after it count as read again."""
+    after = [skipped_range for skipped_range in skipped_ranges if commit < skipped_range.replica_at]
+    if not after:
         return found
-    rereads = found.rereads + sum(skipped_range.end - skipped_range.begin for skipped_range in behind)
+    rereads = found.rereads + sum(skipped_range.end - skipped_range.begin for skipped_range in after)
     return replace(found, rereads=rereads, hazards=(*found.hazards, _AGAIN))

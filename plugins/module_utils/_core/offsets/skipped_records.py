@@ -1,13 +1,14 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records that a group has not read and that the topic it will read no longer holds (R30).
+"""Records that a group has not read and that are gone from the topic that it will read (R30).
 
-A record counts as skipped if the group has not read it, the side being left still holds it, the flow had replicated
-it, and no record with its content is left at or after the group's new position. Retention, ``kafka-delete-records``
-and compaction on the side being entered take such records away; no position there brings them back.
+A record counts as skipped if the group has not read it, the cluster being left still has it, the flow had replicated
+it, and no record with its content is left at or after the group's new offset. Retention, ``kafka-delete-records`` and
+compaction on the cluster being entered remove such records, and no offset there restores them.
 
-A record that expired on the side being left as well is gone for the group with or without a move and is not counted.
+A record that has expired on the cluster being left as well is lost to the group with or without a move. It does not
+count.
 
 Private to this collection: may change in any release.
 """
@@ -37,7 +38,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Skips:
-    """Number of skipped records: exact where both bounds are equal."""
+    """Number of skipped records; exact if both bounds are equal."""
 
     at_least: int = 0
     #: None: no upper bound is known.
@@ -45,21 +46,21 @@ class Skips:
 
     @property
     def possible(self) -> bool:
-        """False only where it is proven that no record is skipped."""
+        """False only if it is proven that no record is skipped."""
         return self.at_most != 0
 
     @property
     def exact(self) -> bool:
-        """Is the number of records known?"""
+        """Whether the number of records is known."""
         return self.at_least == self.at_most
 
     def plus(self, other: Skips) -> Skips:
-        """The sum; unknown where either upper bound is unknown."""
+        """The sum; its upper bound is None if either upper bound is None."""
         most = None if self.at_most is None or other.at_most is None else self.at_most + other.at_most
         return Skips(self.at_least + other.at_least, most)
 
     def capped(self, limit: int) -> Skips:
-        """With an upper bound that another fact gives."""
+        """The same, with an upper bound from another fact."""
         most = limit if self.at_most is None else min(self.at_most, limit)
         return Skips(min(self.at_least, most), most)
 
@@ -81,13 +82,13 @@ NO_SKIPS = Skips()
 
 
 def skipped_in(row: Mapping[str, Any]) -> Skips:
-    """Of a row of found positions; one without the number is unknown."""
+    """The skips of a row of translated offsets; a row without them is unknown."""
     found = row.get("skips")
     return Skips(0, None) if found is None else Skips(found["at_least"], found["at_most"])
 
 
 def total(rows: Iterable[Mapping[str, Any]]) -> Skips:
-    """Of all rows."""
+    """The sum of all rows."""
     found = NO_SKIPS
     for row in rows:
         found = found.plus(skipped_in(row))
@@ -95,14 +96,14 @@ def total(rows: Iterable[Mapping[str, Any]]) -> Skips:
 
 
 def skip_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Where records are or may be skipped, as the journal and the report keep it."""
+    """The rows where records are or may be skipped, as the journal and the report store them."""
     names = ("group", "topic", "partition")
     found = [row for row in rows if skipped_in(row).possible]
     return [{name: row[name] for name in names} | skipped_in(row).as_dict() for row in found]
 
 
 def skip_text(found: Iterable[Mapping[str, Any]]) -> str:
-    """How many records which group never processes; nothing where none is skipped. ``found``: from ``skip_rows``."""
+    """How many records each group never processes; empty if none is skipped. ``found``: from ``skip_rows``."""
     groups: dict[str, Skips] = {}
     for row in found:
         one = Skips(row["at_least"], row["at_most"])
@@ -111,30 +112,30 @@ def skip_text(found: Iterable[Mapping[str, Any]]) -> str:
 
 
 def skip_lines(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """One line of a loss, or none."""
+    """At most one line of a loss."""
     text = skip_text(skip_rows(rows))
-    return [f"of records that were replicated, are gone since and may be unread: {text}"] if text else []
+    return [f"replicated records that are gone since and may be unread: {text}"] if text else []
 
 
-# ---- forward: unread source records without a copy at or after the position ---------------------------------------
+# ---- forward: unread source records without a copy at or after the new offset --------------------------------------
 
 
 def skipped_forward(commit: int, offset: int, needed: int, copy: Copy) -> Skips:
     """For a group at ``commit`` on the source that starts at ``offset`` on the replica.
 
-    ``needed``: the proven position, which may lie before the replica's log start: every unread record that was
-    replicated has, or had, a copy at or after it.
+    ``needed``: the proven offset, which may be before the replica's log start. Every unread record that was replicated
+    has, or had, a copy at or after it.
     """
     low = max(commit, copy.start, copy.first)
-    kept = not copy.replica_compacted and needed >= copy.replica_start
-    if kept or low >= copy.source_end or copy.replica_end <= copy.replica_first:
+    present = not copy.replica_compacted and needed >= copy.replica_start
+    if present or low >= copy.source_end or copy.replica_end <= copy.replica_first:
         return NO_SKIPS
     high = min(_held_from(offset, copy), _arriving_from(copy))
     source = copy.source
     unread = range(source.below(low), source.below(max(low, high)))
     at_most = _outside(source, low, max(low, high)) + sum(not _held(index, offset, copy) for index in unread)
     if not copy.replica_compacted:
-        # Each of them had a copy in the part of the replica that is gone.
+        # Each of them had a copy in the deleted part of the replica.
         at_most = min(at_most, copy.replica_start - needed)
     return Skips(min(_missing(unread, offset, copy), at_most), at_most)
 
@@ -142,7 +143,7 @@ def skipped_forward(commit: int, offset: int, needed: int, copy: Copy) -> Skips:
 def _held_from(offset: int, copy: Copy) -> int:
     """A source offset from which on every replicated record has a copy at or after ``offset``.
 
-    After a copy of v lies a copy of every later record that is replicated: the lowest anchor that is left tells.
+    A copy of v is followed by a copy of every later record that is replicated. So it is the lowest anchor that is left.
     """
     if copy.replica_compacted or not copy.same_topics:
         return copy.source_end
@@ -151,7 +152,7 @@ def _held_from(offset: int, copy: Copy) -> int:
 
 
 def _arriving_from(copy: Copy) -> int:
-    """A source offset from which on every record is still to come: the flow goes on after the last copy (rule 2)."""
+    """A source offset from which on no record is replicated yet: the flow continues after the last copy (rule 2)."""
     source, replica = copy.source, copy.replica
     if not copy.same_topics or copy.ended or not copy.tail_read or source.end < copy.source_end:
         return copy.source_end
@@ -165,8 +166,8 @@ def _arriving_from(copy: Copy) -> int:
 def _held(index: int, offset: int, copy: Copy) -> bool:
     """Is a record with the content of the source record at ``index`` left at or after ``offset``?
 
-    If no later source record has that content, a replica record with it is a copy of this one or of an earlier one,
-    and then a copy of this one follows (rule 2 of translation).
+    If no later source record has that content, a replica record with it is a copy of this record or of an earlier one,
+    and then a copy of this record follows (rule 2 of translation).
     """
     source, replica = copy.source, copy.replica
     if not copy.same_topics or copy.ended or source.end < copy.source_end:
@@ -178,7 +179,7 @@ def _held(index: int, offset: int, copy: Copy) -> bool:
 
 
 def _missing(unread: range, offset: int, copy: Copy) -> int:
-    """How many replicated records at least have no copy at or after ``offset``: each copy is a copy of one record."""
+    """Lower bound of the replicated records without a copy at or after ``offset``: each copy is of one record."""
     source, replica = copy.source, copy.replica
     seen = copy.tail_read and replica.begin <= offset
     if not seen or not copy.same_topics or copy.last_replicated_offset is None:
@@ -197,9 +198,9 @@ def _missing(unread: range, offset: int, copy: Copy) -> int:
 
 
 def skipped_reverse(commit: int, needed: int, copy: Copy) -> Skips:
-    """For a group at ``commit`` on the replica that starts on the source. ``needed``: the proven position there.
+    """For a group at ``commit`` on the replica that starts on the source. ``needed``: the proven offset there.
 
-    Only an upper bound: what is gone from the source cannot be told from what another writer put into the replica.
+    Only an upper bound: a record that is gone from the source looks like a record of another writer in the replica.
     """
     if commit >= copy.replica_end or (not copy.source_compacted and needed >= copy.start):
         return NO_SKIPS
@@ -209,7 +210,7 @@ def skipped_reverse(commit: int, needed: int, copy: Copy) -> Skips:
         unread = range(replica.below(low), len(replica.offsets))
         gone = sum(not _original_held(index, needed, copy) for index in unread)
         return Skips(0, _outside(replica, low, copy.replica_end) + gone)
-    # First copies that the group has not read but that have expired may have been sent again later.
+    # First copies that the group has not read but that have expired may have been replicated again later.
     high = max(low, _first_alive(copy)) if commit >= copy.replica_start else copy.replica_end
     count = _outside(replica, low, high) + replica.below(high) - replica.below(low)
     return Skips(0, min(count, copy.start - needed))
@@ -231,7 +232,7 @@ def _first_alive(copy: Copy) -> int:
 
 
 def _original_held(index: int, needed: int, copy: Copy) -> bool:
-    """Is the original of the replica record at ``index`` left on the source, at or after the position?
+    """Is the original of the replica record at ``index`` left on the source, at or after the offset?
 
     One side is compacted. A later record with the same content would have a copy after this one if it was replicated,
     and there is none.
@@ -251,5 +252,6 @@ def _original_held(index: int, needed: int, copy: Copy) -> bool:
 
 
 def _outside(window: Window, low: int, high: int) -> int:
-    """Offsets of [low, high) that were not read: each may be a record."""
+    """Offsets in [low, high) that were not read: each may be a record."""
+
     return max(0, min(window.begin, high) - low) + max(0, high - max(window.end, low))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which part of both logs to read for a position: from the offset-sync below to the one above, no more.
+"""Which part of both logs must be read to translate an offset: from the offset-sync below it to the one above it.
 
 Private to this collection: may change in any release.
 """
@@ -19,7 +19,7 @@ from .translation import Translated
 
 __all__ = ["Bounds", "Span", "merged", "span_forward", "span_reverse", "span_skips"]
 
-# Offsets that are read to count skipped records. Beyond that, the count is a range.
+# Largest number of offsets that are read to count skipped records. Above it, the count is a range.
 _COUNTED = 50_000
 _NEAR = 1000
 
@@ -28,35 +28,34 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class Bounds:
-    """Logs of both sides, N, and the offset-syncs of the partition by downstream offset.
-
-    ``gone_after``: as of :class:`Copy`.
-    """
+    """The logs of one partition on both clusters."""
 
     source: Range
     replica: Range
     last_replicated_offset: int | None
+    #: Ordered by downstream offset.
     syncs: Sequence[OffsetSync]
+    #: As in :class:`Copy`.
     gone_after: int = 0
 
     @cached_property
     def downstreams(self) -> list[int]:
-        """Of the offset-syncs, ascending."""
+        """Downstream offsets of the offset-syncs, ascending."""
         return [sync.downstream for sync in self.syncs]
 
     @cached_property
     def _lowest_from(self) -> list[int]:
-        """For each offset-sync the lowest upstream offset from there on: ascending, so it can be searched."""
+        """For each offset-sync, the lowest upstream offset from there on. Ascending, so it can be searched."""
         return list(accumulate((sync.upstream for sync in reversed(self.syncs)), min))[::-1]
 
     def last_below(self, commit: int) -> int:
-        """Index of the last offset-sync whose record lies below ``commit`` on the source; -1: none does."""
+        """Index of the last offset-sync whose source record is below ``commit``; -1: there is none."""
         return bisect_left(self._lowest_from, commit) - 1
 
 
 @dataclass(frozen=True)
 class Span:
-    """[begin, end) of the source and of the replica, to be read together for these positions."""
+    """Offsets [begin, end) of the source and of the replica that are read together to translate these offsets."""
 
     source: Range
     replica: Range
@@ -64,7 +63,7 @@ class Span:
 
 
 def span_forward(commit: int, bounds: Bounds, width: int) -> Span:
-    """For a position on the source. ``width``: records on either side that must be seen."""
+    """For an offset on the source. ``width``: how many records on each side must be read."""
     below = bounds.last_below(commit)
     if below >= 0:
         anchor = bounds.syncs[below]
@@ -84,13 +83,13 @@ def span_forward(commit: int, bounds: Bounds, width: int) -> Span:
 
 
 def span_reverse(commit: int, bounds: Bounds, width: int) -> Span:
-    """For a position on the replica."""
+    """For an offset on the replica."""
     source, replica = _around(commit, bounds, width, commit)
     return Span(source, replica, (commit,))
 
 
 def span_skips(commit: int, found: Translated, bounds: Bounds, forward: bool) -> Span:
-    """What tells how many records ``found`` skips: everything unread on both sides, or where the log begins now."""
+    """What to read to count the records that ``found`` skips: all unread records, or only around the log starts."""
     source, replica = bounds.source, bounds.replica
     commits = (commit, found.offset) if forward else (found.offset, commit)
     if found.anchor is not None:
@@ -104,7 +103,7 @@ def span_skips(commit: int, found: Translated, bounds: Bounds, forward: bool) ->
 
 
 def _first_left(commit: int, bounds: Bounds) -> Span:
-    """Around the first offset-sync that is left on both sides."""
+    """Around the first offset-sync whose records both logs still have."""
     source, replica = bounds.source, bounds.replica
     left = (sync for sync in bounds.syncs if sync.downstream >= replica[0] and sync.upstream >= source[0])
     first = min(left, key=lambda sync: (sync.downstream, sync.upstream), default=None)
@@ -138,17 +137,17 @@ def _around(place: int, bounds: Bounds, width: int, floor: int) -> tuple[Range, 
         upper = max(upper, top + width)
     if begin <= bounds.replica[0]:
         lower = min(lower, lower - (end - begin), upper - 2 * (end - begin))
-    # Markers and aborted records take offsets on the source only: leave room for as many.
+    # Transaction markers and aborted records take offsets on the source only. Add as many offsets as the width.
     lower -= width
     first, last = bounds.source
     source = (max(first, min(lower, last)), min(last, max(upper + width, first)))
-    # An offset-sync may lie below the log start (retention) or outside of the tenure: what it names cannot be read.
+    # An offset-sync may be below the log start (retention) or outside the tenure. Its record cannot be read.
     start, stop = bounds.replica
     return source, (min(max(begin, start), stop), max(min(end, stop), start))
 
 
 def merged(spans: Iterable[Span], gap: int) -> list[Span]:
-    """Spans that overlap, or nearly, are read as one."""
+    """Join spans that overlap, or whose distance is at most ``gap``, so that they are read once."""
     joined: list[Span] = []
     for span in sorted(spans, key=lambda one: (one.replica, one.source)):
         last = joined[-1] if joined else None

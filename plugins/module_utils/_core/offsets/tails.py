@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tail of a side that was lost: what it had acknowledged and never sent. Where it begins, and how it is carried.
+"""The tail of a lost cluster: the records that it acknowledged and never replicated. Where it begins, how to replay it.
 
 Private to this collection: may change in any release.
 """
@@ -19,20 +19,18 @@ from .skipped_ranges import SkippedRange
 
 __all__ = ["BEGINNING", "PROVENANCE", "Progress", "already_replicated", "first_offset", "line", "provenance"]
 
-# Headers of a record that was brought over, so that anybody can tell where it comes from. The audit leaves them out.
+# Headers of a replayed record that name its origin. The audit ignores them.
 PROVENANCE = "kafka_dr.salvage."
-# Stands before the first record of both logs where no record is noted: like none of them.
+# Stands for the record before the first one of both logs, if no offset is known. It equals no record.
 BEGINNING = object()
 
 
 @dataclass(frozen=True)
 class Progress:
-    """One partition of a replay: source offsets [begin, end), those below ``through`` are done. Kept in Kafka.
+    """Progress of the replay of one partition, as a record of the state topic.
 
-    It is written in the transaction that carries the records, so a replay that is killed goes on with the next one.
-    ``skipped_ranges``: over which the flow was ever set, oldest first; None: not known. They are about the replica
-    with the id
-    ``replica_id``.
+    The transaction that carries the replayed records also writes it, so an interrupted replay continues with the next
+    record.
     """
 
     pair: str
@@ -41,24 +39,28 @@ class Progress:
     partition: int
     topic_id: str
     into: str
+    #: The replay covers the source offsets [begin, end).
     begin: int
     end: int
+    #: Source offsets below this one are done.
     through: int
+    #: Ranges that the flow was ever set to skip, oldest first; None: unknown.
     skipped_ranges: tuple[SkippedRange, ...] | None = None
+    #: Topic id of the replica that ``skipped_ranges`` refer to.
     replica_id: str = ""
 
     @property
     def key(self) -> str:
-        """One latest value for each partition."""
+        """Key of the record: one latest value for each partition."""
         return f"{self.pair}/salvage/{self.source}/{self.topic}/{self.partition}"
 
     @property
     def done(self) -> bool:
-        """Nothing is left of it."""
+        """Whether nothing is left to replay."""
         return self.through >= self.end
 
     def as_dict(self) -> dict[str, Any]:
-        """As it is written."""
+        """The value of the record."""
         skipped_ranges = (
             None if self.skipped_ranges is None else [list(skipped_range) for skipped_range in self.skipped_ranges]
         )
@@ -66,9 +68,9 @@ class Progress:
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> Progress:
-        """As it was written."""
+        """Read the value of a record."""
         skipped_ranges = value.get("skipped_ranges")
-        # Of a record without holes it is not known over what the flow was set.
+        # A record without skipped ranges does not show what the flow was set to skip.
         known = {name: value[name] for name in cls.__dataclass_fields__ if name not in ("skipped_ranges", "replica_id")}
         noted = (
             None if skipped_ranges is None else tuple(SkippedRange(*skipped_range) for skipped_range in skipped_ranges)
@@ -77,19 +79,20 @@ class Progress:
 
 
 def first_offset(last_replicated_offset: int | None, done: Progress | None) -> int:
-    """Where the tail begins on the source: behind what the flow has copied, and behind what was brought over before."""
-    behind = 0 if last_replicated_offset is None else last_replicated_offset + 1
-    return behind if done is None else max(behind, done.end)
+    """First source offset of the tail: after the last replicated offset, and after earlier replays."""
+    after = 0 if last_replicated_offset is None else last_replicated_offset + 1
+    return after if done is None else max(after, done.end)
 
 
 def already_replicated(context: Sequence[Hashable], tail: Sequence[Hashable], replica: Sequence[Hashable]) -> int:
-    """How many of the first records of ``tail`` the replica holds, by fingerprint.
+    """Return how many of the first records of ``tail`` the replica already holds, compared by fingerprint.
 
-    What Kafka Connect has written down of a worker that died is a lower bound. MirrorMaker 2 goes on from there in
-    order, perhaps more than once: so behind the copy of the last noted record come unbroken runs that each begin with
-    the first record of the tail. ``context``: the source's records up to the last noted one; ``replica``: from before
-    that one's copy to the end. Where nothing is noted and both logs are whole, ``BEGINNING`` stands for the last noted
-    one. A record that is not the only one of its kind proves nothing: it counts as not copied.
+    The offset that Kafka Connect stored for a dead worker is a lower bound. MirrorMaker 2 continues from there in
+    order, perhaps more than once. So the copy of the last stored record is followed by unbroken runs that each begin
+    with the first record of the tail. ``context``: the source's records up to the last stored one. ``replica``: its
+    records from before the copy of that record to the log end. If no offset is stored and both logs are complete, pass
+    ``BEGINNING`` as the last stored record. A record whose content occurs twice proves nothing and counts as not
+    replicated.
     """
     if not context or not tail:
         return 0
@@ -119,13 +122,13 @@ def already_replicated(context: Sequence[Hashable], tail: Sequence[Hashable], re
 
 
 def provenance(cluster: str, topic: str, partition: int, offset: int) -> list[tuple[str, bytes | None]]:
-    """Headers that say where a record was first."""
+    """Headers that name where a record was first written."""
     values = {"cluster": cluster, "topic": topic, "partition": partition, "offset": offset}
     return [(f"{PROVENANCE}{name}", str(value).encode()) for name, value in values.items()]
 
 
 def line(topic: str, partition: int, record: Any) -> str:
-    """One line of JSON: texts for people where they are texts, base64 for programs always."""
+    """One line of JSON: each field as base64, and also as text if it is valid UTF-8."""
     body: dict[str, Any] = {
         "topic": topic,
         "partition": partition,

@@ -1,11 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The positions of a group on the side that it enters, from its positions on the side that it leaves.
+"""The start offsets of a group on the cluster being entered, from its committed offsets on the cluster being left.
 
-X is the side being left, Y the side being entered. Two topics of Y are set for every topic T of the pair:
-the replica ``X.T`` from the group's position on X:T (forward through the flow X->Y), and the original T
-from its position on the replica X:``Y.T`` (reverse through the flow Y->X). R6 to R8.
+X is the cluster being left, Y the cluster being entered. For every topic T of the pair, two topics of Y get offsets:
+the replica ``X.T`` from the group's committed offset on X:T (forward through the flow X->Y), and the original T from
+the group's committed offset on the replica X:``Y.T`` (reverse through the flow Y->X). R6 to R8.
 
 Private to this collection: may change in any release.
 """
@@ -23,32 +23,30 @@ __all__ = ["Side", "TargetOffset", "enter_original", "enter_replica", "enter_sam
 
 @dataclass(frozen=True)
 class Side:
-    """A group on one partition of one topic. ``start``/``end`` bound the log; None is unknown.
-
-    ``read_to_end``: no data record in [commit, end) (transaction markers left aside).
-    """
+    """A group on one partition of one topic. None: unknown."""
 
     commit: int | None
+    #: Log start and log end.
     start: int | None
     end: int | None
+    #: Whether there is no data record in [commit, end). Transaction markers do not count.
     read_to_end: bool | None = None
 
 
 @dataclass(frozen=True)
 class TargetOffset:
-    """A start on the new side.
-
-    ``quality``: ``exact``, ``safe`` (re-reads at most ``rereads``), ``skips`` (records that the group has not read are
-    no longer there, R30) or ``none``.
-    ``anchor``: the verified offset-sync that was used. ``hazards``: what kept the position from being more precise.
-    """
+    """Where a group starts on the cluster being entered."""
 
     offset: int | None
     method: str
+    #: ``exact``, ``safe`` (re-reads at most ``rereads``), ``skips`` (records that the group has not read are gone, R30)
+    #: or ``none``.
     quality: str
     rereads: int | None
     reason: str
+    #: The verified offset-sync that was used.
     anchor: Anchor | None = None
+    #: Why the offset is not more precise.
     hazards: tuple[str, ...] = ()
     skips: Skips = NO_SKIPS
 
@@ -56,7 +54,7 @@ class TargetOffset:
 def enter_replica(left: Side, replica: Side, flow_final: bool, translated: Translated | None) -> TargetOffset:
     """Start on Y:``X.T``. ``flow_final``: the flow X->Y is drained and stopped, so the replica's end is final.
 
-    ``translated``: the group's position on X:T, translated forward; None where nothing had to be translated.
+    ``translated``: the group's committed offset on X:T, translated forward; None if it needs no translation.
     """
     decided = _decided(left, replica, flow_final)
     if decided is not None:
@@ -67,9 +65,9 @@ def enter_replica(left: Side, replica: Side, flow_final: bool, translated: Trans
 def enter_same(
     left: Side, entered: Side, flow_final: bool, place: Place, translated: Translated | None
 ) -> TargetOffset:
-    """Start on Y:T with the policy identity. ``place``: where the position lies among the tenures of the pair.
+    """Start on Y:T with the policy identity. ``place``: where the committed offset is among the tenures of the pair.
 
-    ``translated``: of a position at a cut it only counts what is gone on Y.
+    ``translated``: for an offset at a cut, it only counts the records that are gone on Y.
     """
     decided = _decided(left, entered, flow_final)
     if decided is not None:
@@ -78,67 +76,69 @@ def enter_same(
         return _at_cut(left, entered, place.other, translated)
     if place.tenure is None:
         return TargetOffset(
-            None, "none", "none", None, "it lies in a tail that was written behind a cut and never copied"
+            None, "none", "none", None, "it is in a tail that was written after a cut and never replicated"
         )
     return _with_expired(left, _translated(left, entered, translated))
 
 
 def _at_cut(left: Side, entered: Side, cut: int, translated: Translated | None) -> TargetOffset:
-    """Everything after the cut on the side being left has its copy after the cut on the other one."""
+    """Every record after the cut on the cluster being left has its copy after the cut on the other cluster."""
     start, end = entered.start or 0, entered.end or 0
-    found = TargetOffset(min(max(cut, start), end), "cut", "exact", 0, "the position is the cut of a cutover")
+    found = TargetOffset(min(max(cut, start), end), "cut", "exact", 0, "the committed offset is the cut of a cutover")
     most = Skips(0, max(0, start - cut)).capped(_unread(left))
     return _skipping(found, most if translated is None else translated.skips, cut, start)
 
 
 def _unread(left: Side) -> int:
-    """At most so many records of the side being left has the group not read."""
+    """Upper bound of the records on the cluster being left that the group has not read."""
     return max(0, (left.end or 0) - max(left.commit or 0, left.start or 0))
 
 
 def _skipping(committed_offset: TargetOffset, skips: Skips, needed: int, start: int) -> TargetOffset:
-    """``position`` with what is skipped: never exact or safe (R30)."""
+    """``committed_offset`` with the skipped records: never exact or safe (R30)."""
     if not skips.possible:
         return committed_offset
-    causes = [f"the log starts at {start}, its position there would be {needed}"] if start > needed else []
+    causes = [f"the log starts at {start}, the group's offset there would be {needed}"] if start > needed else []
     causes += [text for text in committed_offset.hazards if text in COMPACTED]
-    reason = f"{skips.text} that it has not read are no longer there: {'; '.join(causes) or 'expired or compacted'}"
+    reason = f"{skips.text} that the group has not read are gone: {'; '.join(causes) or 'expired or compacted'}"
     return replace(committed_offset, quality="skips", skips=skips, reason=reason)
 
 
 def _with_expired(left: Side, committed_offset: TargetOffset) -> TargetOffset:
-    """Names what is gone on the side being left as well: lost to the group, but not by a move."""
+    """Adds what has expired on the cluster being left as well: lost to the group, but not because of a move."""
     gone = (left.start or 0) - (left.commit or 0)
     if gone <= 0 or committed_offset.offset is None:
         return committed_offset
-    text = f"{committed_offset.reason}; {gone} offsets that it had not read have expired on the side being left as well"
+    text = f"{committed_offset.reason}; {gone} offsets that it had not read have expired on the cluster being left, too"
     return replace(committed_offset, reason=text)
 
 
 def _decided(left: Side, entered: Side, flow_final: bool) -> TargetOffset | None:
-    """What needs no translation: nothing is known, nothing was written, or everything is read."""
+    """Cases that need no translation: a log is unknown, nothing was written, or everything is read."""
     if left.start is None or left.end is None or entered.start is None or entered.end is None:
         return TargetOffset(None, "none", "none", None, "a log of the partition could not be read")
     if left.commit is None:
         if left.end == 0 and entered.end == 0:
             return TargetOffset(0, "empty", "exact", 0, "the partition was never written")
-        return TargetOffset(None, "none", "none", None, "the group has no position on the side being left")
+        return TargetOffset(None, "none", "none", None, "the group has no committed offset on the cluster being left")
     if left.commit > left.end:
-        reason = f"its position {left.commit} lies past the log end {left.end}: topic truncated or re-created"
+        reason = (
+            f"its committed offset {left.commit} is past the log end {left.end}: the topic was truncated or recreated"
+        )
         return TargetOffset(None, "none", "none", None, reason)
     if left.read_to_end and flow_final:
-        return TargetOffset(entered.end, "end", "exact", 0, "read to the end, and everything is copied")
+        return TargetOffset(entered.end, "end", "exact", 0, "read to the end, and everything is replicated")
     return None
 
 
 def _translated(left: Side, entered: Side, translated: Translated | None) -> TargetOffset:
     if translated is None or entered.start is None or entered.end is None:
-        return TargetOffset(None, "none", "none", None, "its position could not be translated")
+        return TargetOffset(None, "none", "none", None, "its committed offset could not be translated")
     return _from(translated, entered.start, entered.end, _unread(left))
 
 
 def _from(translated: Translated, start: int, end: int, most: int) -> TargetOffset:
-    """``most``: at most so many records can be skipped that have expired since the translation."""
+    """``most``: upper bound of the records that may be skipped because they expired since the translation."""
     quality = "exact" if translated.exact else "safe"
     offset = min(max(translated.offset, start), end)
     found = TargetOffset(
@@ -156,49 +156,51 @@ def _from(translated: Translated, start: int, end: int, most: int) -> TargetOffs
 
 
 def _reason(translated: Translated) -> str:
-    """Why the position is what it is; of an inexact one in a compacted topic, what that means for the group."""
+    """Why the offset is what it is. For an inexact one in a compacted topic, also what that means for the group."""
     reason = _REASONS[translated.method]
     compacted = [text for text in translated.hazards if text in COMPACTED]
     if translated.exact or not compacted:
         return reason
     return (
-        f"{reason}; {' and '.join(compacted)}, and compaction removes records between two offsets, so that the records"
-        " after the position cannot be counted off: the group may read some again"
+        f"{reason}; {' and '.join(compacted)}; compaction removes records between two offsets, so the records after the"
+        " offset cannot be counted, and the group may read some again"
     )
 
 
 _REASONS = {
     "end": "everything is read",
-    "content": "the records on both sides were compared",
-    "tail": "what is read does not lie behind the position on the replica",
+    "content": "the records on both clusters were compared",
+    "tail": "the records below it are not after the committed offset on the replica",
     "sync": "MirrorMaker 2's offset-sync, verified",
-    "skipped_range": "it lies where a replay of the tail has set the flow forward",
-    "start": "nothing proves more than the log start",
+    "skipped_range": "it is where a replay of the tail has set the flow forward",
+    "start": "only the log start is proven",
 }
 
 
 def enter_original(left: Side, original: Side, flow_drained: bool, translated: Translated | None) -> TargetOffset:
-    """Start on Y:T. ``original.commit``: the group's own earlier commit there, if the journal vouches for it.
+    """Start on Y:T. ``original.commit``: the group's own earlier commit there, if the journal confirms it.
 
     ``flow_drained``: every record of Y:T is on X (no producer writes there while the applications live on X).
-    ``translated``: the group's position on X:``Y.T``, translated in reverse. Everything below either was read, so the
-    higher one counts (R7).
+    ``translated``: the group's committed offset on X:``Y.T``, translated in reverse. The group has read everything
+    below either of the two, so the higher one counts (R7).
     """
     if original.start is None or original.end is None:
         return TargetOffset(None, "none", "none", None, "the log of the original topic could not be read")
     if original.end == 0:
         return TargetOffset(0, "empty", "exact", 0, "the partition was never written")
     if left.read_to_end and flow_drained:
-        return TargetOffset(original.end, "end", "exact", 0, "its replica is read to the end, and everything is copied")
+        return TargetOffset(
+            original.end, "end", "exact", 0, "its replica is read to the end, and everything is replicated"
+        )
     own = original.commit
     if own is not None and own > original.end:
-        reason = f"the earlier position {own} lies past the log end {original.end}: topic re-created"
+        reason = f"its earlier committed offset {own} is past the log end {original.end}: the topic was recreated"
         return TargetOffset(None, "none", "none", None, reason)
     if own is not None and own >= original.start and (translated is None or own > translated.offset):
         span = original.end - own if translated is None else max(0, translated.rereads - (own - translated.offset))
         exact = translated is not None and translated.rereads == 0
-        return TargetOffset(own, "own", "exact" if exact else "safe", span, "the group's own earlier position")
-    # What lies before the group's own earlier position it has read there.
+        return TargetOffset(own, "own", "exact" if exact else "safe", span, "the group's own earlier committed offset")
+    # The group has read the records before its own earlier committed offset there.
     needed = own or 0
     if translated is not None:
         most = max(0, original.start - needed)
@@ -206,7 +208,7 @@ def enter_original(left: Side, original: Side, flow_drained: bool, translated: T
             translated = replace(translated, skips=translated.skips.capped(most))
         return _from(translated, original.start, original.end, most)
     span = original.end - original.start
-    found = TargetOffset(original.start, "start", "safe", span, "no earlier position of the group is known")
-    # Nothing to read on the replica: then nothing is lost.
+    found = TargetOffset(original.start, "start", "safe", span, "no earlier committed offset of the group is known")
+    # If nothing is left to read on the replica, nothing is lost.
     gone = 0 if left.read_to_end else max(0, original.start - needed)
     return _skipping(found, Skips(0, gone), needed, original.start)

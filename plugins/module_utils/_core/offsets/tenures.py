@@ -1,11 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""IdentityReplicationPolicy: one log on each side, made of tenures.
+"""IdentityReplicationPolicy: one log on each cluster, made of tenures.
 
-A *tenure* is the time between two cutovers: the applications lived on one side, and one flow copied from there to the
-other. At each cutover both ends are journaled while nobody writes: the *cut*. So a position that lies in one tenure on
-one side belongs into the same tenure on the other, and a position at a cut is the cut (R22).
+A *tenure* is the time between two cutovers: the applications live on one cluster, and one flow replicates from there to
+the other. Each cutover journals both log ends while no application writes: the *cut*. So an offset within a tenure on
+one cluster belongs to the same tenure on the other, and an offset at a cut translates to the cut (R22).
 
 Private to this collection: may change in any release.
 """
@@ -23,15 +23,15 @@ Partition = tuple[str, int]
 
 @dataclass(frozen=True)
 class Tenure:
-    """One tenure. ``begin``/``end``: offsets by alias and partition; a partition that is not named begins at 0.
-
-    ``end`` None: it has not ended. ``unknown``: partitions of which only the end is known, not how the copy was made.
-    """
+    """One tenure."""
 
     source: str
     target: str
+    #: Offsets by alias and partition; a partition without an entry begins at 0.
     begin: Mapping[str, Mapping[Partition, int]]
+    #: As ``begin``; None: the tenure has not ended.
     end: Mapping[str, Mapping[Partition, int]] | None
+    #: Partitions whose end is known, but not how they were replicated.
     unknown: frozenset[Partition] = frozenset()
 
     def first(self, alias: str, key: Partition) -> int:
@@ -39,7 +39,7 @@ class Tenure:
         return self.begin[alias].get(key, 0)
 
     def gone_after(self, entered: str, key: Partition, logs: Mapping[str, tuple[int, int]], compacted: bool) -> int:
-        """At most so many records of later tenures are gone on the side ``entered``; ``compacted``: that topic is."""
+        """Upper bound of the records of later tenures that are gone on ``entered``. ``compacted``: so is that topic."""
         if self.end is None:
             return 0
         left = self.source if entered == self.target else self.target
@@ -50,19 +50,22 @@ class Tenure:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a position lies: in a tenure (index), exactly at a cut (``other``: the offset there), or in neither."""
+    """Where an offset is: in a tenure, exactly at a cut, or in neither."""
 
+    #: Index of the tenure.
     tenure: int | None
+    #: At a cut: the offset on the other cluster.
     other: int | None = None
 
 
 def tenures(cut_records: Sequence[Mapping[str, Any]], active: str, idle: str) -> list[Tenure]:
-    """The tenures of a pair, oldest first, from the cuts that the journal holds.
+    """The tenures of a pair, oldest first, from the cuts in the journal.
 
-    A seam: ``{from, to, ends, cut, resumed, known}``; ``ends`` is where the copied part of the left side ends, ``cut``
-    the end of the entered side, ``resumed`` where the left side went on (behind ``ends`` if a tail was left there).
-    Not ``known``: nobody moved by our hand, so what lies before is unknown; partitions that it does not name go on
-    as they were. A cutover without a topic leaves its past unknown: somebody else has moved it, or nobody has.
+    A cut record is ``{from, to, ends, cut, resumed, known}``. ``ends``: where the replicated part of the cluster being
+    left ends. ``cut``: the log ends of the cluster being entered. ``resumed``: where the cluster being left continued,
+    after ``ends`` if a tail was left there. Not ``known``: no cutover of this collection moved the applications, so
+    everything before it is unknown; partitions that it does not name continue as they were. A known cut that lacks a
+    topic makes that topic's past unknown: another tool has moved it, or it has not moved.
     """
     found: list[Tenure] = []
     begin: dict[str, dict[Partition, int]] = {active: {}, idle: {}}
@@ -75,7 +78,7 @@ def tenures(cut_records: Sequence[Mapping[str, Any]], active: str, idle: str) ->
             flat(cut_record["cut"]),
             flat(cut_record.get("resumed") or cut_record["ends"]),
         )
-        # A partition that is not named has nothing in this tenure: it begins again where it began.
+        # A partition without an entry has nothing in this tenure: it begins again where it began.
         end = {
             source: {key: ends.get(key, begin[source].get(key, 0)) for key in every},
             target: {key: cut.get(key, begin[target].get(key, 0)) for key in every},
@@ -90,7 +93,7 @@ def tenures(cut_records: Sequence[Mapping[str, Any]], active: str, idle: str) ->
 
 
 def locate(all_tenures: Sequence[Tenure], alias: str, key: Partition, commit: int) -> Place:
-    """The tenure of a position on ``alias``. Neither tenure nor cut: it lies in a tail that was never copied."""
+    """The tenure of an offset on ``alias``. Neither tenure nor cut: it is in a tail that was never replicated."""
     for index in range(len(all_tenures) - 1, -1, -1):
         tenure = all_tenures[index]
         first = tenure.first(alias, key)
@@ -106,12 +109,13 @@ def locate(all_tenures: Sequence[Tenure], alias: str, key: Partition, commit: in
 
 
 def flat(values: Mapping[str, Mapping[str, Any]]) -> dict[Partition, Any]:
-    """{topic: {"partition": v}}, as JSON carries it, by (topic, partition)."""
+    """``{topic: {"partition": value}}``, as in JSON, by (topic, partition)."""
     return {(topic, int(number)): value for topic, parts in values.items() for number, value in parts.items()}
 
 
 def nested(values: Mapping[Partition, Any]) -> dict[str, dict[str, Any]]:
-    """{(topic, partition): v} as {topic: {"partition": v}}: what JSON can carry."""
+    """``{(topic, partition): value}`` as ``{topic: {"partition": value}}``, which JSON can carry."""
+
     found: dict[str, dict[str, Any]] = {}
     for (topic, partition), value in sorted(values.items()):
         found.setdefault(topic, {})[str(partition)] = value

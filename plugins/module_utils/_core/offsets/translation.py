@@ -1,25 +1,24 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Positions through one flow, forward (source to replica) and in reverse, with a proof for each.
+"""Translates offsets through one flow, forward (source to replica) and in reverse, with a proof for each.
 
-What MirrorMaker 2 guarantees (one task owns a partition, one request in flight, records in order): its *cursor*, the
-source record copied last, goes from each data record to the next one, or back to resend after a restart. Never forward
-over a record; where a replay has set it forward, ``skipped_ranges`` keeps the two parts apart. So, if the replica
-record at
-``d`` is a copy of the source record ``v``:
+MirrorMaker 2 guarantees: one task owns a partition, has one request in flight, and sends records in order. So its
+*cursor*, the source record that it replicated last, goes from each data record to the next one, or back to resend after
+a restart. It never goes forward over a record. Where a replay has set it forward, ``skipped_ranges`` keeps the two
+parts apart. So, if the replica record at ``d`` is a copy of the source record ``v``:
 
-1. every source record below ``v`` was copied below ``d`` (unless it was deleted before);
-2. every source record in (v, N] has a copy behind ``d``, N being copied;
-3. between a replica record that is a copy of ``v`` and a later one that is a copy of ``u`` lie at least as many
-   records as the source has in (v, u): counting is a proof, time is not.
+1. Every source record below ``v`` was replicated below ``d`` (unless it was deleted before).
+2. Every source record after ``v``, up to ``last_replicated_offset``, has a copy after ``d``.
+3. Between a replica record that is a copy of ``v`` and a later one that is a copy of ``u``, there are at least as many
+   records as the source has in (v, u). Counting is a proof, time is not.
 
-An *anchor* is an offset-sync (upstream ``u`` lies at downstream ``d``) whose two records are equal, or whose record has
-expired on one side.
-Content is compared by fingerprint, and fingerprints hold only what the flow carries (``fingerprints``): those of a
-record and of its copy are equal, whatever became of its timestamp. What somebody else wrote into the replica costs
-precision, unless it repeats a source record before MirrorMaker 2 has copied that one: then the topic is written
-by two, which is refused elsewhere.
+An *anchor* is an offset-sync (upstream ``u`` is replicated at downstream ``d``) whose two records are equal, or whose
+record has expired on one side.
+Records are compared by fingerprint, and fingerprints contain only the fields that the flow carries (``fingerprints``).
+A record and its copy have equal fingerprints, even if their timestamps differ. Records of another writer in the replica
+cost precision only, unless that writer repeats a source record before MirrorMaker 2 replicates it. Then the topic has
+two writers, which other checks refuse.
 
 Sources: MirrorSourceTask, OffsetSyncWriter, OffsetSyncStore (Kafka 4.3.1); R1 to R4.
 
@@ -48,15 +47,15 @@ __all__ = [
     "reverse",
 ]
 
-# Hazards that say why offsets do not count records.
+# Hazards that explain why offsets do not count records.
 COMPACTED = ("the source is compacted", "the replica is compacted")
-# Upper anchors that are tried for one replica record: a resend in between makes the nearest one useless.
+# How many upper anchors are tried for one replica record. A resend in between makes the nearest one useless.
 _ANCHORS_TRIED = 3
 
 
 @dataclass(frozen=True)
 class Window:
-    """All data records of [begin, end) of one partition: ascending offsets, and a fingerprint for each."""
+    """All data records of one partition in [begin, end): ascending offsets, and a fingerprint for each."""
 
     begin: int
     end: int
@@ -72,12 +71,12 @@ class Window:
         return found
 
     def at(self, offset: int) -> int | None:
-        """Index of the record at ``offset``, None when there is none."""
+        """Index of the record at ``offset``; None: there is none."""
         index = bisect_left(self.offsets, offset)
         return index if index < len(self.offsets) and self.offsets[index] == offset else None
 
     def below(self, offset: int) -> int:
-        """Number of records of the window below ``offset``; the index of the first at or above it."""
+        """How many records of the window are below ``offset``: the index of the first record at or after it."""
         return bisect_left(self.offsets, offset)
 
     def holds(self, fingerprint: Hashable, low: int, high: int) -> bool:
@@ -89,7 +88,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Anchor:
-    """Source record ``upstream`` lies on the replica at ``downstream``."""
+    """The source record at ``upstream`` is replicated at ``downstream``."""
 
     upstream: int
     downstream: int
@@ -97,48 +96,49 @@ class Anchor:
 
 @dataclass(frozen=True)
 class Copy:
-    """One partition of one flow, as far as it was read.
-
-    ``start``: log start of the source. ``first``: the first source offset that this flow could copy (0, or where a
-    PATCH has put it), and ``replica_first`` the first replica offset at which its copies can lie; both windows begin
-    there or above. ``copied``: N, or less; None: unknown. ``replica_start``/``replica_end``: what can lie there of the
-    replica's log, read after N and before the source's end. ``source_end``: the source's end (last stable offset).
-    ``timed``: the flow carries the timestamp of every record that was read. ``same_topics``: it is proven (by topic
-    ids) that the flow has always copied between these two topics; without that nothing but the log start is safe.
-    ``gone_after``: records of later parts that are gone from the log that is entered, at most. ``ended``: later parts
-    follow. A replay may have set the flow forward from an earlier offset than it had reached, so copies at the end of
-    such a part can be of records that lie after it.
-    """
+    """One partition of one flow, as far as it was read. Both windows begin at or after ``first``/``replica_first``."""
 
     source: Window
     replica: Window
+    #: Log start offset of the source.
     start: int
+    #: Last stable offset of the source.
     source_end: int
+    #: The part of the replica's log that can hold copies: read after ``last_replicated_offset``, before the source end.
     replica_start: int
     replica_end: int
+    #: A lower bound; None: unknown.
     last_replicated_offset: int | None
+    #: First source offset that this flow could replicate: 0, or the offset that a PATCH has set.
     first: int = 0
+    #: First replica offset at which a copy can be.
     replica_first: int = 0
     source_compacted: bool = False
     replica_compacted: bool = False
+    #: The flow carries the timestamp of every record that was read.
     timed: bool = True
+    #: Topic ids prove that the flow has always replicated between these two topics. Otherwise only the log start is
+    #: safe.
     same_topics: bool = True
     syncs: Sequence[OffsetSync] = field(default=())
+    #: Upper bound of the records of later parts that are gone from the log being entered.
     gone_after: int = 0
+    #: Later parts follow. A replay may have set the flow forward from an earlier offset than it had reached, so copies
+    #: at the end of this part can be of records after it.
     ended: bool = False
 
     @cached_property
     def anchors(self) -> list[Anchor]:
-        """The offset-syncs that can be believed, by downstream offset."""
-        found = {Anchor(sync.upstream, sync.downstream) for sync in self.syncs if self._believed(sync)}
+        """The offset-syncs that can be trusted, by downstream offset."""
+        found = {Anchor(sync.upstream, sync.downstream) for sync in self.syncs if self._trusted(sync)}
         return sorted(found, key=lambda anchor: (anchor.downstream, anchor.upstream))
 
-    def _believed(self, sync: OffsetSync) -> bool:
+    def _trusted(self, sync: OffsetSync) -> bool:
         of_source = self.first <= sync.upstream < self.source_end
         if not of_source or not self.replica_first <= sync.downstream < self.replica_end:
             return False
         if sync.upstream < self.start or sync.downstream < self.replica_start:
-            return True  # expired: nothing is left to compare, and both topics are what they were
+            return True  # Expired: no record is left to compare, and both topics are the original ones.
         above, below = self.source.at(sync.upstream), self.replica.at(sync.downstream)
         return (
             above is not None
@@ -148,26 +148,26 @@ class Copy:
 
     @cached_property
     def downstreams(self) -> list[int]:
-        """Of the anchors, ascending."""
+        """Downstream offsets of the anchors, ascending."""
         return [anchor.downstream for anchor in self.anchors]
 
     @cached_property
     def hazards(self) -> tuple[str, ...]:
-        """What makes a position here less precise than it could be, in words; never less safe."""
+        """Why a translated offset here is less precise than it could be, in words; it is never less safe."""
         known = {
-            "the topics are not known to be those of before": not self.same_topics,
+            "the topics may have been recreated": not self.same_topics,
             COMPACTED[0]: self.source_compacted,
             COMPACTED[1]: self.replica_compacted,
-            "the flow does not carry the timestamps of all records": not self.timed,
+            "the flow does not carry the timestamp of every record": not self.timed,
             "records have expired on the source": self.start > self.first,
             "records have expired on the replica": self.replica_start > self.replica_first,
-            "no offset-sync is near": not self.anchors,
+            "no offset-sync is nearby": not self.anchors,
         }
         return tuple(text for text, applies in known.items() if applies)
 
     @property
     def complete_below(self) -> bool:
-        """Does the source window reach down to the first record that was ever copied?"""
+        """Does the source window reach down to the first record that was ever replicated?"""
         return self.source.begin <= max(self.start, self.first) and self.start <= self.first
 
     @property
@@ -178,26 +178,24 @@ class Copy:
 
 @dataclass(frozen=True)
 class Translated:
-    """A position on the other side that skips nothing that is left there, and what is no longer there (``skips``).
-
-    ``rereads``: upper bound of records that were processed and will be again because of the position. Copies that lie
-    twice in the replica are not counted (R4). ``method``: end, content, sync, tail, hole or start.
-    """
+    """An offset on the other cluster that skips no record that is still there. ``skips`` counts those that are gone."""
 
     offset: int
+    #: end, content, sync, tail, skipped_range or start.
     method: str
+    #: Upper bound of the processed records that are read again. Second copies in the replica do not count (R4).
     rereads: int
     anchor: Anchor | None = None
     hazards: tuple[str, ...] = ()
-    # Forward: a copy of the last processed record is seen below the position. Else it may not have been copied yet.
+    #: Forward: a copy of the last processed record is below the offset. Otherwise it may not be replicated yet.
     reached: bool = False
     skips: Skips = NO_SKIPS
-    # The proven position: lower than ``offset`` where the log that is entered starts only after it. None: ``offset``.
+    #: The proven offset, lower than ``offset`` if the log being entered starts only after it. None: ``offset``.
     needed: int | None = None
 
     @property
     def exact(self) -> bool:
-        """Proven: the very next record."""
+        """Whether the offset is proven to be that of the very next record."""
         return self.rereads == 0 and not self.skips.possible
 
 
@@ -210,7 +208,7 @@ def forward(commit: int, copy: Copy) -> Translated:
 
 
 def _with_later_parts(found: Translated, copy: Copy) -> Translated:
-    """The group has read nothing of the parts that follow, and what of them has expired no position brings back."""
+    """The group has read nothing of the parts that follow, and no offset restores what has expired of them."""
     return replace(found, skips=found.skips.plus(Skips(0, copy.gone_after)))
 
 
@@ -223,7 +221,7 @@ def _clamped_forward(commit: int, copy: Copy) -> Translated:
     offset = min(max(found.offset, copy.replica_start), copy.replica_end)
     if found.method == "end":
         return replace(found, offset=offset)
-    # The log start is the only position that is left, but what lay before it is skipped (R30).
+    # The log start is the only offset left, but records before it are skipped (R30).
     needed = copy.replica_first if found.anchor is None else found.offset
     skips = skipped_forward(commit, offset, needed, copy)
     rereads = max(0, found.rereads - max(0, offset - found.offset))
@@ -256,26 +254,26 @@ def _forward(commit: int, copy: Copy) -> Translated:
 
 
 def _begin(commit: int, copy: Copy) -> tuple[int, int | None, Anchor | None] | None:
-    """(index of the cursor's source record, index of the next replica record, anchor) to walk from.
+    """(index of the cursor's source record, index of the next replica record, anchor) from which to compare records.
 
-    No next record where what lies between the anchor and the window was not read, or is gone.
+    The second is None if the records between the anchor and the window were not read or are gone.
     """
     source, replica = copy.source, copy.replica
     for anchor in reversed(copy.anchors):
         if anchor.upstream < commit and _holds_forward(anchor, commit, copy):
-            behind = anchor.downstream + 1
-            seen = source.begin <= max(anchor.upstream + 1, copy.start) and replica.begin <= behind
-            seen = seen and copy.replica_start <= behind
+            after = anchor.downstream + 1
+            seen = source.begin <= max(anchor.upstream + 1, copy.start) and replica.begin <= after
+            seen = seen and copy.replica_start <= after
             at = replica.below(anchor.downstream + 1) if seen and not copy.replica_compacted else None
             return source.below(anchor.upstream + 1) - 1, at, anchor
     if replica.begin <= copy.replica_start == copy.replica_first and source.begin <= max(copy.start, copy.first):
-        # Before the first replica record nothing was copied.
+        # Nothing was replicated before the first replica record.
         return source.below(copy.first) - 1, None if copy.replica_compacted else 0, None
     return None
 
 
 def _holds_forward(anchor: Anchor, commit: int, copy: Copy) -> bool:
-    """An anchor whose source record has expired cannot be compared: the first unread record must lie behind it."""
+    """An anchor whose source record has expired cannot be compared: the first unread record must be after it."""
     if anchor.upstream >= copy.start:
         return True
     source, replica = copy.source, copy.replica
@@ -286,7 +284,7 @@ def _holds_forward(anchor: Anchor, commit: int, copy: Copy) -> bool:
 
 
 def _counted(offset: int, method: str, commit: int, copy: Copy, anchor: Anchor | None) -> Translated:
-    """With the replica records from ``offset`` to the first copy of an unread record, if that one is known."""
+    """Counts the replica records from ``offset`` to the first copy of an unread record, if that copy is known."""
     source, replica = copy.source, copy.replica
     unread, low = source.below(commit), replica.below(offset)
     high = len(replica.offsets)
@@ -301,9 +299,9 @@ def _counted(offset: int, method: str, commit: int, copy: Copy, anchor: Anchor |
 
 
 def _latest(unread: int, at: int, copy: Copy) -> int | None:
-    """Behind a later copy of the last processed record, if what follows it holds every unread one (a resend).
+    """The offset after a later copy of the last processed record, if every unread record follows it (a resend).
 
-    Only where no two unread records look alike: then equal content is the same record.
+    Requires that no two unread records have equal content: then equal content means the same record.
     """
     source, replica = copy.source, copy.replica
     if (
@@ -353,9 +351,9 @@ def _counted_reverse(commit: int, copy: Copy) -> Translated:
 
 
 def _reverse(commit: int, copy: Copy) -> Translated:
-    """As :func:`reverse`, with ``rereads`` 0 where the next record is proven and -1 where it is not yet counted."""
+    """As :func:`reverse`. ``rereads`` is 0 if the next record is proven, and -1 if it is not counted yet."""
     claims = [claim for claim in (_by_anchor(commit, copy), _by_tail(commit, copy)) if claim is not None]
-    # The log start is a proven position only if a claim reaches it.
+    # The log start is a proven offset only if a claim reaches it.
     proven = max((claim.offset for claim in claims), default=copy.first)
     best = Translated(copy.start, "start", -1, needed=min(proven, copy.start))
     best = max([best, *claims], key=lambda claim: claim.offset)
@@ -371,11 +369,11 @@ def _reverse(commit: int, copy: Copy) -> Translated:
 
 
 def _by_anchor(commit: int, copy: Copy) -> Translated | None:
-    """Everything up to the highest anchor below ``commit`` (rule 1)."""
+    """Every record up to the highest anchor below ``commit`` was processed (rule 1)."""
     known = [
         (anchor.upstream + (anchor.downstream < commit), anchor)
         for anchor in copy.anchors[: bisect_right(copy.downstreams, commit)]
-        # One whose replica record has expired cannot be compared, and would be believed in all that lies below it.
+        # An anchor whose replica record has expired cannot be compared, but would be trusted for all records below it.
         if anchor.downstream >= copy.replica_start
     ]
     if not known:
@@ -385,7 +383,7 @@ def _by_anchor(commit: int, copy: Copy) -> Translated | None:
 
 
 def _by_tail(commit: int, copy: Copy) -> Translated | None:
-    """A copied source record whose content does not lie at or behind ``commit`` lies below it, whoever else wrote."""
+    """A replicated source record whose content is not at or after ``commit`` is below it, even with other writers."""
     source, replica = copy.source, copy.replica
     read = replica.begin <= commit and copy.tail_read
     if not read or copy.replica_compacted or commit < copy.replica_start or copy.last_replicated_offset is None:
@@ -404,9 +402,9 @@ def _by_count(index: int, copy: Copy) -> Translated | None:
     if copy.source_compacted or not places:
         return None
     best = None
-    for upstream, behind, anchor in _upper(index, copy):
+    for upstream, after, anchor in _upper(index, copy):
         top = source.below(upstream + 1) - 1
-        low = top - behind
+        low = top - after
         if low < 0 and not copy.complete_below:
             continue
         low = max(low, 0, source.below(copy.first))
@@ -419,7 +417,7 @@ def _by_count(index: int, copy: Copy) -> Translated | None:
 
 
 def _upper(index: int, copy: Copy) -> Iterable[tuple[int, int, Anchor | None]]:
-    """(upstream, replica records from ``index`` to its copy, anchor): facts behind the replica record at ``index``."""
+    """(upstream, replica records from ``index`` to its copy, anchor): facts after the replica record at ``index``."""
     replica = copy.replica
     offset = replica.offsets[index]
     first = bisect_left(copy.downstreams, offset)
@@ -430,14 +428,14 @@ def _upper(index: int, copy: Copy) -> Iterable[tuple[int, int, Anchor | None]]:
 
 
 def _records(low: int, high: int, copy: Copy) -> int:
-    """At most so many copies lie in (low, high] of the replica. Compaction has removed some that once lay there."""
+    """Upper bound of the copies in (low, high] of the replica. Compaction has removed some of them."""
     if copy.replica_compacted or high >= copy.replica.end:
         return high - low
     return copy.replica.below(high + 1) - copy.replica.below(low + 1)
 
 
 def _is_next(offset: int, commit: int, copy: Copy) -> bool:
-    """Has the source record at or behind ``offset`` no copy below ``commit``, as far as was read?"""
+    """Whether the source record at or after ``offset`` has no copy below ``commit`` in the records that were read."""
     source, replica = copy.source, copy.replica
     index, split = source.below(offset), replica.below(commit)
     if offset < max(source.begin, copy.first):
@@ -452,7 +450,7 @@ def _is_next(offset: int, commit: int, copy: Copy) -> bool:
 
 
 def after_last_rewind(syncs: Iterable[OffsetSync]) -> list[OffsetSync]:
-    """Of one partition's offset-syncs, in the order of the topic, those that MirrorMaker 2 still goes by: ascending."""
+    """The offset-syncs of one partition, in topic order, that MirrorMaker 2 still uses; ascending."""
     usable: list[OffsetSync] = []
     for sync in syncs:
         if usable and (sync.upstream < usable[-1].upstream or sync.downstream < usable[-1].downstream):
@@ -462,10 +460,10 @@ def after_last_rewind(syncs: Iterable[OffsetSync]) -> list[OffsetSync]:
 
 
 def checkpoint(commit: int, usable: Sequence[OffsetSync]) -> int | None:
-    """The downstream position that MirrorMaker 2's own checkpoint gives, for comparison: never committed here.
+    """The downstream offset in MirrorMaker 2's own checkpoint, for comparison only: this collection never commits it.
 
-    ``usable``: from :func:`after_last_rewind`. Source: OffsetSyncStore.translateDownstream (Kafka 4.3.1): equal
-    upstream gives the downstream offset, a lower one the offset behind it, never the difference.
+    ``usable``: from :func:`after_last_rewind`. Source: OffsetSyncStore.translateDownstream (Kafka 4.3.1). An equal
+    upstream offset gives the downstream offset, a lower one gives the downstream offset + 1, never the difference.
     """
     at_or_below = bisect_right(usable, commit, key=lambda sync: sync.upstream)
     if not at_or_below:

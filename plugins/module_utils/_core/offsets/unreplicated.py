@@ -1,12 +1,12 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What only the source of a flow has: counted from what was read of both logs, and a range where that cannot tell.
+"""Counts the records that only the source of a flow has. The count is a range where the logs do not decide it.
 
-A flow copies in order. So what lies on the source behind the replica's last record is what the replica lacks, if three
+A flow replicates in order. So the replica lacks exactly the source records after the copy of its last record, if three
 things are known: which source record that last one is a copy of (equal records leave a choice), that the flow is not
-sending again what it had sent before, and what lies up to the source's end. Each that is missing widens the range;
-``most`` is then what may be lost, ``least`` what certainly is.
+replicating earlier records again, and all records up to the source's end. Each unknown widens the range: ``most`` may
+be lost, ``least`` certainly is.
 
 Private to this collection: may change in any release.
 """
@@ -41,55 +41,57 @@ Partition = tuple[str, int]
 
 @dataclass(frozen=True)
 class Unreplicated:
-    """Data records of a source partition that the replica lacks: between ``least`` and ``most``.
-
-    ``since``: when the first one was written (epoch seconds); of a range, the first that may be one. None: there is
-    none, or it is not known. ``reason``: why it is a range; empty if it is exact.
-    """
+    """Data records of a source partition that the replica lacks: between ``least`` and ``most``."""
 
     topic: str
     partition: int
     least: int
     most: int
+    #: When the first of them was written, in epoch seconds (for a range: the first that may be one); None: there is
+    #: none, or the time is unknown.
     since: float | None
+    #: Why the count is a range; empty if it is exact.
     reason: str
 
 
 @dataclass(frozen=True)
 class Log:
-    """The source: log start, last stable offset, and N, the last copied offset (a lower bound; None: not known)."""
+    """The source partition."""
 
+    #: Log start offset.
     start: int
+    #: Last stable offset.
     end: int
+    #: A lower bound; None: unknown.
     last_replicated_offset: int | None
 
     @property
     def floor(self) -> int:
-        """The first offset that is not known to be copied."""
+        """The first offset that is not known to be replicated."""
         return self.start if self.last_replicated_offset is None else max(self.start, self.last_replicated_offset + 1)
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The data records of the source in [begin, reached): offsets, fingerprints, timestamps (epoch ms)."""
+    """The data records of the source in [begin, reached)."""
 
     begin: int
     reached: int
     offsets: Sequence[int] = ()
     fingerprints: Sequence[bytes] = ()
+    #: Epoch milliseconds.
     stamps: Sequence[int | None] = ()
 
 
 @dataclass(frozen=True)
 class Place:
-    """Source offsets of which the replica's last record may be the copy.
-
-    ``doubted``: N is behind all of them. ``unseen``: an equal one may lie below what was read, or be deleted.
-    """
+    """The range of source offsets that the replica's last record may be a copy of."""
 
     first: int
     last: int
+    #: The last replicated offset is after all of them.
     doubted: bool = False
+    #: A record of equal content may be below the records that were read, or be deleted.
     unseen: bool = False
 
 
@@ -97,7 +99,7 @@ class Place:
 
 
 def shares(needs: Mapping[K, int], budget: int) -> dict[K, int]:
-    """``budget`` among all: nobody gets more than it needs, and what one leaves is for the others."""
+    """Divide ``budget``: no key gets more than it needs, and what one key does not need goes to the others."""
     given: dict[K, int] = {}
     for key in sorted(needs, key=lambda one: needs[one]):
         given[key] = min(needs[key], budget // (len(needs) - len(given)))
@@ -106,7 +108,7 @@ def shares(needs: Mapping[K, int], budget: int) -> dict[K, int]:
 
 
 def bounded(spans: Mapping[K, Range], floors: Mapping[K, int | None], budget: int) -> dict[K, Range]:
-    """The part of each span to read. One that is too long begins at its floor: below it lies what is known."""
+    """The part of each span to read. A span that is too long starts at its floor: what is below is known."""
     fit = shares({key: max(0, end - begin) for key, (begin, end) in spans.items()}, budget)
     moved = {
         key: (begin if end - begin <= fit[key] else max(begin, min(end, floors.get(key) or 0)), end)
@@ -120,10 +122,11 @@ def bounded(spans: Mapping[K, Range], floors: Mapping[K, int | None], budget: in
 
 
 def place(log: Log, seen: Seen, fingerprint: bytes, at: int) -> Place | None:
-    """Where on the source the replica's last record may come from; None: not from what was read.
+    """Where on the source the replica's last record may come from; None: it is none of the records that were read.
 
-    ``at``: below it every record is older than that one. Everything up to N was copied before that record was, or with
-    it: so no data lies between it and N. Where that excludes every equal one, N and the replica contradict each other.
+    ``at``: every record below this offset is older than the replica's last record. Every record up to the last
+    replicated offset was replicated before that record, or with it, so no data record is between the two. If that
+    excludes every equal record, the last replicated offset and the replica contradict each other.
     """
     equal = [offset for offset, one in zip(seen.offsets, seen.fingerprints, strict=True) if one == fingerprint]
     if not equal:
@@ -138,9 +141,10 @@ def place(log: Log, seen: Seen, fingerprint: bytes, at: int) -> Place | None:
 
 
 def _unseen(log: Log, seen: Seen, known: int, at: int) -> bool:
-    """May an equal record lie below what was read? ``known``: records that were read at or below N.
+    """May an equal record be below the records that were read?
 
-    One that was read there was copied: nothing below it is still the replica's last one. A deleted one may be anything.
+    ``known``: how many records were read up to the last replicated offset. If there is one, it was replicated, and no
+    record below it is the replica's last one. A deleted record may have any content.
     """
     if log.last_replicated_offset is None or log.last_replicated_offset < log.start:
         return log.start > 0
@@ -148,7 +152,7 @@ def _unseen(log: Log, seen: Seen, known: int, at: int) -> bool:
 
 
 def records_after(log: Log, seen: Seen, found: Place) -> range:
-    """Indexes of the records that the replica certainly lacks, unless the flow is sending again what it had sent."""
+    """Indexes of the records that the replica lacks, unless the flow is replicating earlier records again."""
     return range(bisect_right(seen.offsets, found.last), bisect_left(seen.offsets, log.end))
 
 
@@ -156,47 +160,48 @@ def records_after(log: Log, seen: Seen, found: Place) -> range:
 
 
 def nothing(key: Partition) -> Unreplicated:
-    """Everything is copied."""
+    """Every record is replicated."""
     return Unreplicated(*key, 0, 0, None, "")
 
 
 def never_replicated(key: Partition, log: Log, seen: Seen) -> Unreplicated:
-    """The replica was never written."""
+    """The replica has never been written."""
     counted, unread = _tally(log, seen, log.start)
     return _range(key, counted, counted + unread, _since(log, seen, log.start), [_unread(unread)])
 
 
 def unplaced(key: Partition, log: Log, seen: Seen, reason: str) -> Unreplicated:
-    """The replica's last record is found nowhere: nothing is proven, and what lies behind N is at stake."""
+    """No source record equals the replica's last one: what is after the last replicated offset may be lost."""
     counted, unread = _tally(log, seen, log.floor)
-    noted = (
-        "nothing known to be copied"
+    after = (
+        "the log start (the flow's stored offset is unknown)"
         if log.last_replicated_offset is None
-        else f"the flow's noted offset {log.last_replicated_offset}"
+        else f"the flow's stored offset {log.last_replicated_offset}"
     )
-    reasons = [f"{reason}; counted is what lies behind {noted}", _unread(unread)]
+    reasons = [f"{reason}; all records after {after} are counted", _unread(unread)]
     return _range(key, 0, counted + unread, _since(log, seen, log.floor), reasons)
 
 
 def placed(key: Partition, log: Log, seen: Seen, found: Place, held: bool | None) -> Unreplicated:
-    """The replica's last record is a copy of one at ``found``.
+    """The replica's last record is a copy of a record at ``found``.
 
-    ``held``: does the replica hold any record that was read behind the last such place? Then the flow is sending again,
-    or records repeat, and what is lacking is not told by where the replica ends. None: not known.
+    ``held``: whether the replica has any of the records that were read after the last such record. Then the flow is
+    replicating earlier records again, or records repeat, so the replica's end does not show what is missing. None:
+    unknown.
     """
     counted, unread = _tally(log, seen, found.first + 1)
     least, _beyond = _tally(log, seen, found.last + 1)
     reasons = []
     if found.unseen:
-        reasons.append("the replica's last one may be the copy of an equal record that is deleted or was not read")
+        reasons.append("the replica's last record may be the copy of an equal record that is deleted or was not read")
     elif found.first != found.last:
-        reasons.append("several records equal the last one of the replica")
+        reasons.append("several source records equal the replica's last record")
     if found.doubted:
-        reasons.append(f"the replica ends before the flow's noted offset {log.last_replicated_offset}")
+        reasons.append(f"the replica ends before the flow's stored offset {log.last_replicated_offset}")
     elif least and held:
-        reasons.append("the replica holds some of what follows: sent again, or records repeat")
+        reasons.append("the replica has some of the records that follow: they were replicated again, or records repeat")
     elif least and held is None:
-        reasons.append("whether the replica holds some of what follows was not told within the bound on reading")
+        reasons.append("the read limit was reached before it was known whether the replica has the records that follow")
     sure = least if held is False and not found.doubted else 0
     return _range(key, sure, counted + unread, _since(log, seen, found.first + 1), [*reasons, _unread(unread)])
 
@@ -211,7 +216,7 @@ def _unread(offsets: int) -> str:
 
 
 def _tally(log: Log, seen: Seen, begin: int) -> tuple[int, int]:
-    """Records that were read in [begin, end) of the source, and offsets of it that were not."""
+    """Number of records read in [begin, end) of the source, and number of its offsets that were not read."""
     begin = max(begin, log.start)
     counted = bisect_left(seen.offsets, log.end) - bisect_left(seen.offsets, begin)
     below = max(0, min(seen.begin, log.end) - begin)
@@ -220,7 +225,7 @@ def _tally(log: Log, seen: Seen, begin: int) -> tuple[int, int]:
 
 
 def _since(log: Log, seen: Seen, begin: int) -> float | None:
-    """When the first record at or behind ``begin`` was written, unless an older one may not have been read."""
+    """When the first record at or after ``begin`` was written, unless an older one may not have been read."""
     index = bisect_left(seen.offsets, begin)
     if seen.begin > max(begin, log.start) or index >= len(seen.offsets) or seen.offsets[index] >= log.end:
         return None
