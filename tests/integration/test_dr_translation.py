@@ -796,7 +796,7 @@ def test_an_offset_syncs_topic_that_holds_garbage_is_refused_by_name(bare: Bare,
     (group,) = bare.groups(0, [8])
     result = bare.pair.translate(group, group_lag="reread")
     assert (result["rc"], result["error"]["code"]) == (1, "syncs_unreadable")
-    assert f'"{bare.syncs}" of the flow {bare.p}->{bare.b} holds at offset 2 something' in result["msg"]
+    assert f'offset 2 of the topic "{bare.syncs}" of the flow {bare.p}->{bare.b} is not an offset-sync' in result["msg"]
     assert "Nothing was committed" in result["error"]["hint"]
     assert "committed_offsets" not in result
     assert committed_offsets(bare.pair.kafka[bare.b], [group])[group] == {}

@@ -141,4 +141,4 @@ def _group_verdict(
         return {"verdict": UNKNOWN, "reason": reason}
     if not states:
         return {"verdict": UNKNOWN, "reason": "no group was given"}
-    return {"verdict": PROVEN, "reason": f"{len(states)} groups have members, and no committed offset is too low"}
+    return {"verdict": PROVEN, "reason": f"{len(states)} groups have members, no committed offset fell back"}

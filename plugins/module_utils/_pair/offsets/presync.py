@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Commit the translated offsets of live groups on the cluster that is ready to take over (R11 and R12).
+"""Commit the translated offsets of live groups on the idle cluster (R11 and R12).
 
 Private to this collection: may change in any release.
 """
