@@ -89,7 +89,7 @@ CASES: dict[str, Case] = {
         AGAIN,
         {"45m": [("KafkaDrFlowStalled", "check", "back"), *NOT_READY]},
     ),
-    "nobody looks": (READY, NEVER_AGAIN, {"50m": [], "70m": [("KafkaDrNobodyLooks", "", "")]}),
+    "readiness is stale": (READY, NEVER_AGAIN, {"50m": [], "70m": [("KafkaDrReadinessStale", "", "")]}),
     "no metrics": (None, "", {"10m": [], "20m": [("KafkaDrNoMetrics", "", "")]}),
 }
 
