@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What scenarios ask without the collection: outside.py COMMAND, which prints one line of JSON.
+"""Read clusters, reports and ledgers without the collection. ``outside.py COMMAND`` prints one line of JSON.
 
-The commands: ``clusters [ALIAS...]``, ``arrived [ALIAS...]``, ``report FILE``, ``load DIR N``, ``count DIR``.
+The commands are ``clusters [ALIAS...]``, ``arrived [ALIAS...]``, ``report FILE``, ``load DIR N`` and ``count DIR``.
 ``clusters`` and ``arrived`` read ``kafka_dr_clusters`` from standard input.
 """
 
@@ -20,41 +20,42 @@ from urllib.parse import quote
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "support"))
 
-# What producers of all scenarios write; its replica is called so too, behind an alias.
+#: The topic that the producers of all scenarios write. The name of its replica ends with it.
 TOPIC = "Payments"
 
 
 def clusters(described: dict[str, Any], aliases: tuple[str, ...]) -> dict[str, Any]:
-    """What Kafka says by alias (all without one), and by state the connectors of the workers beside those clusters."""
-    asked = {alias: described[alias] for alias in aliases or described}
+    """Topics, offsets and ACLs by alias (default: all), and the connectors of those clusters' workers by state."""
+    selected = {alias: described[alias] for alias in aliases or described}
     states: dict[str, list[str]] = {"RUNNING": [], "STOPPED": []}
-    for one in asked.values():
-        for name, state in _connectors(one).items() if "connect_url" in one else ():
+    for cluster in selected.values():
+        for name, state in _connectors(cluster).items() if "connect_url" in cluster else ():
             states.setdefault(state, []).append(name)
-    kafka = {alias: _kafka(one) for alias, one in asked.items()}
+    kafka = {alias: _kafka(cluster) for alias, cluster in selected.items()}
     return {"connectors": {state: sorted(names) for state, names in states.items()}, **kafka}
 
 
 def arrived(described: dict[str, Any], aliases: tuple[str, ...]) -> dict[str, Any]:
-    """What ``clusters`` says, and by flow between them that is not stopped how many records it has not noted as sent.
+    """The result of ``clusters`` with ``unsent``: by running flow, the number of records without a stored offset.
 
-    How much lies on both sides does not tell: two flows may owe the same, and what one sends again hides what it owes.
+    Record counts of both clusters are no substitute: two flows may lag by the same number, and duplicates may hide lag.
     """
     found = clusters(described, aliases)
-    owed = {}
+    unsent = {}
     for name in [name for state, names in found["connectors"].items() if state != "STOPPED" for name in names]:
         source, target = name.removesuffix(".MirrorSourceConnector").split("->")
-        if target in found and source in found:  # of the other connectors the name goes on
-            owed[name] = _owed(found[source]["ends"], _ask(described[target], f"connectors/{quote(name)}/offsets"))
-    return {**found, "owed": owed}
+        if target in found and source in found:  # source connectors only: the names of the others have another suffix
+            offsets = _get(described[target], f"connectors/{quote(name)}/offsets")
+            unsent[name] = _unsent(found[source]["ends"], offsets)
+    return {**found, "unsent": unsent}
 
 
-def _owed(ends: list[int], noted: dict[str, Any]) -> int:
-    """MirrorMaker 2 notes the offset of the last record that it has sent."""
+def _unsent(ends: list[int], stored: dict[str, Any]) -> int:
+    """Number of records after the stored offsets. MirrorMaker 2 stores the offset of the last record that it sent."""
     sent = {
-        one["partition"]["partition"]: one["offset"]["offset"] + 1
-        for one in noted["offsets"]
-        if one["partition"]["topic"] == TOPIC and one["offset"]
+        entry["partition"]["partition"]: entry["offset"]["offset"] + 1
+        for entry in stored["offsets"]
+        if entry["partition"]["topic"] == TOPIC and entry["offset"]
     }
     return sum(max(0, end - sent.get(number, 0)) for number, end in enumerate(ends))
 
@@ -69,10 +70,13 @@ def _kafka(described: dict[str, Any]) -> dict[str, Any]:
     topics = {name: len(topic.partitions) for name, topic in listed.items() if not name.startswith("__")}
     every = [TopicPartition(name, number) for name, partitions in topics.items() for number in range(partitions)]
     starts, ends = (
-        {one: found.result(15).offset for one, found in admin.list_offsets(dict.fromkeys(every, spec)).items()}
+        {
+            partition: found.result(15).offset
+            for partition, found in admin.list_offsets(dict.fromkeys(every, spec)).items()
+        }
         for spec in (OffsetSpec.earliest(), OffsetSpec.latest())
     )
-    records = sum(end - starts[one] for one, end in ends.items() if one.topic.split(".")[-1] == TOPIC)
+    records = sum(end - starts[partition] for partition, end in ends.items() if partition.topic.split(".")[-1] == TOPIC)
     groups = [found.group_id for found in admin.list_consumer_groups().result(15).valid]
     unread = {group: _unread(admin, group, ends) for group in groups if not group.startswith("connect-")}
     written = [ends[TopicPartition(TOPIC, number)] for number in range(topics.get(TOPIC, 0))]
@@ -80,22 +84,20 @@ def _kafka(described: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unread(admin: Any, group: str, ends: dict[Any, int]) -> dict[str, int | None]:
-    """By topic: offsets between the group's positions and the ends; None where a partition has no position."""
+    """Lag of the group by topic, in offsets. None if a partition of the topic has no committed offset."""
     from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 
     asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(15)
-    behind: dict[str, int | None] = {}
+    lag: dict[str, int | None] = {}
     for committed_offset in asked.topic_partitions:
-        before = behind.get(committed_offset.topic, 0)
-        known = (
+        before = lag.get(committed_offset.topic, 0)
+        end = (
             None
             if committed_offset.offset < 0
             else ends[TopicPartition(committed_offset.topic, committed_offset.partition)]
         )
-        behind[committed_offset.topic] = (
-            None if before is None or known is None else before + known - committed_offset.offset
-        )
-    return behind
+        lag[committed_offset.topic] = None if before is None or end is None else before + end - committed_offset.offset
+    return lag
 
 
 def _denied(admin: Any) -> list[str]:
@@ -103,7 +105,7 @@ def _denied(admin: Any) -> list[str]:
     from confluent_kafka.admin import AclBindingFilter, AclOperation, AclPermissionType, ResourcePatternType
     from confluent_kafka.admin import ResourceType as Type
 
-    any_text: Any = None  # which its types do not know
+    any_text: Any = None  # the library accepts None, its type hints do not
     any_of = (Type.ANY, any_text, ResourcePatternType.ANY, any_text, any_text)
     every = AclBindingFilter(*any_of, AclOperation.ANY, AclPermissionType.DENY)
     try:
@@ -116,13 +118,13 @@ def _denied(admin: Any) -> list[str]:
 
 
 def _connectors(described: dict[str, Any]) -> dict[str, str]:
-    found = _ask(described, "connectors?expand=status")
-    return {name: one["status"]["connector"]["state"] for name, one in found.items()}
+    found = _get(described, "connectors?expand=status")
+    return {name: connector["status"]["connector"]["state"] for name, connector in found.items()}
 
 
-def _ask(described: dict[str, Any], what: str) -> dict[str, Any]:
+def _get(described: dict[str, Any], path: str) -> dict[str, Any]:
     access = described.get("connect_client", {})
-    request = urllib.request.Request(f"{described['connect_url']}/{what}")
+    request = urllib.request.Request(f"{described['connect_url']}/{path}")
     if "url_username" in access:
         login = f"{access['url_username']}:{access['url_password']}".encode()
         request.add_header("Authorization", f"Basic {base64.b64encode(login).decode()}")
@@ -135,7 +137,7 @@ def _ask(described: dict[str, Any], what: str) -> dict[str, Any]:
 
 
 def report(path: Path) -> dict[str, Any]:
-    """What a report says in short, and where it is not what its published schema promises."""
+    """The report with ``verdicts`` (by check) and ``faults`` (violations of its published schema)."""
     from schemas import faults
 
     found = json.loads(path.read_text())
@@ -144,7 +146,7 @@ def report(path: Path) -> dict[str, Any]:
 
 
 def load(folder: Path, records: int) -> dict[str, Any]:
-    """Applications that do not run start; returns when they have written and read so many more records."""
+    """Start stopped applications and wait until all have written and read ``records`` more records."""
     from scenario import Scenario
 
     pair = Scenario(folder)
@@ -154,7 +156,7 @@ def load(folder: Path, records: int) -> dict[str, Any]:
 
 
 def count(folder: Path) -> dict[str, int]:
-    """Applications stop, groups having read to the end; the ledgers are compared record by record."""
+    """Stop the applications after their groups have read to the end, and compare the ledgers record by record."""
     from scenario import Scenario, totals
 
     pair = Scenario(folder)
