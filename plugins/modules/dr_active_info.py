@@ -65,7 +65,7 @@ grown:
     - With the policy identity, flows write originals too.
   returned: success
   type: dict
-  sample: {P: ['a producer of "Payments-0" (its end on P moved)'], B: []}
+  sample: {P: ['a producer of "Payments-0" (its log end on P increased)'], B: []}
 journaled:
   description: The alias that the journal names. Null if the journal is missing or empty.
   returned: success

@@ -58,7 +58,7 @@ groups:
   description: C(verdict) (PROVEN, REFUTED or UNKNOWN) and C(reason) for the groups.
   returned: when the cluster responded
   type: dict
-  sample: {verdict: PROVEN, reason: 1 groups have members and no committed offset fell back}
+  sample: {verdict: PROVEN, reason: "1 groups have members, and no committed offset is too low"}
 first_records:
   description: By topic, C(partition), C(offset) and C(timestamp) (epoch milliseconds) of the record that was read back.
   returned: when the cluster responded

@@ -155,7 +155,7 @@ error:
   sample:
     code: topic_missing
     message: '"Payments" does not exist on P, so there is nothing to compare.'
-    hint: Run the playbook switchback.kafka_dr.enable first.
+    hint: Run the playbook enable first.
     endpoint: ""
 """
 

@@ -96,7 +96,7 @@ reason:
   description: The result in words.
   returned: when the module has read the cluster
   type: str
-  sample: writing is denied to 1 principals on 1 topics, confirmed by the broker for 1 of them
+  sample: writing is denied to 1 principals on 1 topics, verified by the broker for 1 of them
 bans:
   description: Number of ACLs that deny writing.
   returned: when the module has read the cluster

@@ -281,8 +281,8 @@ error:
   type: dict
   sample:
     code: run_undecided
-    message: The run 20261126T091500Z-4f2a1c was started on another host and has not ended.
-    hint: Verify that its process has ended. Then start again with take_over.
+    message: The cutoff run 20261126T091500Z-4f2a1c has not ended, and it runs on another host.
+    hint: Make sure that its process there has ended, then start again with take_over.
     endpoint: ""
 """
 

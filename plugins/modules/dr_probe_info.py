@@ -82,7 +82,7 @@ reason:
   description: The result in words.
   returned: success
   type: str
-  sample: "it answers, but 3 partitions have no leader: Payments-0, Payments-4, Payments-9"
+  sample: "it responds, but 3 partitions have no leader: Payments-0, Payments-4, Payments-9"
 seconds:
   description: Duration of all requests in seconds.
   returned: success
@@ -94,8 +94,8 @@ error:
   type: dict
   sample:
     code: wrong_cluster
-    message: The cluster id is 7QmXW0aLSgqeGrIHwGVbyA, wanted 4L6g3nShT-eMCtK--X86sw.
-    hint: Correct bootstrap_servers or expected_cluster_id.
+    message: '"p1.example.com:9092" is the cluster with the id "7QmXW0aLSgqeGrIHwGVbyA", wanted "4L6g3nShT-eMCtK".'
+    hint: Correct bootstrap_servers or the cluster id in the inventory.
     endpoint: p1.example.com:9092
 """
 

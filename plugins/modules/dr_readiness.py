@@ -182,7 +182,7 @@ error:
   type: dict
   sample:
     code: bad_option
-    message: 'to is "C", wanted one of the clusters P, B.'
+    message: 'to is "C", expected one of the clusters P, B.'
     hint: Correct it.
     endpoint: ""
 """

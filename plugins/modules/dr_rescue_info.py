@@ -69,7 +69,7 @@ text:
   description: The result in words.
   returned: success
   type: str
-  sample: 12 offsets or more of 1 partitions were not replicated within 30 s
+  sample: at least 12 offsets of 1 partitions were not replicated within 30 s
 seconds:
   description: Seconds waited.
   returned: success

@@ -259,8 +259,8 @@ error:
       type: str
   sample:
     code: no_authorizer
-    message: No authorizer runs on "b1.example.com:9093".
-    hint: Set authorizer.class.name on the brokers.
+    message: Kafka at "b1.example.com:9093" has no authorizer.
+    hint: Set authorizer.class.name on brokers and controllers, and restart them.
     endpoint: b1.example.com:9093
 """
 

@@ -212,7 +212,7 @@ error:
       type: str
   sample:
     code: group_active
-    message: Group "settlement" has 2 members; offsets are committed only for a group without members.
+    message: Group "settlement" is active (state STABLE, 2 members).
     hint: Stop its consumers, then run this again.
     endpoint: b1.example.com:9092
 """

@@ -199,8 +199,8 @@ error:
       type: str
   sample:
     code: wait_stalled
-    message: The group "settlement" has not read 3 partitions to the end, and made no progress for 30 s.
-    hint: Check that its consumers run.
+    message: "After 41.2 s nothing moved any more: 1 groups are not at the end of what there is to read: settlement."
+    hint: Check that the consumers run, and that no open transaction holds back the end.
     endpoint: p1.example.com:9092
 """
 

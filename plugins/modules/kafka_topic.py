@@ -209,8 +209,8 @@ error:
       type: str
   sample:
     code: partitions_fewer
-    message: The topic "Payments" has 12 partitions, wanted 6.
-    hint: Kafka cannot remove partitions. Set partitions to 12, or create another topic.
+    message: Topic "Payments" has 12 partitions, 6 wanted; Kafka cannot remove partitions.
+    hint: "Set partitions: 12 or recreate the topic."
     endpoint: p1.example.com:9092
 """
 
