@@ -11,8 +11,8 @@ module: connect_mirror
 short_description: Configure, start and stop the MirrorMaker 2 connectors of one flow
 version_added: 1.0.0
 description:
-  - Brings the source, checkpoint and heartbeat connector of one flow into the declared state through the REST interface
-    of Kafka Connect, and waits until the worker reports that state.
+  - Brings the source, checkpoint and heartbeat connector of one flow into the declared state, and waits until the
+    worker reports that state. The module uses the REST interface of Kafka Connect.
   - The connectors have the names that Strimzi uses, for example C(P->B.MirrorSourceConnector).
   - Settings that a connector has and this task does not mention are kept. RV(connectors[].kept) lists them. Settings
     that could make a cutover lose or repeat records are refused.
@@ -163,8 +163,8 @@ notes:
     Connect group continues from them.
   - A source connector that finds none of its topics has no task. The module warns about it. A checkpoint connector that
     finds none of its groups has no task either. This is normal.
-  - A stop takes about 3 seconds while the source is down, and 6 to 8 seconds while it hangs, because the worker gives
-    each task C(task.shutdown.graceful.timeout.ms) (5 seconds). On a fast network,
+  - A stop takes about 3 seconds while the source is down, and 6 to 8 seconds while it hangs. The worker gives each task
+    C(task.shutdown.graceful.timeout.ms) (5 seconds). On a fast network,
     V(source.consumer.request.timeout.ms=4000) in O(source_settings) makes the second case as short as the first.
   - The state RUNNING proves that tasks were started. It does not prove that records arrive. Use
     M(switchback.kafka_dr.dr_status_info) for that.

@@ -13,15 +13,15 @@ version_added: 1.0.0
 description:
   - C(roles/replication/tasks/enable.yml) calls this module to check what it can take over, and
     C(roles/replication/tasks/adopt.yml) to take it over.
-  - A flow that another connector or a dedicated MirrorMaker 2 has run must continue under the name of the pair's
-    connector, from the offset that it has reached. From the beginning, it would replicate every record a second time.
+  - Another connector or a dedicated MirrorMaker 2 has run the flow until now. The pair's connector must continue from
+    the offset that it has reached. From the beginning, it would replicate every record a second time.
   - With O(apply), the module stops the old connectors, waits until they have no tasks, and reads their stored offsets.
     It compares both logs. The record at each offset must be the last record of its replica. Then the module stores the
     offsets under the name of the pair's source connector, which must exist, and reads them back. The old connectors
     stay STOPPED.
-  - Fails with C(adoption_refused) if the old connector gives replicas another name or content, replicates topics that
-    neither the pair nor C(leave_topics) names, or has stored offsets that do not fit. It then resumes the connectors
-    that it has stopped. Fails with C(adoption_running) if a dedicated MirrorMaker 2 still runs.
+  - Fails with C(adoption_refused) if the old connector gives replicas another name or content, or if its stored offsets
+    do not fit. Also fails if it replicates topics that neither the pair nor C(leave_topics) names. The module then
+    resumes the connectors that it has stopped. Fails with C(adoption_running) if a dedicated MirrorMaker 2 still runs.
   - You can repeat each step. The module does not change a flow whose own connector already replicates the topics.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec

@@ -12,14 +12,14 @@ short_description: Find committed offsets on the surviving cluster and journal t
 version_added: 1.0.0
 description:
   - C(roles/cutover/tasks/survey.yml) calls this module. It needs nothing from O(leave).
-  - Stops the flow from O(leave) to O(enter) on the workers of O(enter), finds an offset for every group and partition
-    from the data on O(enter), and appends them to the journal there, as the phase C(barrier) of O(guard.run). It reads
+  - Stops the flow from O(leave) to O(enter) on the workers of O(enter). Finds an offset for every group and partition
+    from the data on O(enter). Appends the offsets to the journal there, as the phase C(barrier) of O(guard.run). Reads
     only the copy of the journal on O(enter).
-  - The offset of a group is the highest of these. MirrorMaker 2's newest checkpoint with the later offset-syncs, the
-    presynced offset, and the group's own offset from an earlier tenure. Otherwise it is the log start offset. None of
-    them is higher than what the group has processed.
-  - If MirrorMaker 2 was sending records a second time when it ended, offsets move down to the first copy, because not
-    all records were sent a second time.
+  - The offset of a group is the highest of MirrorMaker 2's newest checkpoint (with the later offset-syncs), the
+    presynced offset, and the group's own offset from an earlier tenure. Without them it is the log start offset. None
+    of them is higher than what the group has processed.
+  - MirrorMaker 2 may have been sending records a second time when it ended. Offsets then move down to the first copy,
+    because not all records were sent a second time.
   - With the policy V(identity), the task fails unless the flow has no tasks. With the policy V(default), the flow may
     still replicate. C(last_replicated_offset) is a lower bound then.
   - In check mode, the module stops and journals nothing, and probes whether O(leave) still responds.

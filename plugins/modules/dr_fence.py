@@ -50,8 +50,8 @@ options:
     default: {}
   required:
     description:
-      - Whether it is an error if the cluster has no authorizer, if a principal may write in spite of its ACL, or, with
-        O(state=open), if this account may not list ACLs.
+      - Whether the task fails if the cluster has no authorizer, or if a principal may write in spite of its ACL. With
+        O(state=open), also if this account may not list ACLs.
     type: bool
     default: false
 attributes:

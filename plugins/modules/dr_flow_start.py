@@ -12,18 +12,17 @@ short_description: Check that flows start from offsets that fit their replicas (
 version_added: 1.0.0
 description:
   - C(roles/replication/tasks/enable.yml) calls this module.
-  - A source connector without stored offsets replicates everything again. The task fails with C(offsets_do_not_fit) if
-    a replica partition holds or held records and the connector stores no offset for it, or stores an offset whose
-    record is not the last record of the replica. The module does not check a connector that already replicates the
-    topic.
+  - A source connector without stored offsets replicates everything again. For each replica partition that holds or held
+    records, the connector must store an offset whose record is the last record of the replica. Otherwise the task fails
+    with C(offsets_do_not_fit). The module does not check a connector that already replicates the topic.
   - If the journal of the pair holds the topic id of a replica, the pair itself has filled it. The stored offset must
     exist then. The module does not compare its record.
-  - The offsets of a connector survive its deletion. If the original or the replica of a topic was created again in the
-    meantime, the flow would continue after these offsets and skip the records before them.
-  - With O(forget), the task also fails if a flow has a stored offset for a topic whose id is not the journaled one, for
-    a partition whose replica does not exist or was never written, or past the source's log end. For a topic in
-    O(copy_again) whose replica is empty, the module deletes such offsets and reads them back. The flow then replicates
-    the topic from its beginning.
+  - The offsets of a connector survive its deletion. If a topic was created again in the meantime, the flow would
+    continue after these offsets and skip the records before them.
+  - With O(forget), the task also fails if a stored offset is about records that no longer exist. Either the topic id is
+    not the journaled one, or the replica partition does not exist or was never written, or the offset is past the
+    source's log end. For a topic in O(copy_again) whose replica is empty, the module deletes these offsets and reads
+    them back. The flow then replicates the topic from its beginning.
   - A connector must exist for its offsets to be read, and be STOPPED without tasks for them to be deleted.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec

@@ -12,8 +12,8 @@ short_description: Read and append the journal of a pair's runs in Kafka
 version_added: 1.0.0
 description:
   - Reads the journal of a pair from each of its clusters, merges the copies, and appends one event to each copy.
-  - The journal records where the applications live, which phases of a run have finished, and facts that cannot be read
-    again later, such as the log ends at the barrier. An interrupted run resumes from the journal.
+  - The journal records where the applications live and which phases of a run have finished. It also records facts that
+    cannot be read again later, such as the log ends at the barrier. An interrupted run resumes from the journal.
   - The module uses one C(transactional.id) per pair. It fences all earlier writers before it decides which event to
     append. If another process appends at the same time, the module decides again. Between two writers, the first
     cluster by name decides.
@@ -204,8 +204,8 @@ events:
   sample: 12
 leases:
   description:
-    - The latest lease of each kind. C(kind) is what works or worked on the pair besides runs, C(run) its id, C(since)
-      and C(until) its time, C(ended) when it ended (null if it has not), and C(outcome) its result.
+    - The latest lease of each kind. C(kind) names the playbook that holds or held it, and C(run) is its id. C(since),
+      C(until) and C(ended) are epoch seconds (C(ended) is null until it has ended). C(outcome) is its result.
   returned: for O(event=read) and O(event=started)
   type: list
   elements: dict

@@ -12,9 +12,9 @@ short_description: Replace a permanently lost cluster of the pair by an empty on
 version_added: 1.0.0
 description:
   - C(roles/replication/tasks/rebuild.yml) calls this module.
-  - Refuses a cluster that holds records or a journal of the pair. Then resets the offsets of both flows, copies the
-    rights of the applications from the surviving cluster, deletes presynced offsets, and journals that the alias is
-    another cluster now. You must enable the pair afterwards.
+  - Refuses a cluster that holds records or a journal of the pair. Then copies the rights of the applications from the
+    surviving cluster, resets the offsets of both flows, and deletes presynced offsets. Finally journals that the alias
+    is another cluster now. You must enable the pair afterwards.
   - Journals which records only the surviving cluster has, because they came from the lost one. No group moves to the
     new cluster before it has read them.
 options:

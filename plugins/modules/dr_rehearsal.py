@@ -12,8 +12,8 @@ short_description: Remove what a rehearsal created, or store its result (interna
 version_added: 1.0.0
 description:
   - C(roles/rehearsal/tasks/clean.yml) and C(roles/rehearsal/tasks/end.yml) call this module.
-  - With O(state=absent), deletes the connectors of a rehearsal with their offsets, its groups with their committed
-    offsets, its topics and its ACLs on both clusters, as far as they exist. Then checks that nothing is left.
+  - With O(state=absent), deletes the connectors, groups, topics and ACLs of a rehearsal on both clusters, as far as
+    they exist. It also deletes the offsets of the connectors and groups. Then checks that nothing is left.
   - Deletes only resources with exactly these names. Other resources whose names look like those of a rehearsal stay.
 options:
   state:

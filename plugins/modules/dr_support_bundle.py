@@ -12,8 +12,9 @@ short_description: Pack what a problem report needs into one archive without sec
 version_added: 1.0.0
 description:
   - Writes one C(tar.gz) with the inventory variables, the results of other modules, and the reports in O(folder).
-  - The module masks every secret. It recognizes a secret by the name of its key, by its value if the inventory holds it
-    as a secret, and by the form in which a text contains it. For commands, it keeps only the program.
+  - The module masks every secret. It recognizes a secret by the name of its key and by the form in which a text
+    contains it. It also masks the value of every secret of the inventory in all texts. For commands, it keeps only the
+    program.
   - C(about.json) in the archive lists its files, and the missing parts with the reason.
   - An archive never counts as a change. In check mode the module writes none.
 extends_documentation_fragment:

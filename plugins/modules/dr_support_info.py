@@ -43,10 +43,11 @@ EXAMPLES = r"""
 RETURN = r"""
 sides:
   description:
-    - By alias, C(brokers) (id of the cluster, controller, brokers, and C(protocol), the version of the protocol between
-      brokers if it is known), C(journal) (events, oldest first), C(connectors) (C(kafka), the version of the workers,
-      and C(connectors)), and C(offsets) (last replicated offsets by connector).
-    - Each part is a dictionary with C(found), or with C(error) in words.
+    - By alias, C(brokers), C(journal), C(connectors) and C(offsets). Each is a dictionary with C(found), or with
+      C(error) in words.
+    - C(brokers) holds the id of the cluster, the controller, the brokers, and C(protocol), the version of the protocol
+      between brokers (if known). C(journal) holds the events, oldest first. C(connectors) holds the version of the
+      workers (C(kafka)) and their C(connectors). C(offsets) holds the last replicated offsets by connector.
   returned: success
   type: dict
   sample:
