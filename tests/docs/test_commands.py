@@ -1,12 +1,12 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every command that README and the guides tell a reader to type.
+"""Test every command that README and the guides ask a reader to type.
 
-A command is a line of a fenced block for a shell, or a code span that begins with a program. Each is in one of two
-tables below, as a whole: it is run here for real, or checked only, with the reason. One that is in neither table fails,
-and so does an entry of a table that no page has any more. All commands are checked: playbooks, variables and targets
-exist and parse.
+A command is a line of a fenced shell block, or a code span that begins with a program. Each command is, as a whole, in
+one of two tables: ``RUN`` runs it for real, ``CHECKED`` gives the reason why it is only checked. A command in neither
+table fails a test, and so does a table entry that is on no page. All commands are checked: their playbooks, variables
+and targets exist and parse.
 """
 
 from __future__ import annotations
@@ -75,16 +75,16 @@ RUN = [
     "ansible-galaxy collection build",
     "ansible-galaxy collection install switchback-kafka_dr-1.0.0.tar.gz",
 ]
-# What stands for something of the reader's own.
+# Placeholders for values of the reader, and their values here.
 OWN = {"INVENTORY": "build/lab/inventory", "NAME": "kafka_topic", "PID": "$$"}
 IN_THE_BLOCK = "a playbook of the block, run there with its own options"
 ELSEWHERE = "tests/playbooks runs it"
 ITSELF = "a target of its own, minutes to hours"
-STRANGER = f"{ITSELF}; somebody runs it on a new clone before each release, as CONTRIBUTING says"
+NEW_CLONE = f"{ITSELF}; it runs on a new clone before each release, as CONTRIBUTING says"
 SYSTEM = "installs system packages"
 AUDIT = "tests/integration/test_audit_cluster.py runs it on a cluster, and the playbook verify of the block here"
 KERBEROS = "make kerberos does the same, to build a client with Kerberos"
-# Checked only, and why it is not run. Of ansible-playbook without its options, which are looked at apart.
+# Commands that are checked only, and why. For ansible-playbook without its options, which have a test of their own.
 CHECKED = {
     "ansible-playbook switchback.kafka_dr.enable": IN_THE_BLOCK,
     "ansible-playbook switchback.kafka_dr.failover_cutoff": IN_THE_BLOCK,
@@ -109,9 +109,9 @@ CHECKED = {
     " --controller-url https://awx.example.com --controller-token ...": (
         "not installed here; tests/unit/test_rulebook.py checks the rulebook"
     ),
-    "make demo": STRANGER,
-    "make demo ENGINE=srm": STRANGER,
-    "make demo TAMPER=1": STRANGER,
+    "make demo": NEW_CLONE,
+    "make demo ENGINE=srm": NEW_CLONE,
+    "make demo TAMPER=1": NEW_CLONE,
     "make artifact": ITSELF,
     "make bench": ITSELF,
     "make bench ONLY=topics": ITSELF,
@@ -188,7 +188,7 @@ def is_run(text: str) -> bool:
 
 
 def whole(text: str) -> str:
-    """As CHECKED has it. A playbook's variables are held to the argument specs below; other options are new here."""
+    """Return the command as CHECKED has it, without a playbook's variables, which have a test of their own."""
     words = iter(shlex.split(re.sub(r"[][]", "", text)) if text.startswith("ansible-playbook ") else [])
     left = [word for word in words if word not in ("--check", "--diff") and not (word in ("-i", "-e") and next(words))]
     return " ".join(left) or text
@@ -221,7 +221,7 @@ def test_no_table_has_a_command_that_no_page_has() -> None:
 
 
 def test_every_fence_says_what_is_in_it() -> None:
-    """A block in a language that nobody here knows would be looked at by nobody."""
+    """A block in an unknown language would escape these tests."""
     languages = {
         (path.name, language) for path in PAGES for language, _text in FENCE.findall(path.read_text(encoding="utf-8"))
     }
@@ -237,7 +237,7 @@ def options(role: str) -> dict[str, Any]:
 
 
 def variables_of(text: str) -> dict[str, str]:
-    """What ``-e`` gives, in both forms. Whatever is in brackets may be left out, and is looked at as well."""
+    """Return the variables of ``-e``, in both forms, those in brackets included."""
     found: dict[str, str] = {}
     for given in re.findall(r"-e ('\{[^']*\}'|[a-z_]+=[^\s`\]]+)", text):
         if given.startswith("'"):
@@ -251,7 +251,7 @@ def variables_of(text: str) -> dict[str, str]:
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_variable_that_a_page_gives_exists_and_takes_that_value(path: Path) -> None:
     known = {f"kafka_dr_{name}" for name in (*variables(), *RUN_VARIABLES)} | set(options("lab"))
-    # awx/load.yml takes what stands at the top of its data; what surveys ask for is in the argument specs.
+    # awx/load.yml accepts the top-level keys of its data. The variables of surveys are in the argument specs.
     known |= {name for name in configuration() if name.startswith("setup_")}
     choices = {name: option["choices"] for name, option in options("kafka_dr").items() if "choices" in option}
     for name, value in variables_of(path.read_text(encoding="utf-8")).items():
@@ -272,7 +272,7 @@ def test_every_playbook_that_a_page_names_exists_and_parses() -> None:
 
 
 def test_every_make_target_that_a_page_names_exists() -> None:
-    """`make -n` would run the recipes that call make again, so the targets are looked for."""
+    """The targets are searched for, because `make -n` would run recipes that call make again."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     named = {match[1] for each in COMMANDS if (match := re.match(r"make ([a-z][a-z-]*)", each.text))}
@@ -281,7 +281,7 @@ def test_every_make_target_that_a_page_names_exists() -> None:
     assert [name for name in used if f"$({name})" not in makefile and f"{name} ?=" not in makefile] == []
 
 
-def test_what_pip_is_told_to_install_is_what_the_tests_run_with() -> None:
+def test_pip_installs_what_the_tests_run_with() -> None:
     from importlib.metadata import version
 
     from packaging.requirements import InvalidRequirement, Requirement
@@ -312,7 +312,7 @@ class Checkout:
     path: Path
 
     def run(self, script: str, seconds: int = 240) -> str:
-        """As a reader's shell does it, but that it stops at the first command that fails, and names it."""
+        """Run a script in a shell that stops at the first failing command and names it."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
         environment.pop("KAFKA_DR_LAB_DIR", None)
         environment["ANSIBLE_HOME"] = str(self.path / "build" / "ansible")

@@ -170,7 +170,7 @@ def entered() -> set[tuple[str, str]]:
     return found
 
 
-def test_whatever_a_playbook_or_another_role_enters_is_a_documented_entry_point() -> None:
+def test_every_entry_point_that_a_playbook_or_role_uses_is_documented() -> None:
     assert ("replication", "status") in entered()
     assert sorted(entered() - set(ENTRIES)) == []
 
