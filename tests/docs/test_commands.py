@@ -39,7 +39,7 @@ PLACES = (
     "extensions/**/*.md",
     "awx/**/*.md",
 )
-# The changelog tells of the past, and the catalogue of error codes has placeholders in its commands.
+# The changelog describes the past, and the catalogue of error codes has placeholders in its commands.
 LEFT_OUT = {"CHANGELOG.md", "error-codes.md"}
 PAGES = [page for place in PLACES for page in sorted(ROOT.glob(place)) if page.name not in LEFT_OUT]
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
