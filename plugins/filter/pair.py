@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filters: from inventory variables to the pair that every role reads, and what follows from it."""
+"""Filters that derive the pair from inventory variables, and values from the pair."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports 
 
 
 def pair(variables: Mapping[str, Any], hosts: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
-    """The checked pair from all ``kafka_dr_*`` variables of a host, given with their prefix.
+    """Check all ``kafka_dr_*`` variables of a host, and return the pair that they describe.
 
-    ``hosts``: Ansible's ``groups``; None: hosts of clients are not checked.
+    ``variables``: by name, with the prefix. ``hosts``: Ansible's ``groups``. None: do not check the hosts of
+    applications.
     """
     short = {name.removeprefix("kafka_dr_"): value for name, value in variables.items()}
     try:
@@ -32,7 +33,7 @@ def pair(variables: Mapping[str, Any], hosts: Mapping[str, Sequence[str]] | None
 
 
 def rehearsal_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The pair of a rehearsal; see ``_core.rehearsal``."""
+    """Derive the pair of a rehearsal, see ``_core.inventory.rehearsal``."""
     try:
         return rehearsal.rehearsal_pair(pair, active, options)
     except DrError as error:
@@ -40,17 +41,20 @@ def rehearsal_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, A
 
 
 def run_whole(host: str) -> str:
-    """``host`` unchanged, if the command line selects it and every task. For ``hosts``, which no tag can leave out."""
+    """Return ``host`` unchanged if the command line selects it and every task, else raise an error.
+
+    For the keyword ``hosts`` of a play, which no tag can leave out.
+    """
     if not host.strip():
         raise AnsibleFilterError("kafka_dr_run_on is empty, wanted a host of the Ansible inventory.")
     options = context.CLIARGS
-    # Molecule always skips tags of its own; no task of the collection has them.
+    # Molecule always skips its own tags, which no task of the collection has.
     skipped = {tag for tag in options.get("skip_tags") or () if not tag.endswith("notest")}
     part = "all" not in (options.get("tags") or ["all"]) or skipped or options.get("start_at_task")
     # With another limit no host matches, no task runs, and ansible-playbook exits with 0.
     if part or (options.get("subset") or host) not in (host, "all"):
         raise AnsibleFilterError(
-            "This playbook must run whole: start it without --tags, --skip-tags, --start-at-task and --limit."
+            "This playbook must run whole. Start it without --tags, --skip-tags, --start-at-task and --limit."
         )
     return host
 
@@ -59,7 +63,7 @@ class FilterModule:
     """Filters of the collection."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """Name to function."""
+        """Return the filters by name."""
         functions = (
             pair,
             advice.failure_reason,

@@ -18,5 +18,5 @@ class FilterModule:
     """Filters of the collection."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """Name to function."""
+        """Return the filters by name."""
         return {"srm_addressed": srm_addressed, "srm_preflight": srm_preflight}

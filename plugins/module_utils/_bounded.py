@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs one command within a bound, as a process group of its own that ends as a whole.
+"""Run one command with a time limit, in its own process group that is killed as a whole.
 
 Private to this collection: may change in any release.
 """
@@ -25,21 +25,20 @@ _GRACE = 3.0
 _OBSERVATION = 0.02
 _SHOWN_LINES = 6
 _SHOWN_LETTERS = 300
-# Its first line and those that are indented below it.
+# The first line of a usage text, and the indented lines below it.
 _USAGE = re.compile(r"^\s*usage:.*(?:\n[ \t]+.*)*", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended. ``rc`` is None when it was ended after ``timeout`` seconds.
+    """The result of a command."""
 
-    ``gone``: nothing of it is left at work, as far as its process group tells. Meaningful without ``rc`` only: what a
-    command that ended by itself has left behind, such as a daemon, is its own affair.
-    """
-
+    #: Exit code. None: the command was killed after ``timeout`` seconds.
     rc: int | None
     stdout: str
     stderr: str
+    #: True: no process of the command's group is left. Meaningful only if ``rc`` is None: a command that exits by
+    #: itself may leave processes running on purpose, such as a daemon.
     gone: bool = True
 
 
@@ -49,12 +48,14 @@ def run_bounded(
     timeout: float,
     gate: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
 ) -> Ended:
-    """Run ``argv`` without a shell and without input. Raises OSError when it cannot be started. ``gate``: held
-    while the process is started, and no longer.
+    """Run ``argv`` without a shell and without input. Raises OSError if it cannot be started.
 
-    Ansible's ``run_command`` knows no bound, expands ``$`` in arguments and hands on the module's own input, on which a
-    tool that asks for a password would wait for ever. Output goes to files: whoever inherits a pipe, such as a daemon,
-    keeps it open, and its reader would wait for that.
+    ``environment``: variables to add. ``timeout``: seconds until the command is killed. ``gate``: a context manager
+    that is held only while the process is started.
+
+    Ansible's ``run_command`` has no time limit, expands ``$`` in arguments, and passes on the module's own input, on
+    which a tool that asks for a password would wait for ever. The output goes to files, because a daemon would inherit
+    a pipe and keep it open, and the reader of the pipe would wait for the daemon.
     """
     rc: int | None = None
     gone = True
@@ -83,9 +84,9 @@ def run_bounded(
 
 
 def _end(process: subprocess.Popen[bytes]) -> bool:
-    """End the group: a shell's children go on without it. True when none of them is left."""
+    """Kill the process group, because a shell's children survive it. Return True if no process is left."""
     for number in (signal.SIGTERM, signal.SIGKILL):
-        # Not permitted: a command that has become another user, as with sudo.
+        # PermissionError: the command runs as another user, for example with sudo.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
         until = time.monotonic() + _GRACE
@@ -107,8 +108,8 @@ def _is_there(group: int) -> bool:
 
 
 def last_lines(*outputs: str) -> str:
-    """The last lines that say something, in one line; a usage text and frames of a trace say nothing to a user."""
+    """Join the last lines of the outputs to one line, without usage texts and frames of a Java stack trace."""
     lines = [line.strip() for output in outputs for line in _USAGE.sub("", output).splitlines() if line.strip()]
     lines = lines or [line.strip() for output in outputs for line in output.splitlines() if line.strip()]
-    telling = [line for line in lines if not re.match(r"at [\w.$]+\(|\.\.\. \d+ more", line)]
-    return " | ".join(line[:_SHOWN_LETTERS] for line in telling[-_SHOWN_LINES:]) or "it said nothing"
+    messages = [line for line in lines if not re.match(r"at [\w.$]+\(|\.\.\. \d+ more", line)]
+    return " | ".join(line[:_SHOWN_LETTERS] for line in messages[-_SHOWN_LINES:]) or "no output"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Endpoint files and commands of applications on one host.
+"""Write the endpoint files and run the commands of applications on one host.
 
 Private to this collection: may change in any release.
 """
@@ -31,7 +31,10 @@ _SHOWN = 400
 
 
 def control(module: AnsibleModule, clients: list[dict[str, Any]], timeout: float, guard: Mapping[str, Any]) -> Result:
-    """Handle all clients at the same time; one failure does not hide the others. ``guard``: the module's option."""
+    """Handle all applications at the same time. A failed one does not prevent the others.
+
+    ``timeout``: seconds until a command is killed. ``guard``: the module's option of this name.
+    """
     fencing = Fencing(guard)
     with ThreadPoolExecutor(max_workers=max(1, min(16, len(clients)))) as pool:
         rows = list(pool.map(lambda client: _one(module, client, timeout, fencing), clients))
@@ -46,7 +49,7 @@ def control(module: AnsibleModule, clients: list[dict[str, Any]], timeout: float
         result.failure = DrError(
             "client_failed",
             f"{len(failed)} of {len(rows)} applications failed ({names}): {failed[0]['error']}",
-            "Look at the log of that application.",
+            "Read the log of that application, then start the same playbook again.",
         )
     return result
 
@@ -105,18 +108,18 @@ def _run(module: AnsibleModule, client: Mapping[str, Any], timeout: float, row: 
             row["outcomes"].append(Outcome(change, "done"))
         return
     if ended.rc is not None:
-        how = f"ended with {ended.rc}, wanted 0"
+        how = f"exited with {ended.rc}, wanted 0"
     elif ended.gone:
-        how = f"did not end within {timeout:g} s and was ended, with its children"
+        how = f"did not exit within {timeout:g} s and was killed, with its child processes"
     else:
-        how = f"did not end within {timeout:g} s, could not be ended and may go on"
-    said = (ended.stderr.strip() or ended.stdout.strip())[-_SHOWN:]
-    row["error"] = f'"{shown}" {how}: {said or "it said nothing"}'
+        how = f"did not exit within {timeout:g} s, could not be killed and may still run"
+    output = (ended.stderr.strip() or ended.stdout.strip())[-_SHOWN:]
+    row["error"] = f'"{shown}" {how}: {output or "no output"}'
     row["outcomes"].append(Outcome(change, "failed", row["error"]))
 
 
 def _unchanged(printed: str) -> bool:
-    """True when the last line is JSON that says so itself."""
+    """True if the last line of the output is JSON with ``changed`` false."""
     lines = printed.strip().splitlines()
     try:
         answer = json.loads(lines[-1]) if lines else None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files that are written whole or not at all, and files that have to be there.
+"""Write files atomically, and check that required files exist.
 
 Private to this collection: may change in any release.
 """
@@ -23,13 +23,14 @@ __all__ = ["is_as_wanted", "require_file", "write_archive", "write_whole"]
 
 
 def require_file(name: str, path: str, owner: str) -> None:
-    """Refuse a property ``name`` of ``owner`` (whose client it is, in words) that names no readable file or folder.
+    """Raise ``client_file_missing`` unless ``path`` is a readable file or folder.
 
-    Without this, a client's own error looks like the answer of a broker or a worker.
+    ``name``: the property that holds the path. ``owner``: whose property it is, for the message. Without this check,
+    the client's own error would look like the response of a broker or a worker.
     """
-    found = Path(path)
+    file = Path(path)
     try:
-        found.open("rb").close()
+        file.open("rb").close()
         return
     except IsADirectoryError:
         return
@@ -39,23 +40,23 @@ def require_file(name: str, path: str, owner: str) -> None:
         why = f"cannot be read: {error.strerror}"
     raise DrError(
         "client_file_missing",
-        f'{name} of {owner} is "{found.absolute()}": that file {why} on this controller ({socket.gethostname()}).',
-        f"Put the file there, or correct {name}. Files of clients have to be on the host that runs the playbook.",
+        f'{name} of {owner} is "{file.absolute()}": that file {why} on this controller ({socket.gethostname()}).',
+        f"Put the file there, or correct {name}. The files of clients must be on the host that runs the playbook.",
     )
 
 
 def is_as_wanted(path: Path, content: str, mode: int) -> bool:
-    """Whether ``path`` exists with this content and these permission bits."""
+    """Return whether ``path`` exists with this content and these permission bits."""
     return path.exists() and path.read_text(errors="replace") == content and path.stat().st_mode & 0o7777 == mode
 
 
 def write_whole(path: Path, content: str, mode: int) -> None:
-    """Write beside its place and rename: who reads now sees the old file or the new one. Keeps owner and group."""
+    """Write a file atomically: a reader sees either the old or the new content. Keeps owner and group."""
     _write(path, content.encode(), mode)
 
 
 def write_archive(path: Path, texts: Mapping[str, str], mode: int) -> None:
-    """The same for a ``tar.gz`` of texts by name, each readable by its owner only once it is unpacked."""
+    """Write a ``tar.gz`` of texts by name atomically. Unpacked files are readable only by their owner."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         for name, text in sorted(texts.items()):

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every channel calls immediately before it changes something outside this process (R31).
+"""Prove ownership of the pair immediately before each change outside this process (R31).
 
-A module runs as one process with one owner, so the proof is a property of the process: a channel cannot forget to pass
-it on. Without a proof (a module that a user calls on its own) nothing is asked.
+A module runs as one process with one owner, so the proof is a property of the process, and no client can forget to pass
+it on. In a module that a user calls on its own, there is no proof, and nothing is checked.
 
 Private to this collection: may change in any release.
 """
@@ -20,14 +20,14 @@ _proofs: list[Callable[[], None]] = []
 
 
 def require_ownership() -> None:
-    """Raise ``run_superseded`` where another controller has taken over what this process works for."""
+    """Raise ``run_superseded`` if another controller has taken over the work of this process."""
     for proof in _proofs:
         proof()
 
 
 @contextmanager
 def owned(proof: Callable[[], None]) -> Iterator[None]:
-    """Within it every effect calls ``proof`` first."""
+    """Within this context, every change calls ``proof`` first."""
     _proofs.append(proof)
     try:
         yield

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The highest fencing token that a host has seen for each of its applications (R31).
+"""Store the highest fencing token that a host has seen for each of its applications (R31).
 
-A host cannot read the journal. It refuses a controller that is older than the newest one that has worked on the
-application here, under a lock that is held while an effect begins.
+A host cannot read the journal. It refuses a controller that is older than the newest one that has acted on the
+application here. A lock is held while an action starts.
 
 Private to this collection: may change in any release.
 """
@@ -26,12 +26,15 @@ from ._core.waiting import Bounds, wait_until
 __all__ = ["Fencing", "Gate"]
 
 Gate = Callable[[], AbstractContextManager[None]]
-# The lock is held for milliseconds, unless its holder is frozen.
+# A process holds the lock for milliseconds, unless it is frozen.
 _LOCKED = Bounds(10.0, 0.02)
 
 
 class Fencing:
-    """One token for all applications of a task; none: nothing is compared."""
+    """Compares the token of a task with the stored tokens of its applications. Without a token: no comparison.
+
+    ``guard``: the module's option of this name.
+    """
 
     def __init__(self, guard: Mapping[str, Any]) -> None:
         token = guard.get("token") or {}
@@ -41,7 +44,7 @@ class Fencing:
         self.warnings: list[str] = []
 
     def of(self, client: Mapping[str, Any]) -> Gate:
-        """What to hold while an effect on this application begins."""
+        """Return the context manager to hold while an action on this application starts."""
         if self._token is None:
             return nullcontext
         path = _place(client, self._pair)
@@ -50,15 +53,18 @@ class Fencing:
             path.touch(mode=0o600)
         except OSError as error:
             self.warnings.append(
-                f"{client['name']}: the fencing token could not be kept in {path} ({error.strerror}), so this host"
-                " cannot refuse an older controller. Let the user that this task becomes write there."
+                f"{client['name']}: the fencing token could not be stored in {path} ({error.strerror}), so this host"
+                " cannot refuse an older controller. Give the user that this task becomes write access to that path."
             )
             return nullcontext
         return lambda: self._held(path)
 
     @contextmanager
     def _held(self, path: Path) -> Iterator[None]:
-        """Compare, keep the newer token, and hold the lock until the effect has begun."""
+        """Lock, compare the tokens, store the newer one, and hold the lock until the action has started.
+
+        Raises ``client_locked``, or the error of :func:`refuse_older`.
+        """
         with path.open("r+") as file:
             _lock(file, path)
             self._keep(file, path)
@@ -66,8 +72,8 @@ class Fencing:
 
     def _keep(self, file: IO[str], path: Path) -> None:
         text = file.read()
-        kept = json.loads(text) if text else None
-        if self._token is None or not refuse_older(self._token, self._journal, kept, str(path)):
+        stored = json.loads(text) if text else None
+        if self._token is None or not refuse_older(self._token, self._journal, stored, str(path)):
             return
         file.seek(0)
         file.truncate()
@@ -80,7 +86,7 @@ class Fencing:
 
 
 def _place(client: Mapping[str, Any], pair: str) -> Path:
-    """Beside the endpoint file, else among the state of the user that runs the command."""
+    """The token file: beside the endpoint file, else in the state directory of the user that runs the command."""
     if client.get("token_file"):
         return Path(client["token_file"])
     base = os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()
@@ -92,9 +98,9 @@ def _lock(file: IO[str], path: Path) -> None:
     if not waited.done:
         raise DrError(
             "client_locked",
-            f"Another process has held {path} for {waited.seconds:.0f} s: a controller that is frozen in the middle of"
-            " a command for this application.",
-            "End that process on this host (fuser names it), then start the same playbook again.",
+            f"Another process has held the lock on {path} for {waited.seconds:.0f} s. It belongs to a controller that"
+            " is frozen in the middle of a command for this application.",
+            f"Kill that process on this host (fuser {path} shows it), then start the same playbook again.",
         )
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HTTP for every room that needs it: addresses, credentials and TLS are checked, every call is bounded and noted.
+"""HTTP client for all layers. It checks addresses, credentials and TLS, and limits and records every request.
 
 Private to this collection: may change in any release.
 """
@@ -43,17 +43,21 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True)
 class Peer:
-    """Who is called, in the words of its errors. ``prefix`` begins the names of its options and error codes."""
+    """The kind of server, for options and error messages."""
 
+    #: Product name.
     name: str
+    #: Prefix of its options and error codes.
     prefix: str
+    #: The server with an article, such as "a worker".
     what: str
+    #: Examples of valid addresses.
     example: str
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back, whatever it says. ``headers`` have lower-case names."""
+    """A response with any status. The names in ``headers`` are lower-case."""
 
     status: int
     text: str
@@ -61,17 +65,21 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """Any 2xx."""
+        """True for any 2xx status."""
         return 200 <= self.status < 300
 
     @property
     def content_type(self) -> str:
-        """Without its parameters, lower case; "" if none was said."""
+        """The content type in lower case, without its parameters. "": the response has none."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 class NoAnswer(Unreachable):
-    """Nobody answered. ``kind``: ``refused`` (nothing was sent), ``dropped`` or ``silent`` (it may have arrived)."""
+    """The server did not answer.
+
+    ``kind``: ``refused`` (nothing was sent), ``dropped`` (the connection broke) or ``silent`` (no response in time). In
+    the last two cases the server may have received the request.
+    """
 
     def __init__(self, kind: str, code: str, message: str, hint: str, endpoint: str) -> None:
         super().__init__(code, message, hint, endpoint)
@@ -79,7 +87,10 @@ class NoAnswer(Unreachable):
 
 
 class HttpClient:
-    """Sends calls to one base URL. ``requests`` lists them, method and path only."""
+    """Send requests to one base URL. ``requests`` lists them with method and path only.
+
+    ``url``: one address, or several with commas between them. ``timeout``: seconds for all attempts of a request.
+    """
 
     def __init__(
         self,
@@ -91,7 +102,7 @@ class HttpClient:
         follow_redirects: str = "urllib2",
     ) -> None:
         self.peer = peer
-        # Several workers serve one group; the first one that answers is asked until it does not.
+        # Several workers serve one group. Requests go to the current worker until it does not answer.
         self._urls = [checked_url(peer, one.strip()) for one in url.split(",")]
         self.url = self._urls[0]
         self.timeout = timeout
@@ -103,10 +114,11 @@ class HttpClient:
     def exchange(
         self, method: str, path: str, body: Any, again: Callable[[Answer | NoAnswer], float], timeout: float = 0.0
     ) -> Answer | NoAnswer:
-        """The last answer, or that there was none. All attempts together end within ``timeout``, else the client's.
+        """Send a request, repeat it if needed, and return the last response or :class:`NoAnswer`.
 
-        ``again`` tells for how many seconds, counted from the first attempt, such an outcome is a reason to repeat the
-        call; 0: not at all. An answer that never comes (``silent``) has used up the time.
+        ``again``: returns for how many seconds, counted from the first attempt, such an outcome is a reason to repeat
+        the request; 0: do not repeat. ``timeout``: seconds for all attempts together; 0: the client's. A ``silent``
+        server has used up the time.
         """
         note: dict[str, Any] = {"method": method, "path": path}
         self.requests.append(note)
@@ -114,7 +126,7 @@ class HttpClient:
         attempt, bound, tried = 1, timeout or self.timeout, 1
         while True:
             left = bound - (self._now() - start)
-            # A write that gets no answer may have arrived: only a read is worth a share of the time for each worker.
+            # A worker may have received a write that got no response, so only a read is tried on every worker.
             others = len(self._urls) - tried if method == "GET" else 0
             outcome = self._attempt(method, path, body, max(left / (1 + max(others, 0)), 0.5))
             if isinstance(outcome, NoAnswer) and self._next_worker(outcome, method, tried):
@@ -128,20 +140,20 @@ class HttpClient:
             note["attempts"] = attempt
 
     def _next_worker(self, outcome: NoAnswer, method: str, tried: int) -> bool:
-        """Turn to the next worker; whether the call may be sent there at once."""
+        """Switch to the next worker. Return whether the request may be sent there at once."""
         if len(self._urls) == 1:
             return False
         self.url = self._urls[(self._urls.index(self.url) + 1) % len(self._urls)]
         return tried < len(self._urls) and (outcome.kind == "refused" or method == "GET")
 
     def _attempt(self, method: str, path: str, body: Any, timeout: float) -> Answer | NoAnswer:
-        """One attempt. What no repetition can cure, such as a certificate that is not trusted, is raised."""
+        """Make one attempt. Raises an error that a repetition cannot help, such as an untrusted certificate."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Accept": "application/json"} | ({} if data is None else {"Content-Type": "application/json"})
         if method != "GET":
             require_ownership()
         try:
-            # Kept: to read all that this host trusts takes 25 ms of processor time, for http as well.
+            # Cached, because loading the trusted certificates takes 25 ms of processor time, even for http.
             self._context = self._context or _context(self._request)
             more = {"headers": headers, "timeout": timeout, "context": self._context}
             with self._request.open(method, self.url + path, data=data, **more) as answer:
@@ -158,14 +170,15 @@ class HttpClient:
         if isinstance(cause, (ssl.SSLError, TlsSetupError)):
             hint = f"Correct ca_path, client_cert and client_key in {prefix}_client, or the address."
             if "expired" in str(cause):
-                hint = "Renew the certificate of the server: no setting of a client cures it."
-            raise DrError(f"{prefix}_tls", f'No TLS connection to "{self.url}": {cause}.', hint, self.url) from cause
+                hint = "Renew the certificate of the server. No client setting can work around this."
+            text = f'The TLS connection to {name} at "{self.url}" failed: {cause}.'
+            raise DrError(f"{prefix}_tls", text, hint, self.url) from cause
         what = f"no answer within {timeout:.3g} s" if isinstance(cause, TimeoutError) else str(cause)
-        hint = "Check that it runs and that this host may reach it."
+        hint = f"Check that {name} runs and that this host can reach it."
         text = f'{name} at "{self.url}": {doing}: {what}.'
         if isinstance(cause, ConnectionRefusedError):
             return NoAnswer("refused", f"{prefix}_unreachable", text, hint, self.url)
-        # RemoteDisconnected is a ConnectionError too: it went down while we asked, or a proxy lost it.
+        # This includes RemoteDisconnected: the server stopped during the request, or a proxy lost its connection.
         if isinstance(cause, ConnectionError):
             return NoAnswer("dropped", f"{prefix}_unreachable", text, hint, self.url)
         return NoAnswer("silent", f"{prefix}_unreachable", text, hint, self.url)
@@ -178,29 +191,30 @@ def _context(request: Request) -> ssl.SSLContext:
 
 
 def quoted(*segments: str) -> str:
-    """A path of names; ``P->B.x`` becomes ``P-%3EB.x``, a blank ``%20``."""
+    """Build a URL path of names: ``P->B.x`` becomes ``P-%3EB.x``, a blank becomes ``%20``."""
     return "/" + "/".join(quote(segment, safe="") for segment in segments)
 
 
 def one_line(text: str) -> str:
-    """``text`` for a message: one line, 500 characters at most."""
+    """Shorten ``text`` for a message: one line of at most 500 characters."""
     line = " ".join(text.split())
     return line if len(line) <= 500 else line[:497] + "..."
 
 
 def checked_url(peer: Peer, url: str) -> str:
-    """A base URL without a slash at its end; anything else than scheme, host, port and path is refused."""
+    """Return a base URL without a trailing slash. Raises an error if it has more than scheme, host, port and path."""
     option, code = f"{peer.prefix}_url", f"{peer.prefix}_url_invalid"
     try:
         parts = urlsplit(url)
         wrong = parts.port == 0 or parts.scheme not in ("http", "https") or not parts.hostname
-    except ValueError:  # a port that is no number
-        raise DrError(code, f"{option} has a port that is no number.", f"Give it as {peer.example}.") from None
+    except ValueError:  # the port is not a number
+        raise DrError(code, f"The port in {option} is not a number.", f"Use an address like {peer.example}.") from None
     if wrong or parts.query or parts.fragment:
         shown = parts.hostname or url
-        raise DrError(code, f'{option} is no address of {peer.what}: "{shown}".', f"Give it as {peer.example}.")
+        text = f'{option} is not an address of {peer.what}: "{shown}".'
+        raise DrError(code, text, f"Use an address like {peer.example}.")
     if parts.username or parts.password:
-        hint = f"Give them as url_username and url_password in {peer.prefix}_client: an address is shown in messages."
+        hint = f"Set url_username and url_password in {peer.prefix}_client instead: addresses are shown in messages."
         raise DrError(code, f"{option} contains a user name or a password.", hint)
     return url.rstrip("/")
 
@@ -224,6 +238,6 @@ def _request(peer: Peer, url: str, client: Mapping[str, Any], follow_redirects: 
         use_proxy=urlsplit(url).hostname not in _LOOPBACK if proxy is None else proxy,
         force_basic_auth=given["url_username"] is not None,
         follow_redirects=follow_redirects,
-        # Credentials come from the task only: a .netrc of whoever runs it would be a surprise.
+        # Credentials come only from the task, never from the .netrc of the user that runs it.
         use_netrc=False,
     )

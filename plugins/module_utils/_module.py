@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every module shares: argument specs that merge, one way to run, one shape of result and of error.
+"""Shared code of all modules: argument specs that can be merged, and the format of results and errors.
 
 Private to this collection: may change in any release.
 """
@@ -37,7 +37,7 @@ _RULES = ("mutually_exclusive", "required_together", "required_one_of", "require
 
 
 class ArgumentSpec:
-    """Options and the rules between them, merged from parts. A name defined twice is a programming error."""
+    """Options, and the rules between them. ``rules``: keyword arguments of AnsibleModule, such as required_if."""
 
     def __init__(self, options: Mapping[str, Any] | None = None, **rules: list[Any]) -> None:
         unknown = set(rules) - set(_RULES)
@@ -47,7 +47,7 @@ class ArgumentSpec:
         self.rules: dict[str, list[Any]] = {name: list(rules.get(name, [])) for name in _RULES}
 
     def merge(self, *others: ArgumentSpec) -> ArgumentSpec:
-        """A new spec with the options and rules of all."""
+        """Return a new spec with the options and rules of all. Raises ValueError if a name is defined twice."""
         merged = self
         for other in others:
             twice = set(merged.options) & set(other.options)
@@ -58,14 +58,14 @@ class ArgumentSpec:
         return merged
 
     def create_module(self, supports_check_mode: bool = True) -> AnsibleModule:
-        """The AnsibleModule; secrets inside free dictionaries are masked before anything can fail or is logged."""
-        # Ansible fills suboptions into the default of their option, in place.
+        """Create the AnsibleModule. It masks secrets in free-form dictionaries before it can fail or log."""
+        # Copied, because Ansible fills suboptions into the default of their option, in place.
         options = deepcopy(self.options)
         return _Module(argument_spec=options, supports_check_mode=supports_check_mode, **self.rules)
 
 
 class _Module(AnsibleModule):  # type: ignore[misc]  # Ansible has no types
-    """Its constructor writes all arguments to syslog, where there is one: what is no secret by its option alone too."""
+    """Masks secrets in free-form dictionaries too, because the constructor of AnsibleModule logs all arguments."""
 
     def _log_invocation(self) -> None:
         self.no_log_values |= secret_values(self.params)
@@ -74,24 +74,29 @@ class _Module(AnsibleModule):  # type: ignore[misc]  # Ansible has no types
 
 @dataclass
 class Result:
-    """What a module ends with. ``extra`` are its own return keys; ``requests`` the redacted calls it made."""
+    """The result of a module."""
 
+    #: One outcome for each change.
     outcomes: list[Outcome] = field(default_factory=list)
+    #: Return values that only this module has.
     extra: dict[str, Any] = field(default_factory=dict)
+    #: Requests that were sent, without secrets.
     requests: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    #: Error with which the module fails, in spite of its results.
     failure: DrError | None = None
 
     @property
     def changed(self) -> bool:
-        """True when something was, or in check mode would be, changed."""
+        """True if something was changed or, in check mode, would be changed."""
         return any(outcome.status in ("planned", "done") for outcome in self.outcomes)
 
 
 def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result]) -> None:
-    """Do the work and end the module, in success or failure, in the collection's one shape."""
-    # A Kafka client that the collector finds in a callback of that client's own thread aborts the process (librdkafka
-    # cannot end there; confluent-kafka-python pull requests 2129 and 2131). A module lives for minutes: it keeps them.
+    """Call ``work``, and exit the module with its result or error in the collection's format."""
+    # If the garbage collector finds a Kafka client in a callback of that client's own thread, the process aborts:
+    # librdkafka cannot close a client there (confluent-kafka-python pull requests 2129 and 2131). A module runs only
+    # for minutes, so its clients are never collected.
     gc.disable()
     try:
         result = work(module)
@@ -116,7 +121,7 @@ def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result]) -> None:
 
 
 def _name_cluster(error: DrError, params: Mapping[str, Any]) -> None:
-    """An address alone does not show which side of the pair it is."""
+    """Add the cluster's alias to a message that names only its address."""
     pair = params.get("pair")
     clusters = pair.get("clusters") if isinstance(pair, Mapping) else params.get("clusters")
     if isinstance(clusters, Mapping):
@@ -124,7 +129,7 @@ def _name_cluster(error: DrError, params: Mapping[str, Any]) -> None:
 
 
 def kafka_options() -> ArgumentSpec:
-    """Connection to one Kafka cluster; documented in the fragment ``kafka``."""
+    """Options of the connection to one Kafka cluster. The documentation fragment ``kafka`` describes them."""
     return ArgumentSpec(
         {
             "bootstrap_servers": {"type": "str", "required": True},
@@ -136,7 +141,7 @@ def kafka_options() -> ArgumentSpec:
 
 
 def connect_options() -> ArgumentSpec:
-    """Connection to one Kafka Connect worker group; documented in the fragment ``connect``."""
+    """Options of the connection to one Kafka Connect worker group. The fragment ``connect`` describes them."""
     return ArgumentSpec(
         {
             "connect_url": {"type": "str", "required": True},
@@ -147,7 +152,7 @@ def connect_options() -> ArgumentSpec:
 
 
 def cm_options() -> ArgumentSpec:
-    """Connection to one service of a Cloudera Manager; documented in the fragment ``cm``."""
+    """Options of the connection to one service of a Cloudera Manager. The fragment ``cm`` describes them."""
     return ArgumentSpec(
         {
             "cm_url": {"type": "str", "required": True},
@@ -161,7 +166,11 @@ def cm_options() -> ArgumentSpec:
 
 
 def wait_options(timeout: float = 120.0, stall: float = 0.0, sleep: float = 0.25) -> ArgumentSpec:
-    """Bounds of a wait; documented in the fragment ``wait``, those of Cloudera Manager in ``cm.bounds``."""
+    """Options of the time limits of a wait. The fragment ``wait`` describes them, for Cloudera Manager ``cm.bounds``.
+
+    ``timeout``: seconds for the whole wait. ``stall``: seconds without progress, 0: no limit. ``sleep``: seconds
+    between two observations.
+    """
     return ArgumentSpec(
         {
             "wait_timeout": {"type": "float", "default": timeout},
@@ -172,12 +181,12 @@ def wait_options(timeout: float = 120.0, stall: float = 0.0, sleep: float = 0.25
 
 
 def bounds_of(params: Mapping[str, Any]) -> Bounds:
-    """The bounds that ``wait_options`` defines."""
+    """Return the time limits that the options of :func:`wait_options` set."""
     return Bounds(params["wait_timeout"], params["wait_sleep"], params["stall_timeout"])
 
 
 def secret_values(value: Any) -> set[str]:
-    """Every text below a key whose name says that it is a secret."""
+    """Return all texts in ``value`` whose key has the name of a secret."""
     found: set[str] = set()
     if isinstance(value, Mapping):
         for key, inner in value.items():

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Ansible process above a module, and what a killed one has left behind, as Linux shows them (proc(5)).
+"""Find the Ansible process above a module, and the workers that a killed Ansible process left running (proc(5)).
 
 Private to this collection: may change in any release.
 """
@@ -24,20 +24,20 @@ _PROGRAM = b"ansible-playbook"
 
 
 def own_clock() -> float:
-    """Seconds since this machine's boot, those in which it slept included: no change of its date moves them."""
+    """Seconds since this machine's boot, including suspended time. Changes of the date do not affect it."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def myself() -> Holder:
-    """The Ansible process above this one; without a pid where there is none: on a managed host, or without /proc."""
+    """Return the Ansible process above this one. It has no pid on a managed host or without /proc."""
     top = _playbook(os.getpid())
     return Holder(_host()) if top is None else Holder(_host(), top, _born(top), _command(top))
 
 
 def is_alive(holder: Holder) -> bool:
-    """Does that very process exist? Meaningful only on its own machine.
+    """Return whether exactly this process exists. Meaningful only on its own machine.
 
-    One that exists and may not be looked at (another user's, where /proc hides those) counts as alive.
+    A process that exists but cannot be inspected (of another user, if /proc hides those) counts as alive.
     """
     if holder.pid is None:
         return False
@@ -52,7 +52,7 @@ def is_alive(holder: Holder) -> bool:
 
 
 def orphans(holder: Holder) -> list[int]:
-    """Workers of a holder that was killed: they end by themselves, with their task."""
+    """Return the pids of the workers of a killed holder. They exit by themselves when their task ends."""
     mine = _playbook(os.getpid())
     return sorted(
         pid
@@ -64,7 +64,7 @@ def orphans(holder: Holder) -> list[int]:
 
 
 def _playbook(pid: int) -> int | None:
-    """The outermost process with Ansible's command line from ``pid`` upwards."""
+    """The outermost process with Ansible's command line among ``pid`` and its ancestors."""
     found = None
     while pid > 1:
         if _PROGRAM in _read(pid, "cmdline"):
@@ -74,7 +74,7 @@ def _playbook(pid: int) -> int | None:
 
 
 def _host() -> str:
-    """Pids mean the same only within one boot and one namespace: a container has its own."""
+    """Identify the host, its boot and its pid namespace: a pid is unique only within these."""
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
         names = str((_PROC / "self/ns/pid").readlink())
@@ -92,7 +92,7 @@ def _command(pid: int) -> str:
 
 
 def _born(pid: int) -> int | None:
-    """Ticks since boot; None for a process that has ended, reaped or not."""
+    """Start time of a process in ticks since boot. None: the process has ended, reaped or not."""
     words = _stat(pid)
     return None if not words or words[0] == b"Z" else int(words[19])
 
@@ -103,7 +103,7 @@ def _parent(pid: int) -> int:
 
 
 def _stat(pid: int) -> list[bytes]:
-    """Fields from the state on: the name before may hold anything."""
+    """The fields of /proc/PID/stat from the state on. The name before it may contain any character."""
     return _read(pid, "stat").rpartition(b")")[2].split()
 
 

@@ -1,13 +1,14 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs a module of this collection from its files when it runs on the controller: a tenth of the start-up cost.
+"""Run a module of this collection directly from its files on the controller, at a tenth of the start-up cost.
 
-Ansible sends a module as an archive whose Python sources are compiled anew in every task, a second of processor time
-here, while producers stand still. On the controller the files are there, compiled once, and Ansible itself is loaded:
-a fork of the worker becomes the module, reads its arguments from the standard input as ``ansible-core`` documents for
-running a module directly, and prints its result. A module that crashes takes nothing else with it. Everywhere else,
-and wherever the task asks for more than a plain local run, Ansible's normal way is taken, with the same module.
+Ansible normally sends a module as an archive, and Python compiles its sources again in every task. For this collection
+that takes a second of processor time, during which producers may be stopped. On the controller, the files exist, are
+compiled once, and Ansible itself is loaded. A fork of the worker becomes the module, reads its arguments from standard
+input as ``ansible-core`` documents for running a module directly, and prints its result. A crash of the module affects
+only the fork. On other hosts, and for tasks that need more than a plain local run, Ansible's normal action plugin runs
+the same module.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ from ansible.utils.display import Display
 _PROFILE = "legacy"
 # Seconds between two reads of a module's progress. The last one delays the module's result, maybe within a downtime.
 _POLL_INTERVAL = 0.02
-# Modules that write lines of progress to their standard error, and how these lines begin. They are shown while the
-# module runs, because minutes of silence look like a hang.
+# Modules that write progress to standard error, with the prefix of these lines. They are shown while the module runs,
+# because minutes of silence look like a hang.
 _PROGRESS = {"dr_audit": "audit ", "dr_status_info": "status "}
-# What ansible.cfg or ANSIBLE_PYTHON_INTERPRETER says where no variable does; "auto" is no path and no plain local run.
+# The value of ansible.cfg or ANSIBLE_PYTHON_INTERPRETER, if no variable is set. "auto" is not a path, so it is not a
+# plain local run.
 _INTERPRETER = constants.config.get_config_value("INTERPRETER_PYTHON")
 _PLUGINS = Path(__file__).parents[1]
 # The folder that holds ansible_collections/switchback/kafka_dr/plugins.
@@ -43,12 +45,12 @@ _ROOT = _PLUGINS.parents[3]
 
 
 class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
-    """The action plugin of every module of the collection."""
+    """The action plugin of all modules of the collection."""
 
     _supports_async = True
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The module's result."""
+        """Run the module and return its result."""
         result: dict[str, Any] = super().run(tmp, task_vars)
         del tmp
         variables = task_vars or {}
@@ -90,21 +92,21 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
             if child == 0:
                 _be_the_module(name, given, out, err)
             code = _wait(child, err, _PROGRESS.get(name))
-            printed, said = _text(out), _text(err)
+            printed, errors = _text(out), _text(err)
         parsed = self._parse_returned_data(
             {
                 "rc": code,
                 "stdout": printed,
                 "stdout_lines": printed.splitlines(),
-                "stderr": said,
-                "stderr_lines": said.splitlines(),
+                "stderr": errors,
+                "stderr_lines": errors.splitlines(),
             },
             _PROFILE,
         )
         return _as_dict(parsed)
 
     def _module_name(self) -> str:
-        """The module's own name, even if the task calls it through a redirect of another collection."""
+        """The module's real name, even if the task calls it through a redirect of another collection."""
         found = self._shared_loader_obj.module_loader.find_plugin_with_context(
             self._task.action, collection_list=self._task.collections
         )
@@ -113,7 +115,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
 
 
 def _as_dict(parsed: Any) -> dict[str, Any]:
-    """A parsed module result: a dictionary up to ansible-core 2.20, an object since 2.21."""
+    """Convert a parsed module result to a dictionary. Since ansible-core 2.21 it is an object."""
     result: dict[str, Any] = parsed if isinstance(parsed, dict) else parsed.as_result_dict(for_round_trip=True)
     return result
 
@@ -138,7 +140,7 @@ def _wait(child: int, err: IO[bytes], progress: str | None) -> int:
 
 
 def _be_the_module(name: str, given: IO[bytes], out: IO[bytes], err: IO[bytes]) -> NoReturn:
-    """In the fork: run the module on these files, and never come back."""
+    """In the fork: run the module with these files as its standard streams, and exit."""
     code: object = 1
     try:
         for number, file in enumerate((given, out, err)):
@@ -147,11 +149,12 @@ def _be_the_module(name: str, given: IO[bytes], out: IO[bytes], err: IO[bytes]) 
             os.fdopen(number, mode, encoding="utf-8", closefd=False) for number, mode in enumerate("rww")
         )
         sys.argv = [name]
-        # Else what a module warns of goes to the display of this fork, which nobody sees, and not into its result.
+        # Otherwise the module's warnings would go to the display of this fork, which is not visible, instead of its
+        # result.
         _internal.is_controller = False
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
-        # Python's own import keeps compiled files; the one of the controller compiles each source again.
+        # Python's own importer caches compiled files, but the controller's importer compiles each source again.
         sys.meta_path[:] = [finder for finder in sys.meta_path if "ansible" not in type(finder).__module__]
         for loaded in [loaded for loaded in sys.modules if loaded.partition(".")[0] == "ansible_collections"]:
             del sys.modules[loaded]
@@ -175,7 +178,7 @@ def _text(file: IO[bytes]) -> str:
 
 
 def _is_ours(interpreter: Any) -> bool:
-    """Whether a path is the interpreter of this process: ``python`` or ``python3`` of the same environment."""
+    """Whether a path is this process's interpreter: ``python`` or ``python3`` of the same environment."""
     if not isinstance(interpreter, str) or not Path(interpreter).is_absolute():
         return False
     ours, named = Path(sys.executable), Path(interpreter)

@@ -115,7 +115,7 @@ def test_workers_beside_the_wrong_cluster(enabled: Scenario, reported: bool) -> 
 
     before = connectors()
     assert all(before)
-    refused(enabled, "enable", variables, "belong to cluster", "correct connect_url")
+    refused(enabled, "enable", variables, "belong to cluster", "Correct connect_url")
     assert connectors() == before
 
 
@@ -175,7 +175,7 @@ def test_connect_that_is_unreachable(enabled: Scenario, closed_port: int) -> Non
 
 def test_connect_that_answers_html(enabled: Scenario, html_url: str) -> None:
     variables = changed_inventory(enabled, "B", connect_url=html_url)
-    refused(enabled, "failover_cutoff", {**variables, "kafka_dr_confirm": "B"}, html_url, "nothing of Kafka Connect")
+    refused(enabled, "failover_cutoff", {**variables, "kafka_dr_confirm": "B"}, html_url, "wanted JSON of Kafka")
 
 
 def test_a_broker_that_is_down(enabled: Scenario, closed_port: int) -> None:

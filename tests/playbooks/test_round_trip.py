@@ -314,7 +314,7 @@ def test_a_hook_that_fails_before_the_point_of_no_return_takes_the_run_back(enab
     ran = [(hook["name"], hook["failure"] is None) for hook in report["hooks"]]
     assert ran == [("tell", True), ("busy", False), ("slow", False), ("dead", False), ("lenient", False)]
     assert 2 <= report["hooks"][2]["seconds"] < 15
-    assert '"false" ended with 1' in report["hooks"][1]["failure"]
+    assert '"false" exited with 1' in report["hooks"][1]["failure"]
     first, last = said.read_text().splitlines()
     assert "KAFKA_DR_FROM=P" in first
     assert "KAFKA_DR_OUTCOME= " in first

@@ -56,7 +56,7 @@ def is_at_work(pid: int) -> bool:
 def test_what_is_too_slow_ends_with_its_children(tmp_path: Path) -> None:
     pid, late = tmp_path / "pid", tmp_path / "late"
     row = run(["sh", "-c", CHILD.format(pid=pid, late=late)], timeout=1.5)
-    assert "did not end within 1.5 s and was ended, with its children" in row["error"]
+    assert "did not exit within 1.5 s and was killed, with its child processes" in row["error"]
     assert row["rc"] is None
     assert not is_at_work(int(pid.read_text())), "the child would have gone on, and switched something after the undo"
     assert not late.exists()
@@ -67,7 +67,7 @@ def test_a_child_that_does_not_listen_is_killed(tmp_path: Path) -> None:
     deaf = f"import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); \
 open({str(pid)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
     row = run(["sh", "-c", f'{sys.executable} -c "$0" & wait', deaf], timeout=1.5)
-    assert "and was ended, with its children: deaf" in row["error"]
+    assert "and was killed, with its child processes: deaf" in row["error"]
     assert not is_at_work(int(pid.read_text()))
 
 
@@ -87,10 +87,10 @@ def test_a_daemon_lives_on_and_nobody_waits_for_its_output(tmp_path: Path) -> No
 
 def test_what_a_command_said_is_shown() -> None:
     assert run(["sh", "-c", "echo no licence >&2; echo hidden; exit 3"])["error"] == (
-        '"sh -c echo no licence >&2; echo hidden; exit 3" ended with 3, wanted 0: no licence'
+        '"sh -c echo no licence >&2; echo hidden; exit 3" exited with 3, wanted 0: no licence'
     )
     assert run(["sh", "-c", "echo said; exit 4"])["error"].endswith("wanted 0: said")
-    assert run(["sh", "-c", "exit 5"])["error"].endswith("wanted 0: it said nothing")
+    assert run(["sh", "-c", "exit 5"])["error"].endswith("wanted 0: no output")
     assert "No such file" in run(["/no/such/command"])["error"]
 
 
@@ -159,7 +159,7 @@ def test_a_token_that_cannot_be_kept_is_a_warning_and_no_reason_to_let_an_applic
     client = {"name": "app", "argv": ["true"], "path": None, "token_file": str(tmp_path / "file" / "token")}
     done = control(module, [client], 20.0, {"pair": "p", "token": {"journal": 1.0, "epoch": 1, "holder_generation": 0}})
     assert done.failure is None
-    assert "could not be kept" in done.warnings[0]
+    assert "could not be stored" in done.warnings[0]
 
 
 def test_a_frozen_controller_that_holds_the_lock_stops_the_newer_one_with_a_reason(

@@ -21,7 +21,7 @@ from yamls import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAYBOOKS = sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))
-LINE = "This playbook must run whole: start it without --tags, --skip-tags, --start-at-task and --limit."
+LINE = "This playbook must run whole. Start it without --tags, --skip-tags, --start-at-task and --limit."
 
 
 @pytest.mark.parametrize("playbook", PLAYBOOKS)

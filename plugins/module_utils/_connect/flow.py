@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One flow from its declaration to its connectors: check, look, plan, validate, apply, tell.
+"""Reconcile one flow with its declaration: check, observe, plan, validate, apply, report.
 
 Private to this collection: may change in any release.
 """
@@ -35,7 +35,7 @@ _CLUSTER = {
 
 
 def flow_options() -> dict[str, Any]:
-    """Options that declare a flow; documented in the module ``connect_mirror``."""
+    """Return the options that declare a flow. The module ``connect_mirror`` documents them."""
     names = {"type": "list", "elements": "str", "default": []}
     settings = {"type": "dict", "default": {}}
     return {
@@ -58,7 +58,7 @@ def flow_options() -> dict[str, Any]:
 
 
 def flow_spec(params: Mapping[str, Any]) -> FlowSpec:
-    """The declaration that a module's parameters make."""
+    """Build the declaration of a flow from a module's parameters."""
     settings = {part: params[f"{part}_settings"] or {} for part in CONNECTORS}
     return FlowSpec(
         source=_cluster(params["source"]),
@@ -84,10 +84,10 @@ def reconcile_flow(
     awaited: Collection[str] = tuple(CONNECTORS),
     adopted: Collection[str] = (),
 ) -> Result:
-    """Make the connectors of ``parts`` be as ``state`` says; everything that can be refused is, before a change.
+    """Bring the connectors of ``parts`` to ``state``. Raises all errors that can be known in advance before a change.
 
-    The result of the requests is waited for of those parts that are ``awaited``. ``adopted``: connectors of other names
-    that a run has stopped before it comes here; in check mode they still run.
+    ``awaited``: parts to wait for; for other parts it suffices that the worker accepts the request. ``adopted``: names
+    of other connectors that the run stops before this call. In check mode they still run.
     """
     configured = state in ("present", "running")
     check_flow(spec, parts, configured)
@@ -100,7 +100,7 @@ def reconcile_flow(
     ]
     actual = _observe(rest, all_desired)
     warnings = [text for part in parts for text in risky(spec.given(part))] if configured else []
-    # Beside the wrong cluster there is nothing to stop either, and the flow would run on elsewhere.
+    # Workers of the wrong cluster have no connector to stop, so the flow would keep running elsewhere.
     if configured or (state == "stopped" and any(desired.name not in actual for desired in all_desired)):
         check_place(rest, spec)
     if configured:
@@ -117,8 +117,8 @@ def reconcile_flow(
     else:
         report = Reconciler(rest, bounds, awaited).apply(all_desired, plans, actual)
     extra = {"connectors": [_shown(desired, report, actual.get(desired.name)) for desired in all_desired]}
-    found = list(dict.fromkeys(warnings + report.warnings))
-    return Result(report.outcomes, extra, rest.requests, found, report.failure)
+    warnings = list(dict.fromkeys(warnings + report.warnings))
+    return Result(report.outcomes, extra, rest.requests, warnings, report.failure)
 
 
 def _cluster(given: Mapping[str, Any]) -> ClusterSpec:
@@ -126,13 +126,13 @@ def _cluster(given: Mapping[str, Any]) -> ClusterSpec:
 
 
 def _observe(rest: ConnectClient, all_desired: Sequence[DesiredConnector]) -> dict[str, Connector]:
-    """All connectors; those that the list leaves out because they have no status yet are asked for by name."""
+    """Read all connectors. A desired connector without a status is missing from the list, so it is read by name."""
     actual = rest.connectors()
     for desired in all_desired:
         if desired.name not in actual:
-            found = rest.find(desired.name)
-            if found is not None:
-                actual[desired.name] = found
+            connector = rest.find(desired.name)
+            if connector is not None:
+                actual[desired.name] = connector
     return actual
 
 

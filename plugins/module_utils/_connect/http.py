@@ -20,17 +20,18 @@ from .._http import Answer, HttpClient, NoAnswer, Peer, one_line, quoted
 __all__ = ["RefusedError", "Reply", "Transport", "quoted", "retry_reason"]
 
 PEER = Peer("Kafka Connect", "connect", "a worker", "http://host:8083 or https://host/prefix")
-# A connector that was just created has no status for 0.1 to 0.2 s; much later the same answer means that it is unknown.
+# A new connector has no status for 0.1 to 0.2 s. Much later, the same response means that the connector is unknown.
 NO_STATUS_SECONDS = 5.0
 
 
 class RefusedError(DrError):
-    """Kafka Connect understood the call and said no. ``status`` is the HTTP status, ``text`` its own words."""
+    """Kafka Connect refused a request. ``status``: HTTP status. ``text``: its own message."""
 
     def __init__(self, status: int, text: str, doing: str, endpoint: str) -> None:
         code = {400: "connect_invalid", 404: "connect_not_found", 409: "connect_conflict"}.get(status, "connect_error")
         hint = (
-            "Its worker's log says more. Correct what it names (kafka_dr_flow, if it is a setting), then start again."
+            "Correct what the message names (a setting in kafka_dr_flow), then start the same playbook again. The log"
+            " of the worker has more details."
         )
         super().__init__(
             code, f'Kafka Connect at "{endpoint}" refused {doing} ({status}): {text.rstrip(".")}.', hint, endpoint
@@ -41,25 +42,24 @@ class RefusedError(DrError):
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer. ``own``: in Kafka Connect's own words, which for an error are JSON with ``error_code``.
-
-    The web server below it answers before Kafka Connect is ready: in HTML or, as we accept JSON, in JSON of its own.
-    """
+    """A response of a worker."""
 
     status: int
+    #: True: Kafka Connect wrote the response. Its errors are JSON with ``error_code``. False: its web server wrote it,
+    #: in HTML or in other JSON, because Kafka Connect is not ready yet.
     own: bool
     body: Any
     message: str
 
 
 def retry_reason(reply: Reply) -> str:
-    """Why the same call may succeed later, or "" (Kafka Connect 4.3.1).
+    """Return why the same request may succeed later, or "" (Kafka Connect 4.3.1).
 
-    not in its own words                           starting   the web server answers 404 before Kafka Connect is ready
+    not written by Kafka Connect                   starting   the web server returns 404 before Kafka Connect is ready
     409, except "already exists"                   rebalance  or another change is being applied
-    500 "... a rebalance is expected"              rebalance  tasks were asked for between a change and its rebalance
-    404 "No status found"                          status     just created, nothing written yet
-    500 "Error writing root configuration ..."     storage    Connect's own cluster did not answer
+    500 "... a rebalance is expected"              rebalance  request for tasks between a change and its rebalance
+    404 "No status found"                          status     new connector, whose status is not written yet
+    500 "Error writing root configuration ..."     storage    the Kafka cluster of the workers did not answer
     """
     if not reply.own:
         return "starting"
@@ -75,7 +75,7 @@ def retry_reason(reply: Reply) -> str:
 
 
 class Transport(HttpClient):
-    """Sends calls to one worker group. ``requests`` lists them, method and path only."""
+    """Send requests to one worker group. ``requests`` lists them with method and path only."""
 
     def __init__(
         self,
@@ -87,7 +87,11 @@ class Transport(HttpClient):
         super().__init__(PEER, url, client, timeout, clock)
 
     def call(self, method: str, path: str, body: Any = None, query: str = "", timeout: float = 0.0) -> Any:
-        """The JSON answer (None for an empty one). All attempts together end within ``timeout``, or it raises."""
+        """Send a request and return the parsed JSON response. None: the response is empty.
+
+        Any request is repeated while :func:`retry_reason` gives a reason. ``timeout``: seconds for all attempts
+        together, 0 for the default. Raises a :class:`DrError` after that, or at once if a repetition cannot help.
+        """
         outcome = self.exchange(method, path + query, body, self._again, timeout)
         if isinstance(outcome, NoAnswer):
             raise outcome
@@ -97,9 +101,9 @@ class Transport(HttpClient):
         raise self._failure(reply, f"{method} {path}")
 
     def _again(self, outcome: Answer | NoAnswer) -> float:
-        """Seconds within which such an outcome is a reason to repeat any call."""
+        """Seconds, counted from the first attempt, during which this outcome is a reason to repeat the request."""
         if isinstance(outcome, NoAnswer):
-            # Nobody listens yet, or the worker is going down: the next attempt may find it up.
+            # The worker is starting or stopping. The next attempt may succeed.
             return self.timeout if outcome.kind in ("refused", "dropped") else 0.0
         reply = _reply(outcome)
         if outcome.status in (401, 403, 407) or (outcome.ok and reply.own):
@@ -111,19 +115,18 @@ class Transport(HttpClient):
         if reply.status in (401, 403, 407):
             return self._unauthorized(reply)
         if retry_reason(reply) in ("rebalance", "storage"):
-            text = f'Kafka Connect at "{self.url}" did not get to {doing} within {self.timeout:g} s: {reply.message}'
-            hint = "It may still do it. Check that Kafka Connect's own cluster answers and its workers are all there."
+            text = f'Kafka Connect at "{self.url}" could not do {doing} within {self.timeout:g} s: {reply.message}'
+            hint = "It may still do it later. Check that the workers' Kafka cluster answers, and that all workers run."
             return Busy("connect_busy", text, hint, self.url)
         if reply.own:
             return RefusedError(reply.status, reply.message, doing, self.url)
-        found = (
-            f"{reply.status} and nothing of Kafka Connect for {self.timeout:g} s: {reply.message or 'an empty body'}"
-        )
+        body = reply.message or "an empty body"
         return (Busy if reply.status in (409, 503) else Unreachable)(
             "connect_not_json",
-            f'"{self.url}" answered {doing} with {found}',
-            "Is this the REST address of a Kafka Connect worker, with its path prefix if it has one? "
-            "A worker that does not get past its start says why in its log.",
+            f'"{self.url}" returned {reply.status} to {doing} for {self.timeout:g} s, wanted JSON of Kafka Connect: '
+            f"{body}",
+            "Check that connect_url is the REST address of a Kafka Connect worker, with its path prefix if it has one. "
+            "If a worker does not finish its start, its log names the cause.",
             self.url,
         )
 
@@ -131,7 +134,7 @@ class Transport(HttpClient):
         return DrError(
             "connect_not_authorized",
             f'Kafka Connect at "{self.url}" refused these credentials ({reply.status}): {reply.message}',
-            "Correct url_username and url_password, or client_cert and client_key, in connect_client of that cluster in"
+            "Correct url_username and url_password, or client_cert and client_key, in connect_client of this cluster in"
             " kafka_dr_clusters.",
             self.url,
         )
@@ -146,5 +149,5 @@ def _reply(answer: Answer) -> Reply:
         return Reply(answer.status, False, None, one_line(answer.text))
     message = body.get("message") if isinstance(body, dict) else None
     own = answer.status < 400 or (isinstance(body, dict) and "error_code" in body)
-    said = message if own and message is not None else answer.text
-    return Reply(answer.status, own, body, one_line(str(said)))
+    text = message if own and message is not None else answer.text
+    return Reply(answer.status, own, body, one_line(str(text)))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The configuration of a flow's three MirrorMaker 2 connectors, from one declaration. Pure.
+"""Compute the configuration of a flow's three MirrorMaker 2 connectors from one declaration.
 
 Sources: org.apache.kafka.connect.mirror.MirrorConnectorConfig, MirrorSourceConfig, MirrorCheckpointConfig,
 MirrorHeartbeatConfig, DefaultTopicFilter (Kafka 4.x).
@@ -35,17 +35,23 @@ _BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
 @dataclass(frozen=True)
 class FlowSpec:
-    """What a user declares about one flow. ``settings``: by part, and ``common`` for all three; None removes a key."""
+    """The declaration of one flow."""
 
     source: ClusterSpec
     target: ClusterSpec
+    #: Names of the topics to replicate.
     topics: tuple[str, ...] = ()
+    #: Names of the groups whose offsets to sync.
     groups: tuple[str, ...] = ()
     naming: Naming = field(default_factory=Naming)
+    #: Replication factor of all topics that the flow creates. None: MirrorMaker 2's defaults.
     replication_factor: int | None = None
+    #: ``source`` or ``target``: the cluster of the offset-syncs topic.
     offset_syncs_location: str = "target"
     tasks_max: int = DEFAULT_TASKS
+    #: Settings of the user by part, and under ``common`` for all parts. None removes a setting.
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: Application whose flow this is. None: the flow of the whole pair.
     application: str | None = None
 
     def name(self, part: str) -> str:
@@ -53,18 +59,18 @@ class FlowSpec:
         return connector_name(self.source.alias, self.target.alias, part, self.application)
 
     def given(self, part: str) -> dict[str, str | None]:
-        """The user's own settings for ``part``, as Kafka Connect would store them."""
+        """The user's settings for ``part``, as Kafka Connect would store them."""
         merged = {**self.settings.get("common", {}), **self.settings.get(part, {})}
         return {str(key): None if value is None else as_text(value) for key, value in merged.items()}
 
 
 def literal(name: str) -> str:
-    """A Java regular expression that matches exactly ``name`` and survives a comma-separated list."""
+    """Return a Java regular expression that matches exactly ``name`` and may be part of a comma-separated list."""
     return re.sub(r"[^A-Za-z0-9_-]", lambda found: r"\." if found[0] == "." else rf"\x{{{ord(found[0]):x}}}", name)
 
 
 def wanted_config(spec: FlowSpec, part: str) -> dict[str, str | None]:
-    """Configuration of one connector: ours, then the user's settings on top. None: the key must not be there."""
+    """Return the configuration of one connector: our settings, overridden by the user's. None removes a setting."""
     own = {**_common(spec), **_PART_DEFAULTS[part](spec)}
     return {**own, **spec.given(part), "name": spec.name(part), "connector.class": PACKAGE + CONNECTORS[part]}
 
@@ -76,15 +82,15 @@ def _common(spec: FlowSpec) -> dict[str, str]:
         "target.cluster.alias": spec.target.alias,
         "replication.policy.class": _POLICIES[spec.naming.policy],
         "replication.policy.separator": spec.naming.separator,
-        # Any other converter re-encodes: headers would arrive as base64 text, and no record would equal its copy.
+        # Any other converter re-encodes: headers would arrive as base64 text, and no record would equal its replica.
         "key.converter": _BYTES,
         "value.converter": _BYTES,
         "header.converter": _BYTES,
-        # A refresh against a dead source holds up a stop for a minute; with these two it takes 3 seconds.
-        # source.cluster.* does not take time-outs, and admin.timeout.ms does not reach the client. While the source is
-        # frozen, closing the consumer takes as long as the worker's task.shutdown.graceful.timeout.ms (5 s) allows.
-        # source.consumer.request.timeout.ms would shorten that too, but a fetch that a busy link carries for longer
-        # would then be cut off and repeated for ever: that is for the user to set.
+        # A refresh from a dead source delays a stop by a minute. With these two settings it takes 3 seconds.
+        # source.cluster.* does not accept time-outs, and admin.timeout.ms does not reach the client. While the source
+        # is frozen, closing the consumer takes the worker's task.shutdown.graceful.timeout.ms (5 s).
+        # source.consumer.request.timeout.ms would shorten that too. But over a busy link, a fetch that takes longer
+        # would be aborted and repeated for ever, so that setting is left to the user.
         "source.admin.default.api.timeout.ms": "5000",
         "source.admin.request.timeout.ms": "3000",
     }
@@ -97,26 +103,26 @@ def _common(spec: FlowSpec) -> dict[str, str]:
 
 def _source(spec: FlowSpec) -> dict[str, str]:
     return {
-        # Heartbeats by their exact name: by default every topic whose name ends like theirs is replicated, whatever the
-        # filter (MirrorSourceConnector.shouldReplicateTopic), and pairs of other aliases on the same two clusters would
-        # replicate each other's without end, under ever longer names.
+        # The heartbeats topic by its exact name. By default, MirrorMaker 2 replicates every topic whose name ends with
+        # "heartbeats", regardless of the filter (MirrorSourceConnector.shouldReplicateTopic). Pairs with other aliases
+        # on the same two clusters would then replicate each other's heartbeats without end, under ever longer names.
         "topics": _patterns([*spec.topics, HEARTBEATS]),
         "heartbeats.replication.enabled": "false",
-        # MirrorMaker 2 would leave out a declared topic such as "orders.replica".
+        # The default excludes a declared topic such as "orders.replica".
         "topics.exclude": "",
-        # A stop waits for the running poll of the source: producers stand still meanwhile. Default 1000.
+        # A stop waits for the running poll, and producers are stopped in that time. Default: 1000.
         "consumer.poll.timeout.ms": "200",
-        # Else records of aborted transactions become real ones on the target.
+        # Otherwise records of aborted transactions become committed records on the target.
         "source.consumer.isolation.level": "read_committed",
-        # New topics and partitions are seen after 10 s instead of 10 min; one metadata request each time.
+        # New topics and partitions are found after 10 s instead of 10 min, at the cost of one metadata request.
         "refresh.topics.interval.seconds": "10",
-        # MirrorMaker 2 turns ALLOW ALL into READ and never removes anything: rights are not its business here.
+        # MirrorMaker 2 turns ALLOW ALL into READ, and it never removes an ACL. This collection manages ACLs itself.
         "sync.topic.acls.enabled": "false",
-        # Topic settings follow the source, so that a replica keeps records as long as its original.
+        # Settings of replicas follow the source, so that a replica has the same retention as its source topic.
         "sync.topic.configs.enabled": "true",
         "offset-syncs.topic.location": spec.offset_syncs_location,
-        # A sync for every 10th record at most: the floor of a translation is near, for a tenth of the write requests
-        # that 0 would cost. 0 gives no guarantee either: a task never has more than 10 syncs under way.
+        # At most one offset-sync for every 10 records, so a translated offset is at most slightly too low, at a tenth
+        # of the write requests of 0. Even 0 guarantees no more: a task never has more than 10 offset-syncs in flight.
         "offset.lag.max": "10",
         **_factor(spec, "replication.factor", "offset-syncs.topic.replication.factor"),
     }
@@ -124,11 +130,11 @@ def _source(spec: FlowSpec) -> dict[str, str]:
 
 def _checkpoint(spec: FlowSpec) -> dict[str, str]:
     return {
-        # Also needed here: the connector looks only at groups that read one of these topics.
+        # The connector considers only groups that read one of these topics.
         "topics": _patterns(spec.topics),
         "topics.exclude": "",
         "groups": _patterns(spec.groups),
-        # MirrorMaker 2 would leave out a declared group such as "connect-jdbc-sink".
+        # The default excludes a declared group such as "connect-jdbc-sink".
         "groups.exclude": "",
         "refresh.groups.interval.seconds": "10",
         "emit.checkpoints.interval.seconds": "5",
@@ -147,7 +153,7 @@ _PART_DEFAULTS = {"source": _source, "checkpoint": _checkpoint, "heartbeat": _he
 
 
 def _factor(spec: FlowSpec, *keys: str) -> dict[str, str]:
-    """Replication factors; without one MirrorMaker 2's own stay: 2 for replicas, 3 for its internal topics."""
+    """Replication factor settings. Without them, MirrorMaker 2 uses 2 for replicas and 3 for its internal topics."""
     return {} if spec.replication_factor is None else dict.fromkeys(keys, str(spec.replication_factor))
 
 
@@ -155,11 +161,14 @@ def _patterns(names: Iterable[str]) -> str:
     return ",".join(literal(name) for name in sorted(set(names)))
 
 
-# ---- what must not be sent at all
+# ---- checks without a request
 
 
 def check_flow(spec: FlowSpec, parts: Iterable[str], configured: bool) -> None:
-    """Refuse a flow that cannot work, with every reason. ``configured``: connectors are to be written."""
+    """Raise ``flow_invalid`` with all reasons if a flow cannot work.
+
+    ``configured``: connectors will be written, so check clusters and topics too.
+    """
     problems = _alias_problems(spec)
     if configured:
         problems += _cluster_problems(spec) + _topic_problems(spec, set(parts))
@@ -168,23 +177,23 @@ def check_flow(spec: FlowSpec, parts: Iterable[str], configured: bool) -> None:
 
 
 def check_settings(spec: FlowSpec, parts: Iterable[str]) -> None:
-    """Refuse settings of the user that contradict an option or make a cutover unsound, with every reason."""
-    found = {
+    """Raise ``setting_refused`` for settings that contradict an option or invalidate the proofs of a cutover."""
+    problems = {
         text: None for part in parts for text in unsafe_settings(spec.given(part), spec.target.brokers, given=True)
     }
-    if found:
-        raise DrError("setting_refused", " ".join(found), "No connector was changed. Correct kafka_dr_flow.")
+    if problems:
+        raise DrError("setting_refused", " ".join(problems), "No connector was changed. Correct kafka_dr_flow.")
 
 
 def _alias_problems(spec: FlowSpec) -> list[str]:
     problems = []
     for side, cluster in (("source", spec.source), ("target", spec.target)):
         if not cluster.alias.strip():
-            problems.append(f"The alias of the {side} is empty; Kafka Connect would accept that.")
+            problems.append(f"The alias of the {side} cluster is empty, which Kafka Connect would accept.")
         elif spec.naming.separator in cluster.alias:
             problems.append(
-                f'The alias "{cluster.alias}" of the {side} contains the separator "{spec.naming.separator}": '
-                "names of replicas could not be told apart."
+                f'The alias "{cluster.alias}" of the {side} cluster contains the separator "{spec.naming.separator}", '
+                "so the names of replicas would be ambiguous."
             )
     if spec.source.alias == spec.target.alias:
         problems.append(f'Source and target have the same alias "{spec.source.alias}".')
@@ -210,13 +219,13 @@ def _topic_problems(spec: FlowSpec, parts: set[str]) -> list[str]:
     if not parts & {"source", "checkpoint"}:
         return []
     if not spec.topics:
-        return ["No topics are named. Name each topic that the flow is to copy."]
+        return ["No topics are named. Name each topic that the flow is to replicate."]
     if spec.naming.policy == "identity":
         return []
     aliases = (spec.source.alias, spec.target.alias)
     return [
         f'The topic "{topic}" begins with the alias "{topic.split(spec.naming.separator)[0]}" and the separator: '
-        "MirrorMaker 2 takes it for a replica and drops it without a word."
+        "MirrorMaker 2 takes it for a replica and silently does not replicate it."
         for topic in spec.topics
         if spec.naming.separator in topic and topic.split(spec.naming.separator)[0] in aliases
     ]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the MirrorMaker 2 connectors of a worker group, and waits for their states.
+"""Read the MirrorMaker 2 connectors of a worker group, and wait for their states.
 
 Private to this collection: may change in any release.
 """
@@ -26,14 +26,14 @@ __all__ = ["Filter", "observe"]
 
 @dataclass(frozen=True)
 class Filter:
-    """Which connectors are meant; None: any alias."""
+    """Selects connectors by aliases and parts. An alias of None accepts any alias."""
 
     source: str | None
     target: str | None
     parts: tuple[str, ...]
 
     def accepts(self, connector: Connector) -> bool:
-        """True for a MirrorMaker 2 connector of these parts and aliases, whatever its name is."""
+        """True for a MirrorMaker 2 connector of these parts and aliases, with any name."""
         aliases = _aliases(connector)
         wanted = (self.source, self.target)
         return connector.part in self.parts and all(
@@ -42,12 +42,16 @@ class Filter:
 
 
 def observe(rest: ConnectClient, wanted: Filter, wait_for: str, offsets: bool, bounds: Bounds) -> Result:
-    """The connectors that ``wanted`` accepts, after they all became what ``wait_for`` says."""
+    """Read the connectors that ``wanted`` accepts, after all of them have reached a state.
+
+    ``wait_for``: ``running``, ``stopped`` or ``none``. ``offsets``: also read the stored offsets of source connectors.
+    If the wait ends without the state, the result has the failure ``connector_not_ready``.
+    """
     result = Result(requests=rest.requests)
-    found = _accepted(rest, wanted)
+    connectors = _accepted(rest, wanted)
     if wait_for != "none":
-        found, result.failure = _wait(rest, wanted, wait_for, bounds, found)
-    result.extra["connectors"] = [_shown(rest, connector, offsets) for connector in found]
+        connectors, result.failure = _wait(rest, wanted, wait_for, bounds, connectors)
+    result.extra["connectors"] = [_shown(rest, connector, offsets) for connector in connectors]
     return result
 
 
@@ -64,7 +68,7 @@ def _wait(
         try:
             seen[0] = _accepted(rest, wanted)
         except Unreachable:
-            # A worker that restarts is away for some seconds; the bound decides.
+            # A restarting worker does not answer for some seconds. The time limit decides.
             return []
         return seen[0]
 
@@ -74,8 +78,8 @@ def _wait(
     if waited.done:
         return waited.state, None
     states = "; ".join(describe(connector.name, connector) for connector in seen[0]) or "no such connector"
-    text = f"Wanted every connector {wait_for}; not so after {waited.seconds:.0f} s. Last seen: {states}."
-    hint = "Look at the tasks that are named and at the log of that worker; then start the same playbook again."
+    text = f"Not every connector is {wait_for} after {waited.seconds:.0f} s. Last observed: {states}."
+    hint = "Check the named tasks and the log of their worker, then start the same playbook again."
     return seen[0], DrError("connector_not_ready", text, hint, rest.url)
 
 
@@ -88,7 +92,7 @@ def _state(connector: Connector) -> tuple[Any, ...]:
 
 
 def _aliases(connector: Connector) -> tuple[str | None, str | None]:
-    # An alias that is not set has these names in Kafka (MirrorConnectorConfig).
+    # The defaults of MirrorConnectorConfig.
     config = connector.config
     return config.get("source.cluster.alias"), config.get("target.cluster.alias", "target")
 
@@ -116,5 +120,5 @@ def _offsets(rest: ConnectClient, connector: Connector, source: str | None) -> l
         if error.status == 404:
             return None
         raise
-    found = parse_offsets(answer, source)
-    return [{"topic": topic, "partition": index, "offset": offset} for (topic, index), offset in sorted(found.items())]
+    stored = parse_offsets(answer, source)
+    return [{"topic": topic, "partition": index, "offset": offset} for (topic, index), offset in sorted(stored.items())]

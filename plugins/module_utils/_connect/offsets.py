@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Connect offsets of a MirrorMaker 2 source connector: the last source record that was copied.
+"""Read and change the stored offsets of a MirrorMaker 2 source connector: the offset of the last replicated record.
 
 Private to this collection: may change in any release.
 """
@@ -26,18 +26,19 @@ __all__ = [
     "set_offsets",
 ]
 
-# A worker shows at once what was changed; on a machine that was overloaded it took longer.
+# A worker reports changed offsets at once. On an overloaded machine it took longer.
 _SHOWN = Bounds(timeout=20.0)
 
 
 def replicated_offsets(
     rest: ConnectClient, connector: str, source_alias: str | None = None
 ) -> dict[tuple[str, int], int]:
-    """Last copied source offset by (topic, partition). A partition that is not in the result is unknown, not 0.
+    """Return the offset of the last replicated record by source partition.
 
-    Final only if the connector is STOPPED without tasks, else a lower bound that is as old as the worker's last flush.
-    A connector that does not exist has no readable offsets (they survive in the worker): an empty result.
-    ``source_alias``: leave out entries that were written under another alias; the connector does not use them.
+    A partition that is missing from the result is unknown, not 0. The offsets are final only if the connector is
+    STOPPED without tasks. Otherwise they are lower bounds, as old as the worker's last flush. Empty if the connector
+    does not exist: its offsets survive in the worker but cannot be read. ``source_alias``: leave out entries that were
+    written under another alias, which the connector does not use.
     """
     try:
         answer = rest.offsets(connector)
@@ -51,31 +52,33 @@ def replicated_offsets(
 def read_back(
     rest: ConnectClient, connector: str, source_alias: str | None, agrees: Callable[[dict[tuple[str, int], int]], bool]
 ) -> dict[tuple[str, int], int]:
-    """What a worker shows of offsets that were just set: as soon as that ``agrees``, or in the end.
+    """Read offsets that were just written until they ``agree``, and return what the worker reported last.
 
-    It names the partitions that it has read of its own topic so far, and only what they hold is read to the end first:
-    a partition that is new may be missing for a moment (Worker.sourceConnectorOffsets, seen on 4.3.1).
+    A new partition may be missing for a moment. The worker takes the list of partitions from what it has read of its
+    offsets topic so far, and reads to the end of the topic only for their offsets (Worker.sourceConnectorOffsets,
+    observed with 4.3.1).
     """
     return wait_until(lambda: replicated_offsets(rest, connector, source_alias), agrees, _SHOWN).state
 
 
 def parse_offsets(answer: Any, source_alias: str | None = None) -> dict[tuple[str, int], int]:
-    """The answer of ``GET /connectors/X/offsets``; entries without an offset are left out."""
-    found: dict[tuple[str, int], int] = {}
+    """Parse the response of ``GET /connectors/X/offsets``. Entries without an offset are left out."""
+    offsets: dict[tuple[str, int], int] = {}
     for entry in answer.get("offsets", []) if isinstance(answer, Mapping) else []:
         partition, offset = entry.get("partition") or {}, (entry.get("offset") or {}).get("offset")
         topic, index = partition.get("topic"), partition.get("partition")
         ours = source_alias is None or partition.get("cluster") == source_alias
         if ours and isinstance(topic, str) and isinstance(index, int) and isinstance(offset, int):
-            found[topic, index] = offset
-    return found
+            offsets[topic, index] = offset
+    return offsets
 
 
 def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: Mapping[tuple[str, int], int]) -> None:
-    """Make ``wanted`` (last copied offset by partition) all that a STOPPED connector knows, and read it back.
+    """Replace all stored offsets of a STOPPED connector with ``wanted``, and read them back.
 
-    Offsets survive the deletion of a connector, so what an earlier round left must go first (R22). Kafka
-    Connect checks neither alias nor offset: a partition that is not there, or an offset past the end, is accepted.
+    Offsets survive the deletion of a connector, so older ones are removed first (R22). Kafka Connect checks neither
+    alias nor offset: it accepts a partition that does not exist, or an offset after the end of the log. Raises
+    ``offsets_not_set``.
     """
     if replicated_offsets(rest, connector):
         rest.reset_offsets(connector)
@@ -86,15 +89,15 @@ def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: 
         topic, index = differ[0]
         raise DrError(
             "offsets_not_set",
-            f'The connector "{connector}" has other offsets than it was given for {len(differ)} partitions;'
+            f'The connector "{connector}" has wrong stored offsets on {len(differ)} partitions:'
             f" {topic}-{index}: wanted {wanted.get(differ[0])}, found {found.get(differ[0])}.",
-            "It is stopped and copies nothing. Start the same playbook again.",
+            "The connector is stopped and replicates nothing. Start the same playbook again.",
             rest.url,
         )
 
 
 def reset_offsets(rest: ConnectClient, connector: str) -> None:
-    """A STOPPED source connector knows of nothing any more; read back (``offsets_not_set``)."""
+    """Remove all stored offsets of a STOPPED source connector. Raises ``offsets_not_set`` if one is left."""
     rest.reset_offsets(connector)
     require_gone(rest, connector)
 
@@ -102,7 +105,7 @@ def reset_offsets(rest: ConnectClient, connector: str) -> None:
 def require_gone(
     rest: ConnectClient, connector: str, source_alias: str | None = None, topics: Collection[str] | None = None
 ) -> None:
-    """Raise ``offsets_not_set`` if a worker still shows an offset in the end, of any topic or of these."""
+    """Raise ``offsets_not_set`` if the worker keeps reporting a stored offset. ``topics`` None: of any topic."""
 
     def held(shown: Mapping[tuple[str, int], int]) -> list[tuple[str, int]]:
         return [key for key in shown if topics is None or key[0] in topics]
@@ -112,8 +115,9 @@ def require_gone(
         topic, index = min(held(left))
         raise DrError(
             "offsets_not_set",
-            f'The connector "{connector}" still has an offset for {topic}-{index}: {left[topic, index]}.',
-            "It is stopped and copies nothing. Start the same playbook again.",
+            f'The connector "{connector}" has a stored offset for {topic}-{index} after its removal:'
+            f" {left[topic, index]}.",
+            "The connector is stopped and replicates nothing. Start the same playbook again.",
             rest.url,
         )
 
@@ -121,7 +125,10 @@ def require_gone(
 def change_offsets(
     rest: ConnectClient, connector: str, source_alias: str, wanted: Mapping[tuple[str, int], int]
 ) -> None:
-    """Set these of a STOPPED connector and leave the others; below 0 forgets one. Not read back here."""
+    """Set these stored offsets of a STOPPED connector, and keep the others. A value below 0 removes an offset.
+
+    The caller reads the offsets back.
+    """
     entries = [
         {
             "partition": {"cluster": source_alias, "partition": index, "topic": topic},

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What must be done to a connector so that it is as wanted. Pure; secrets never reach a change.
+"""Plan the changes that bring a connector to its desired state. Secrets never become part of a change.
 
 Private to this collection: may change in any release.
 """
@@ -25,29 +25,32 @@ _OTHER = "(secret, another value)"
 
 @dataclass(frozen=True)
 class DesiredConnector:
-    """One connector as it is wanted. ``state``: present, running, stopped or absent; ``config`` None removes a key."""
+    """The desired state of one connector."""
 
     name: str
+    #: ``source``, ``checkpoint`` or ``heartbeat``.
     part: str
+    #: ``present``, ``running``, ``stopped`` or ``absent``.
     state: str
+    #: Wanted settings. None removes a setting.
     config: Mapping[str, str | None]
 
     @property
     def configured(self) -> bool:
-        """True when the configuration is to be written; stopping and deleting leave it alone."""
+        """True if the configuration is to be written. Stopping and deleting do not change it."""
         return self.state in ("present", "running")
 
 
 def plan(desired: DesiredConnector, actual: Connector | None) -> list[Change]:
-    """The steps for one connector, in their order.
+    """Return the changes for one connector, in their order.
 
     =========  ==================  ======================================================================
-    wanted     missing             exists
+    desired    does not exist      exists
     =========  ==================  ======================================================================
-    present    create STOPPED      update what differs, leave the state alone
-    running    create RUNNING      update what differs; resume, or restart what FAILED or stays UNASSIGNED
+    present    create STOPPED      update settings that differ, keep the state
+    running    create RUNNING      update settings that differ; resume, or restart if FAILED or UNASSIGNED
     stopped    nothing             stop, unless STOPPED without tasks
-    absent     nothing             stop as above, so that nothing moves afterwards; delete
+    absent     nothing             stop as above, so that no task writes any more; delete
     =========  ==================  ======================================================================
     """
     if actual is None:
@@ -61,25 +64,26 @@ def plan(desired: DesiredConnector, actual: Connector | None) -> list[Change]:
 
 
 def merged_config(desired: DesiredConnector, actual: Connector | None) -> dict[str, str]:
-    """The whole configuration to write: what the connector has, with everything that is wanted on top."""
+    """Return the whole configuration to write: the connector's current settings, overridden by the wanted ones."""
     merged: dict[str, str | None] = {**(actual.config if actual else {}), **desired.config}
     return {key: value for key, value in merged.items() if value is not None}
 
 
 def retained_settings(desired: DesiredConnector, actual: Connector | None) -> list[str]:
-    """Settings that the connector has and nobody asked for: kept, and named."""
+    """Return the names of settings that the connector has but the inventory does not declare. They are kept."""
     return sorted(set(actual.config) - set(desired.config)) if actual and desired.configured else []
 
 
 def masked(config: Mapping[str, str | None]) -> dict[str, str | None]:
-    """``config`` with every secret hidden."""
+    """Return ``config`` with all secrets masked."""
     return {key: _HIDDEN if value and is_secret(key) else value for key, value in config.items()}
 
 
 def rivals(desired: DesiredConnector, topics: Iterable[str], connectors: Mapping[str, Connector]) -> list[str]:
-    """Other connectors that do the same work and are not stopped: two of them copy every record twice.
+    """Return the names of other connectors that do the same work and are not stopped.
 
-    One that is known to take none of ``topics`` is another application's.
+    Two source connectors would replicate each record twice. A connector that takes none of ``topics`` belongs to
+    another application and is left out.
     """
     same = ("source.cluster.alias", "target.cluster.alias")
     return sorted(

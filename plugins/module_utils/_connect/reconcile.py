@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries out the planned steps of a flow's connectors and waits until the worker shows that they took effect.
+"""Carry out the planned changes of a flow's connectors, and wait until the worker reports that they took effect.
 
 Private to this collection: may change in any release.
 """
@@ -26,18 +26,20 @@ __all__ = ["Reconciler", "Report"]
 
 @dataclass
 class Report:
-    """How it ended: one outcome for each step, the connectors as last seen, and the failure, if any."""
+    """The result of :meth:`Reconciler.apply`."""
 
+    #: One outcome for each change.
     outcomes: list[Outcome] = field(default_factory=list)
+    #: The connectors as last observed, by name.
     connectors: dict[str, Connector] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     failure: DrError | None = None
 
 
 class Reconciler:
-    """Applies the plans of several connectors together, so that they stop and start at the same time.
+    """Apply the plans of several connectors together, so that they stop and start at the same time.
 
-    ``awaited``: the parts whose state is waited for; of the others a request's acceptance is all that is asked.
+    ``awaited``: parts whose state to wait for. For other parts it suffices that the worker accepts the request.
     """
 
     def __init__(self, rest: ConnectClient, bounds: Bounds, awaited: Collection[str] = tuple(CONNECTORS)) -> None:
@@ -52,10 +54,13 @@ class Reconciler:
         plans: Mapping[str, list[Change]],
         actual: Mapping[str, Connector],
     ) -> Report:
-        """Carry out ``plans``, wait for all, then delete what is to be absent. A failed connector hides no other."""
+        """Carry out ``plans``, wait for all connectors, then delete those that must be absent.
+
+        A failed connector does not prevent the others. The report has the first failure.
+        """
         report = Report(connectors=dict(actual))
         watches = {}
-        # A stop of the source connector keeps the worker busy the longest: with it first, the others would wait for it.
+        # The stop of the source connector takes the worker the longest. If it came first, the others would wait for it.
         for desired in sorted(all_desired, key=lambda desired: desired.part == "source" and not desired.configured):
             steps = [change for change in plans[desired.name] if change.action != "delete"]
             outcomes = [self._step(change, desired, actual.get(desired.name)) for change in steps]
@@ -73,7 +78,7 @@ class Reconciler:
         try:
             self._do(change.action, desired, actual)
         except Unreachable as error:
-            # The request may have been carried out; a stop or a resume may be repeated until the status shows it.
+            # The worker may have carried out the request. A stop or a resume can be repeated until the status shows it.
             if change.action not in ("stop", "resume") or desired.part not in self._awaited:
                 return Outcome(change, "failed", error.sentence())
             self._unanswered[desired.name] = error
@@ -118,12 +123,15 @@ class Reconciler:
             actual = report.connectors.get(name)
             if watch.desired.state == "running" and watch.desired.part == "source" and actual and not actual.tasks:
                 report.warnings.append(
-                    f'The connector "{name}" runs without a task: it finds none of its topics on the source. '
-                    "It looks again at each refresh."
+                    f'The connector "{name}" runs without a task, because it finds none of its topics on the source '
+                    "cluster. It searches again at each refresh."
                 )
 
     def _observe(self, pending: dict[str, Watch], report: Report) -> list[str]:
-        """Names that are not yet as wanted. A worker that does not answer leaves everything undecided."""
+        """Read the connectors, and return the names of those that are not in the desired state yet.
+
+        If the worker does not answer, all pending connectors count as not in the desired state.
+        """
         try:
             self._repeat(pending)
             found = self._rest.connectors()
@@ -149,7 +157,7 @@ class Reconciler:
             del self._unanswered[name]
 
     def _took_effect(self, watch: Watch, actual: Connector | None) -> bool:
-        """After an update, RUNNING alone may mean the tasks of before: their own configuration tells."""
+        """Whether all tasks have the updated settings. After an update, RUNNING may be the status of the old tasks."""
         if not watch.updated or watch.desired.state != "running" or actual is None or not actual.tasks:
             return True
         configs = self._rest.task_configs(watch.desired.name)
@@ -161,7 +169,7 @@ class Reconciler:
         try:
             self._rest.restart_connector(actual.name)
         except DrError:
-            return  # one that really waits for a worker cannot be restarted
+            return  # a connector that really waits for a worker cannot be restarted
         change = Change(KIND, actual.name, "restart", {"state": "UNASSIGNED"}, {"state": "RUNNING"})
         report.outcomes.append(Outcome(change, "done"))
 
@@ -177,7 +185,8 @@ class Reconciler:
             report.failure = DrError(
                 "connector_failed",
                 f'The connector "{actual.name}" failed again after a restart. {with_advice(actual.failures)}',
-                "The worker's log has the whole trace.",
+                "Read the whole stack trace in the log of the worker, correct the cause, then start the same playbook"
+                " again.",
                 self._rest.url,
             )
 
@@ -185,12 +194,16 @@ class Reconciler:
         wanted = ", ".join(f'"{name}" {goal(pending[name].desired)}' for name in waited.state)
         seen = "; ".join(describe(name, report.connectors.get(name)) for name in waited.state)
         last = self._unanswered.get("") or next(iter(self._unanswered.values()), None)
-        also = f" Last call: {last.message}" if last else ""
+        also = f" Last request: {last.message}" if last else ""
         stopping = any(pending[name].desired.state in ("stopped", "absent") for name in waited.state)
-        hint = "A stop against a dead source takes a minute without the source.admin.* time-outs. " if stopping else ""
-        hint += "Look at the tasks that are named and at the log of that worker; then start the same playbook again."
+        hint = (
+            "Without the source.admin.* time-outs, a stop takes a minute while the source cluster does not answer. "
+            if stopping
+            else ""
+        )
+        hint += "Check the named tasks and the log of their worker, then start the same playbook again."
         bound = "no progress" if waited.ended == "stalled" else "not reached"
-        text = f"Wanted {wanted}; {bound} within {waited.seconds:.0f} s. Last seen: {seen}.{also}"
+        text = f"Wanted {wanted}; {bound} within {waited.seconds:.0f} s. Last observed: {seen}.{also}"
         return DrError("connector_not_ready", text, hint, self._rest.url)
 
     # ---- deleting
@@ -210,7 +223,8 @@ class Reconciler:
         except DrError as error:
             return Outcome(change, "failed", error.sentence())
         if not gone.done:
-            return Outcome(change, "failed", f'"{change.name}" is still there {gone.seconds:.0f} s after its deletion.')
+            text = f'The connector "{change.name}" still exists {gone.seconds:.0f} s after its deletion.'
+            return Outcome(change, "failed", text)
         report.connectors.pop(change.name, None)
         return Outcome(change, "done")
 
@@ -221,7 +235,8 @@ def _fingerprint(left: Sequence[str], report: Report) -> tuple[object, ...]:
 
 def _together(failed: Sequence[Outcome]) -> DrError:
     text = " ".join(f"{outcome.change.action} {outcome.change.name}: {outcome.error}" for outcome in failed)
-    return DrError("connector_step_failed", text, "What was done is listed in changes; the task may be run again.")
+    hint = "The result lists all changes under changes. Correct the cause, then start the same playbook again."
+    return DrError("connector_step_failed", text, hint)
 
 
 def _not_done(outcome: Outcome, names: Sequence[str], failure: DrError) -> Outcome:

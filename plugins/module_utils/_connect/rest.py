@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kafka Connect's REST interface as far as this collection uses it, and connectors as a worker shows them.
+"""Client for the parts of Kafka Connect's REST interface that this collection uses, and the connectors it returns.
 
 Private to this collection: may change in any release.
 """
@@ -19,66 +19,68 @@ from .http import RefusedError, Transport, quoted
 __all__ = ["PACKAGE", "ConnectClient", "Connector", "Task", "parse_connector"]
 
 PACKAGE = "org.apache.kafka.connect.mirror."
-# A busy worker takes over 15 s for 6,000 partitions: it reads its offsets topic to the end first.
+# A busy worker takes more than 15 s for 6,000 partitions, because it reads its offsets topic to the end first.
 _OFFSETS_SECONDS = 60.0
 _PARTS = {PACKAGE + name: part for part, name in CONNECTORS.items()} | {name: part for part, name in CONNECTORS.items()}
 
 
 @dataclass(frozen=True)
 class Task:
-    """One task. ``trace`` is the first line of what made it fail."""
+    """One task of a connector."""
 
     id: int
     state: str
+    #: First line and innermost cause of the stack trace. "": the task has not failed.
     trace: str = ""
 
 
 @dataclass(frozen=True)
 class Connector:
-    """A connector as a worker reports it. ``state`` None: it exists, but has no status yet.
-
-    ``assigned``: ids of the tasks that it is to have; ``tasks``: those of which a status is known.
-    """
+    """A connector as a worker reports it."""
 
     name: str
+    #: None: the connector exists but has no status yet.
     state: str | None
+    #: The tasks with a known status.
     tasks: tuple[Task, ...]
     config: Mapping[str, str]
+    #: First line and innermost cause of the connector's own stack trace.
     trace: str = ""
+    #: Ids of the tasks that the connector should have.
     assigned: frozenset[int] = frozenset()
 
     @property
     def part(self) -> str | None:
-        """Which MirrorMaker 2 connector this is: source, checkpoint, heartbeat; None: another one."""
+        """``source``, ``checkpoint`` or ``heartbeat``. None: not a MirrorMaker 2 connector."""
         return _PARTS.get(self.config.get("connector.class", ""))
 
     @property
     def stopped(self) -> bool:
-        """STOPPED without tasks. STOPPED alone is not enough: a task may still run for a second."""
+        """True if the connector is STOPPED and has no tasks. A task may run for a second after the state changed."""
         return self.state == "STOPPED" and not self.tasks
 
     @property
     def running(self) -> bool:
-        """The connector and all of its tasks (perhaps none) are RUNNING; a task without a status yet is not."""
+        """True if the connector and all its tasks, if any, are RUNNING. A task without a status is not RUNNING."""
         started = {task.id for task in self.tasks if task.state == "RUNNING"}
         return self.state == "RUNNING" and len(started) == len(self.tasks) and self.assigned <= started
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """What failed, each with the first line of its trace."""
+        """The failures of the connector and its tasks, each with its ``trace``."""
         own = (f"connector: {self.trace}",) if self.state == "FAILED" else ()
         return own + tuple(f"task {task.id}: {task.trace}" for task in self.tasks if task.state == "FAILED")
 
 
 class ConnectClient(Transport):
-    """One Kafka Connect worker group. Configurations hold passwords in clear: never log or return them raw."""
+    """One Kafka Connect worker group. Configurations contain plain passwords: never log or return them unmasked."""
 
     def cluster_id(self) -> str:
-        """Id of the Kafka cluster that this worker group belongs to: where its source connectors write."""
+        """Id of the Kafka cluster of this worker group, to which its source connectors write."""
         return self.about()[0]
 
     def about(self) -> tuple[str, str]:
-        """That id, and the worker's version of Kafka and of MirrorMaker 2."""
+        """Return that cluster id, and the worker's version of Kafka and MirrorMaker 2."""
         answer = _mapping(self, "/", self.call("GET", "/"))
         return str(answer.get("kafka_cluster_id", "")), str(answer.get("version", ""))
 
@@ -87,11 +89,11 @@ class ConnectClient(Transport):
         return {str(plugin.get("class")) for plugin in self.call("GET", "/connector-plugins") or []}
 
     def connectors(self) -> dict[str, Connector]:
-        """Every connector with status and configuration, in one request.
+        """Return all connectors with status and configuration, by name. Usually one request.
 
-        Kafka Connect leaves out a connector without status (created a moment ago): use :meth:`find` before a create.
-        A worker that has not read its own topics yet lists none, for a minute where it died within a transaction: an
-        empty list counts only from a worker that says that it is ready.
+        Kafka Connect leaves out a new connector without a status, so use :meth:`find` before creating one. A worker
+        that has not read its internal topics yet returns an empty list, for up to a minute if it died within a
+        transaction. An empty list is therefore accepted only after the worker reports that it is ready.
         """
         listed = self._list()
         if not listed:
@@ -104,7 +106,7 @@ class ConnectClient(Transport):
         return _mapping(self, "/connectors", self.call("GET", "/connectors", query=query))
 
     def _require_ready(self) -> None:
-        """``GET /health`` (KIP-1017, Kafka 3.9) is 503 while the worker starts; an older worker does not know it."""
+        """Wait while ``GET /health`` returns 503 because the worker starts (KIP-1017). Before Kafka 3.9: no-op."""
         try:
             self.call("GET", "/health")
         except RefusedError as error:
@@ -112,7 +114,7 @@ class ConnectClient(Transport):
                 raise
 
     def find(self, name: str) -> Connector | None:
-        """One connector, also in the moment in which it has no status; None: it does not exist."""
+        """Return one connector, even if it has no status yet. None: it does not exist."""
         try:
             config = self.call("GET", quoted("connectors", name, "config"))
         except RefusedError as error:
@@ -122,43 +124,43 @@ class ConnectClient(Transport):
         return parse_connector(name, {"info": {"config": config}})
 
     def task_configs(self, name: str) -> list[dict[str, str]]:
-        """Configuration of each task, as last computed by the connector."""
+        """Return the configuration of each task, as the connector computed it last."""
         return [dict(task.get("config") or {}) for task in self.call("GET", quoted("connectors", name, "tasks")) or []]
 
     def validate(self, connector_class: str, config: Mapping[str, str]) -> dict[str, Any]:
-        """Kafka Connect's own judgement of a configuration; changes nothing."""
+        """Return Kafka Connect's validation of a configuration. Changes nothing."""
         path = quoted("connector-plugins", connector_class, "config", "validate")
         return _mapping(self, path, self.call("PUT", path, dict(config)))
 
     def create(self, name: str, config: Mapping[str, str], initial_state: str) -> None:
-        """Create a connector that starts as RUNNING or STOPPED."""
+        """Create a connector in the state RUNNING or STOPPED."""
         body = {"name": name, "config": dict(config), "initial_state": initial_state}
         try:
             self.call("POST", "/connectors", body)
         except RefusedError as error:
-            # An attempt that ended with 409 or 500 may have been carried out before it was repeated.
+            # An earlier attempt that returned 409 or 500 may have created the connector.
             found = self.find(name) if error.status == 409 and "already exists" in error.text else None
             if found is None or any(found.config.get(key) != value for key, value in config.items()):
                 raise
 
     def configure(self, name: str, config: Mapping[str, str]) -> None:
-        """Replace the whole configuration; the running state stays as it is."""
+        """Replace the whole configuration. The state does not change."""
         self.call("PUT", quoted("connectors", name, "config"), dict(config))
 
     def stop(self, name: str) -> None:
-        """Ask for STOPPED; it is reached later."""
+        """Request the state STOPPED, which the connector reaches later."""
         self.call("PUT", quoted("connectors", name, "stop"))
 
     def resume(self, name: str) -> None:
-        """Ask for RUNNING; it is reached later."""
+        """Request the state RUNNING, which the connector reaches later."""
         self.call("PUT", quoted("connectors", name, "resume"))
 
     def restart_failed(self, name: str) -> None:
-        """Restart the connector and those of its tasks that failed; what runs goes on undisturbed."""
+        """Restart the connector and its tasks if they failed. Running ones are not interrupted."""
         self.call("POST", quoted("connectors", name, "restart"), query="?includeTasks=true&onlyFailed=true")
 
     def restart_connector(self, name: str) -> None:
-        """Restart the connector alone: its tasks, which do the work, go on undisturbed."""
+        """Restart only the connector. Its tasks, which replicate the records, are not interrupted."""
         self.call("POST", quoted("connectors", name, "restart"), query="?includeTasks=false&onlyFailed=false")
 
     def delete(self, name: str) -> None:
@@ -166,21 +168,21 @@ class ConnectClient(Transport):
         self.call("DELETE", quoted("connectors", name))
 
     def offsets(self, name: str) -> dict[str, Any]:
-        """Committed offsets of a connector, as Kafka Connect shows them. Slow for thousands of partitions."""
+        """Return the stored offsets of a connector in Kafka Connect's format. Slow for thousands of partitions."""
         path = quoted("connectors", name, "offsets")
         return _mapping(self, path, self.call("GET", path, timeout=max(self.timeout, _OFFSETS_SECONDS)))
 
     def reset_offsets(self, name: str) -> None:
-        """Forget every offset of a STOPPED connector: it would copy everything again."""
+        """Remove all stored offsets of a STOPPED connector, which then replicates everything again."""
         self.call("DELETE", quoted("connectors", name, "offsets"))
 
     def alter_offsets(self, name: str, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Set offsets of a STOPPED connector; partitions that are not named keep theirs. Nothing is checked there."""
+        """Set stored offsets of a STOPPED connector. Other partitions keep theirs. Kafka Connect checks no value."""
         self.call("PATCH", quoted("connectors", name, "offsets"), {"offsets": list(entries)})
 
 
 def parse_connector(name: str, entry: Mapping[str, Any]) -> Connector:
-    """One entry of ``GET /connectors?expand=status&expand=info``."""
+    """Parse one entry of ``GET /connectors?expand=status&expand=info``."""
     status, info = entry.get("status") or {}, entry.get("info") or {}
     own = status.get("connector") or {}
     tasks = tuple(
@@ -193,7 +195,7 @@ def parse_connector(name: str, entry: Mapping[str, Any]) -> Connector:
 
 
 def _head(trace: Any) -> str:
-    """First line of a trace, and its innermost cause: the first line alone often only says that a task failed."""
+    """First line of a stack trace, and its innermost cause. Often the first line only states that a task failed."""
     lines = [line.strip() for line in str(trace or "").splitlines() if line.strip()]
     causes = [line for line in lines[1:] if line.startswith("Caused by: ")]
     return " / ".join(lines[:1] + causes[-1:])
@@ -204,7 +206,7 @@ def _mapping(client: Transport, path: str, answer: Any) -> dict[str, Any]:
         return answer
     raise DrError(
         "connect_unexpected",
-        f'"{client.url}{path}" answered JSON that Kafka Connect would not: {type(answer).__name__}.',
-        "Is this the REST address of a Kafka Connect worker, with its path prefix if it has one?",
+        f'"{client.url}{path}" returned JSON of the type {type(answer).__name__}, wanted an object of Kafka Connect.',
+        "Check that connect_url is the REST address of a Kafka Connect worker, with its path prefix if it has one.",
         client.url,
     )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything that is asked and refused before the first connector is written.
+"""Checks that need requests and run before the first connector is written.
 
 Private to this collection: may change in any release.
 """
@@ -23,7 +23,10 @@ __all__ = ["check_existing", "check_place", "field_errors", "validate"]
 
 
 def check_place(rest: ConnectClient, spec: FlowSpec) -> None:
-    """Refuse a worker group that belongs to another cluster than the target: it would write the replicas there."""
+    """Raise ``wrong_connect_cluster`` if the workers belong to another cluster than the target of the flow.
+
+    They would write the replicas to their own cluster.
+    """
     wanted, refused = spec.target.cluster_id, spec.source.cluster_id
     if not (wanted or refused) or _redirected(spec):
         return
@@ -31,9 +34,10 @@ def check_place(rest: ConnectClient, spec: FlowSpec) -> None:
     if (wanted and found != wanted) or (refused and found == refused):
         raise DrError(
             "wrong_connect_cluster",
-            f'The Kafka Connect workers at "{rest.url}" belong to cluster "{found}", '
-            f'the flow needs those of its target "{spec.target.alias}"{f" ({wanted})" if wanted else ""}.',
-            "A source connector writes to its workers' own cluster: correct connect_url.",
+            f'The Kafka Connect workers at "{rest.url}" belong to cluster "{found}", but the flow needs those of its '
+            f'target "{spec.target.alias}"{f" ({wanted})" if wanted else ""}.',
+            f"Correct connect_url of {spec.target.alias} in kafka_dr_clusters: a source connector writes to the cluster"
+            " of its workers.",
             rest.url,
         )
 
@@ -48,12 +52,13 @@ def check_existing(
     connectors: Mapping[str, Connector],
     leaving: Collection[str] = (),
 ) -> None:
-    """Refuse to work beside a second connector of the same flow, or on top of settings that make it unsound.
+    """Raise if another connector runs the same flow, or if a connector has settings that invalidate the proofs.
 
-    ``leaving``: names of connectors that will be stopped before ours start.
+    ``leaving``: names of connectors that will be stopped before ours start. Raises ``flow_runs_twice`` or
+    ``connector_unsafe``.
     """
     for desired in all_desired:
-        # Beside an application others may copy what is theirs; beside a whole pair nobody.
+        # Other applications may have their own flows beside the flow of one application, but not beside a pair's.
         topics = spec.topics if spec.application else ()
         others = rivals(desired, topics, connectors) if desired.state == "running" else []
         others = [name for name in others if name not in leaving]
@@ -61,12 +66,10 @@ def check_existing(
             raise DrError(
                 "flow_runs_twice",
                 f'The connector "{others[0]}" already runs the {desired.part} part of'
-                f" {desired.name.split('.Mirror')[0]}: "
-                "with two of them every record is replicated twice.",
-                f"{desired.name} was not started. Do not just stop or delete the other one:"
-                f" {desired.name} would replicate"
-                " everything again. Name it in kafka_dr_adopt and run enable, which takes over its offsets"
-                " (docs/procedures/enable.md).",
+                f" {desired.name.split('.Mirror')[0]}. Two such connectors would replicate every record twice.",
+                f"{desired.name} was not started. Name the other connector in kafka_dr_adopt and run enable, which"
+                f" takes over its offsets (docs/procedures/enable.md). If you only stop or delete it, {desired.name}"
+                " replicates everything again.",
             )
         actual = connectors.get(desired.name)
         if actual is None or not desired.configured:
@@ -76,15 +79,19 @@ def check_existing(
         if problems:
             raise DrError(
                 "connector_unsafe",
-                f'The connector "{desired.name}" has settings that nobody here asked for. {" ".join(problems)}',
-                f"To remove one, give it the value null in {desired.part}_settings of kafka_dr_flow.",
+                f'The connector "{desired.name}" has unsafe settings that the inventory does not declare.'
+                f" {' '.join(problems)}",
+                f"To remove a setting, set it to null in {desired.part}_settings of kafka_dr_flow.",
             )
 
 
 def validate(
     rest: ConnectClient, spec: FlowSpec, all_desired: Iterable[DesiredConnector], connectors: Mapping[str, Connector]
 ) -> list[str]:
-    """Let the worker judge every configuration that is to be written. Returns warnings, raises with all errors."""
+    """Let the worker validate every configuration that will be written. Return warnings.
+
+    Raises ``settings_invalid`` with all errors, or ``connector_class_missing``.
+    """
     plugins = rest.plugins()
     problems: list[str] = []
     warnings: list[str] = []
@@ -96,16 +103,16 @@ def validate(
         problems += [f"{desired.name}: {text}" for text in field_errors(answer)]
         names = [str((item.get("definition") or {}).get("name")) for item in answer.get("configs", [])]
         for key, near in unknown_settings(spec.given(desired.part), names):
-            text = f'Nothing reads the setting "{key}".' + (f' Did you mean "{near}"?' if near else "")
+            text = f'The setting "{key}" is unknown and has no effect.' + (f' Did you mean "{near}"?' if near else "")
             (problems if near else warnings).append(text)
     if problems:
-        hint = "No connector of this flow was changed. Correct kafka_dr_flow, or what the worker names."
+        hint = "No connector of this flow was changed. Correct the named settings in kafka_dr_flow."
         raise DrError("settings_invalid", " ".join(dict.fromkeys(problems)), hint, rest.url)
     return list(dict.fromkeys(warnings))
 
 
 def field_errors(answer: Mapping[str, Any]) -> list[str]:
-    """The errors of a validation, by field; what a secret's error quotes is left out."""
+    """Return the errors of a validation by setting. The error text of a secret setting is left out."""
     found = []
     for item in answer.get("configs", []):
         value = item.get("value") or {}
@@ -121,7 +128,7 @@ def _plugin_missing(rest: ConnectClient, plugin: str, plugins: Iterable[str]) ->
     has = ", ".join(mirror) if mirror else "no connector of MirrorMaker 2"
     return DrError(
         "connector_class_missing",
-        f'The Kafka Connect workers at "{rest.url}" have no class "{plugin}"; they have {has}.',
-        "Put connect-mirror and connect-mirror-client of the worker's version on its plugin path.",
+        f'The Kafka Connect workers at "{rest.url}" do not have the class "{plugin}"; they have {has}.',
+        "Install connect-mirror and connect-mirror-client of the worker's version on the plugin path of each worker.",
         rest.url,
     )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When a connector is as wanted: what a worker must show, and for how long, before it is believed.
+"""Decide when a connector has reached its desired state: what a worker must report, and for how long.
 
 Private to this collection: may change in any release.
 """
@@ -20,29 +20,36 @@ from .rest import Connector
 
 __all__ = ["RESTART_SECONDS", "Watch", "already", "describe", "goal", "watch_of"]
 
-# A source connector computes its tasks after it is RUNNING. After this time without one it has nothing to copy.
+# A source connector computes its tasks after it is RUNNING. If it has no task by then, it has nothing to replicate.
 TASKLESS_SECONDS = 5.0
-# A restart is acknowledged before the FAILED status is gone.
+# A worker accepts a restart before the FAILED status disappears.
 RESTART_SECONDS = 5.0
-# A rebalance takes less. A worker that was cut off from its broker may write late, after it has started a connector
-# again, that it had lost it, and nothing ever corrects that (seen on 4.3.1, which has KAFKA-12525).
+# A rebalance takes less time. A worker that lost its broker connection may write the status UNASSIGNED late, after it
+# has started the connector again, and it never corrects that (observed with 4.3.1, which includes KAFKA-12525).
 UNASSIGNED_SECONDS = 5.0
 
 
 @dataclass
 class Watch:
-    """What waiting for one connector has seen so far. ``changed``: its status may still be that of before."""
+    """The wait for one connector, and what it has observed so far."""
 
     desired: DesiredConnector
+    #: True: the connector was just changed, so its status may be outdated.
     changed: bool
+    #: The settings that were just updated.
     updated: Mapping[str, str] = field(default_factory=dict)
+    #: Number of consecutive observations in the state RUNNING.
     observations: int = 0
+    #: Monotonic times. None: not in this state, or not restarted.
     running_since: float | None = None
     restarted: float | None = None
     unassigned_since: float | None = None
 
     def left_unassigned(self, actual: Connector, now: float) -> bool:
-        """True, once, when the connector, which may well work, has stayed UNASSIGNED; call once a look."""
+        """Return True once, when the connector has stayed UNASSIGNED too long. It may run nevertheless.
+
+        Call it once for each observation.
+        """
         if actual.state != "UNASSIGNED":
             self.unassigned_since = None
             return False
@@ -53,7 +60,7 @@ class Watch:
         return True
 
     def reached(self, actual: Connector | None, now: float) -> bool:
-        """True when ``actual`` is as wanted; call once a look."""
+        """Whether ``actual`` is in the desired state. Call it once for each observation."""
         if self.desired.state == "absent":
             return actual is None or actual.stopped
         if self.desired.state == "stopped":
@@ -72,11 +79,12 @@ class Watch:
             return True
         if self.desired.part == "source" and not actual.tasks and now - self.running_since < TASKLESS_SECONDS:
             return False
-        # The first RUNNING after a change can be the status of before it.
+        # The first RUNNING after a change can be the status from before the change.
         return self.observations >= 2
 
 
 def watch_of(desired: DesiredConnector, steps: Sequence[Change], actual: Connector | None) -> Watch:
+    """Return the watch for a connector whose changes ``steps`` were sent. ``actual``: the connector before them."""
     updates = [change for change in steps if change.action == "update"]
     keys = [key for change in updates for key in change.after or {}]
     updated = {key: value for key, value in merged_config(desired, actual).items() if key in keys} if updates else {}
@@ -85,17 +93,19 @@ def watch_of(desired: DesiredConnector, steps: Sequence[Change], actual: Connect
 
 
 def already(watch: Watch, actual: Connector | None) -> bool:
+    """Whether an unchanged connector is in the desired state, so that no wait is needed."""
     return not watch.changed and watch.reached(actual, time.monotonic())
 
 
 def describe(name: str, actual: Connector | None) -> str:
     """State and tasks in a few words, for messages."""
     if actual is None:
-        return f'"{name}" is not shown'
+        return f'"{name}" is not listed by the worker'
     tasks = ", ".join(f"{task.id} {task.state}" for task in actual.tasks) or "none"
     failures = f" ({with_advice(actual.failures)})" if actual.failures else ""
     return f'"{name}" is {actual.state or "without status"}, tasks: {tasks}{failures}'
 
 
 def goal(desired: DesiredConnector) -> str:
+    """The desired state in a few words, for messages."""
     return {"running": "RUNNING with its tasks", "present": "with a status"}.get(desired.state, "STOPPED without tasks")

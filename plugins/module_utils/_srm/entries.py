@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an entry of a list means: what is refused before it is sent, and which other entry matches it already. Pure.
+"""Interpret the entries of a list: which are refused before they are sent, and which others already match them.
 
-Entries are regular expressions on the whole name. Lists are compared as text, and so are entries here; only where a
-pattern is held against a plain name is it used as one. Sources: DefaultReplicationPolicy and MirrorSourceConnector
+An entry is a regular expression for the whole name. SRM compares lists as text, and so does this module. It uses an
+entry as a pattern only to match it against a plain name. Sources: DefaultReplicationPolicy and MirrorSourceConnector
 (isCycle) of org.apache.kafka.connect.mirror; KAFKA-12635 for replicas in plain lists.
 
 Private to this collection: may change in any release.
@@ -22,10 +22,10 @@ __all__ = ["alias_problems", "cover_of", "form_problems", "guards_internal", "is
 
 _META = re.compile(r"[*+?\[\](){}|^$\\]")
 _EVERYTHING = (".*", ".+")
-# "P.*" may mean every topic that begins with P.
+# "P.*" may be meant for every topic whose name begins with P.
 _WILD_DOT = re.compile(r"\.[*+?{]")
 _LEADING_WILDCARD = re.compile(r"\(?(?:\.|\[\^?[^\]]*\])[*+]\??\)?(?:\\?\.|\[\.\])?")
-# Names that SRM keeps out of its flows by entries of the denylist (7.1.8 and later).
+# Examples of names that SRM excludes from its flows with entries of the denylist (7.1.8 and later).
 _GUARDED = (
     "__consumer_offsets",
     "mm2-offsets.P.internal",
@@ -38,14 +38,14 @@ _GUARDED = (
 
 
 def is_plain(entry: str) -> bool:
-    """Whether an entry is a name and no pattern. A dot alone does not make a pattern: names have dots."""
+    """Whether an entry is a plain name. A dot alone does not make it a pattern, because names contain dots."""
     return not _META.search(entry)
 
 
 def alias_problems(where: FlowList) -> list[str]:
-    """What keeps two aliases from being a flow's."""
+    """Return why two aliases cannot be those of a flow, one sentence each."""
     problems = [
-        f'The {side} alias "{alias}" is not one word.'
+        f'The {side} alias "{alias}" is not a single word.'
         for side, alias in (("source", where.source), ("target", where.target))
         if not alias or re.search(r"[\s,]", alias) or alias.startswith("-")
     ]
@@ -55,27 +55,27 @@ def alias_problems(where: FlowList) -> list[str]:
 
 
 def form_problems(entries: Iterable[str]) -> list[str]:
-    """Entries that cannot be sent, or could not be found again in a list."""
+    """Return the problems of entries that cannot be sent, or not be recognized in a list afterwards."""
     problems = []
     for entry in entries:
         if re.search(r"[\s,]", entry) or not entry:
-            problems.append(f'"{entry}" is empty or contains a comma or a blank: srm-control takes it apart.')
+            problems.append(f'"{entry}" is empty or contains a comma or a blank, at which srm-control splits entries.')
         elif entry.startswith("-"):
-            problems.append(f'"{entry}" begins with "-": srm-control takes it for an option.')
+            problems.append(f'"{entry}" begins with "-", so srm-control takes it for an option.')
         elif not is_entry(entry):
-            problems.append(f'"{entry}" could not be told from other lines of a list.')
+            problems.append(f'"{entry}" could not be distinguished from other lines of a list.')
     return problems
 
 
 def meaning(where: FlowList, entries: Sequence[str], separator: str) -> list[str]:
-    """Entries that would be taken without a word and match nothing, or never travel, with the reason."""
+    """Return the problems of entries that SRM accepts silently but that match no topic or are never replicated."""
     if where.kind == "groups":
         return []
     if where.is_reverse:
         return [text for entry in entries for text in _not_reverse(where, entry, separator)]
     return [
-        f'"{entry}" looks like a replica of the alias "{alias}". In a topics list it is never copied and has no '
-        f"offset-syncs, so no offset of it goes back. Name the original here, and "
+        f'"{entry}" looks like a replica of the alias "{alias}". In a topics list it is never replicated and has no '
+        f"offset-syncs, so its offsets are not translated back. Name the source topic here, and "
         f'"{where.target}{separator}{_tail(entry, alias, separator)}" in the reverse_checkpointed_topics list.'
         for entry in entries
         for alias in (where.source, where.target)
@@ -84,48 +84,51 @@ def meaning(where: FlowList, entries: Sequence[str], separator: str) -> list[str
 
 
 def _not_reverse(where: FlowList, entry: str, separator: str) -> list[str]:
-    """A reverse list S->T names the replicas on S of topics of T: ``T.topic``."""
+    """Problems of an entry in a reverse list S->T, which names the replicas on S of topics of T: ``T.topic``."""
     wanted = where.target + separator
     if _begins_with(entry, where.target, separator):
         return []
     if _begins_with(entry, where.source, separator):
         name = _tail(entry, where.source, separator)
         return [
-            f'"{entry}" would be a replica on "{where.target}"; the {where} names replicas on "{where.source}". '
+            f'"{entry}" would be a replica on "{where.target}", but the {where} names replicas on "{where.source}". '
             f'Did you mean "{wanted}{name}" here, or this entry in the list of {where.target}->{where.source}?'
         ]
     if not is_plain(entry):
         return []
     bare = re.sub(rf"^{re.escape(where.target)}(?:__|\.|{re.escape(separator)})", "", entry, flags=re.IGNORECASE)
-    why = "is no replica" if bare == entry else "is not how a replica is named"
-    return [f'"{entry}" {why} on "{where.source}" and matches nothing. Did you mean "{wanted}{bare}"?']
+    why = "is not a replica" if bare == entry else "is not the name of a replica"
+    return [f'"{entry}" {why} on "{where.source}" and matches no topic. Did you mean "{wanted}{bare}"?']
 
 
 def warnings_of(where: FlowList, entries: Sequence[str], separator: str) -> list[str]:
-    """What may be meant but is worth a second look."""
+    """Return warnings about entries that may be intended but are often mistakes."""
     texts = []
     if separator != "." and where.kind != "groups":
         texts.append(
-            f'The separator is "{separator}": every SRM of the pair must have it as replication.policy.separator.'
+            f'The separator is "{separator}": each SRM of the pair must have the same replication.policy.separator.'
         )
     for entry in entries:
         if _compiled(entry) is None:
-            texts.append(f'"{entry}" is no regular expression that could be checked here.')
+            texts.append(f'"{entry}" is not a regular expression that can be checked here.')
         elif where.kind == "topics" and _matches_replicas(where, entry, separator):
             texts.append(
-                f'"{entry}" also matches replicas on "{where.source}". They are not copied, and their offsets do not '
-                "go back: that takes the reverse_checkpointed_topics list."
+                f'"{entry}" also matches replicas on "{where.source}". They are not replicated, and their offsets are '
+                "not translated back. Use the reverse_checkpointed_topics list for them."
             )
         elif where.is_reverse and not is_plain(entry) and not _begins_with(entry, where.target, separator):
-            texts.append(f'"{entry}" does not begin with "{where.target}{separator}": only such names can go back.')
+            texts.append(
+                f'"{entry}" does not begin with "{where.target}{separator}". Only offsets of such topics can be '
+                "translated back."
+            )
     return texts
 
 
 def cover_of(entry: str, others: Iterable[str]) -> str | None:
-    """The pattern among ``others`` that matches every name that ``entry`` matches, if that is certain."""
+    """Return the entry of ``others`` that certainly matches every name that ``entry`` matches, or None."""
     if entry in _EVERYTHING:
         return None
-    # The widest first: a narrower one may be left out itself, because it is covered.
+    # Widest first, because a narrower entry may be covered itself and then be left out.
     for other in sorted(others, key=lambda other: other not in _EVERYTHING):
         if other in _EVERYTHING or (is_plain(entry) and not is_plain(other) and _matches(other, entry)):
             return other
@@ -133,7 +136,7 @@ def cover_of(entry: str, others: Iterable[str]) -> str | None:
 
 
 def guards_internal(denied: str) -> bool:
-    """Whether an entry of a denylist keeps internal names out of the flow: never removed without being named."""
+    """Whether an entry of a denylist excludes internal names. Such an entry is removed only if the user names it."""
     return is_internal(denied) or any(_matches(denied, name) for name in _GUARDED)
 
 
@@ -151,7 +154,7 @@ def _tail(entry: str, alias: str, separator: str) -> str:
 
 
 def _matches_replicas(where: FlowList, entry: str, separator: str) -> bool:
-    """True for patterns such as ``.*Payments`` or ``P.*``; ``.*`` alone is how "everything" is said."""
+    """True for patterns such as ``.*Payments`` or ``P.*``, but not for ``.*``, which means everything."""
     if entry.startswith(where.target) and _WILD_DOT.match(entry[len(where.target) :]):
         return True
     tail = _LEADING_WILDCARD.sub("", entry, count=1) if _LEADING_WILDCARD.match(entry) else ""
@@ -164,7 +167,7 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 def _compiled(pattern: str) -> re.Pattern[str] | None:
-    """Java's dialect is wider: what Python does not understand is not judged."""
+    """Compile a pattern. None: Python does not support it. Java's regular expressions have more features."""
     try:
         return re.compile(pattern)
     except re.error:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What ``srm-control offsets --export`` prints, read tolerantly. Pure.
+"""Parse the output of ``srm-control offsets --export`` tolerantly.
 
 Private to this collection: may change in any release.
 """
@@ -21,10 +21,10 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 def parse_export(output: str, group: str) -> list[dict[str, Any]]:
-    """Rows ``{topic, partition, offset}`` in the order given; no row at all is what an unknown group has.
+    """Return rows ``{topic, partition, offset}`` in the order of the output. An unknown group has no rows.
 
-    A header, a leading column with the group and lines that are no CSV are accepted. What looks like a row and is
-    none, two offsets of one partition and another group's row raise ``srm_export_unreadable``.
+    Accepts a header, a leading column with the group, and lines that are not CSV. Raises ``srm_export_unreadable`` for
+    a malformed row, for two different offsets of one partition, and for a row of another group.
     """
     found: dict[tuple[str, int], int] = {}
     for line in (raw.strip().lstrip("\ufeff") for raw in output.splitlines()):
@@ -33,12 +33,12 @@ def parse_export(output: str, group: str) -> list[dict[str, Any]]:
             continue
         topic, partition, offset = _row(cells, line, group)
         if found.setdefault((topic, partition), offset) != offset:
-            raise _unreadable(line, f"another offset of {topic}-{partition} came before")
+            raise _unreadable(line, f"an earlier row has another offset of {topic}-{partition}")
     return [{"topic": key[0], "partition": key[1], "offset": offset} for key, offset in found.items()]
 
 
 def _cells(line: str) -> list[str] | None:
-    """The cells of a line that has commas and, outside quotes, no blank; a log line has both."""
+    """Split a line into cells. None: not a row, because it has no comma, or blanks outside quotes as a log line has."""
     if "," not in line or re.search(r"\s", re.sub(r'"[^"]*"', "", line)):
         return None
     return next(csv.reader([line]))
@@ -48,18 +48,18 @@ def _row(cells: list[str], line: str, group: str) -> tuple[str, int, int]:
     if len(cells) < 3 or not all(re.fullmatch(r"[0-9]{1,19}", cell) for cell in cells[-2:]):
         raise _unreadable(line, "wanted topic,partition,offset")
     topic, partition, offset = cells[-3:]
-    # A group's name may have commas of its own.
+    # The name of a group may contain commas.
     before = ",".join(cells[:-3])
     if len(cells) > 3 and before != group:
-        raise _unreadable(line, f'it is of the group "{before}"')
+        raise _unreadable(line, f'it belongs to the group "{before}"')
     if not _TOPIC.fullmatch(topic):
-        raise _unreadable(line, f'"{topic}" is no topic')
+        raise _unreadable(line, f'"{topic}" is not a valid topic name')
     return topic, int(partition), int(offset)
 
 
 def _unreadable(line: str, reason: str) -> DrError:
     return DrError(
         "srm_export_unreadable",
-        f'The offsets that srm-control exports cannot be read: "{line}": {reason}.',
-        "Run the same command by hand; its arguments are in the result.",
+        f'The offsets that srm-control exported cannot be parsed at the line "{line}": {reason}.',
+        "Run the same command by hand and check its output; its arguments are in the result.",
     )

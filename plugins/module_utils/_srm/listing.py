@@ -1,10 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What ``srm-control ... --list`` prints, read tolerantly, and what an entry of such a list is. Pure.
+"""Parse the output of ``srm-control ... --list`` tolerantly, and recognize the entries of such a list.
 
 The only known output (a release before 7.2) is ``Current whitelist:``, one entry per line, ``Current blacklist:``, one
-entry per line, ``Done.``. Newer words, log lines and Java's warnings around it are expected, a cut-off output is not.
+entry per line, ``Done.``. The parser also accepts newer words, and log lines and Java warnings around the list. It
+rejects an output that is cut off.
 
 Private to this collection: may change in any release.
 """
@@ -18,7 +19,7 @@ from .._core.errors import DrError
 
 __all__ = ["KINDS", "FlowList", "Listing", "is_entry", "parse_listing"]
 
-# The option's words and srm-control's subcommands.
+# Values of the option kind, and the subcommands of srm-control.
 KINDS = {
     "topics": "topics",
     "groups": "groups",
@@ -27,7 +28,7 @@ KINDS = {
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _LIST_WORD = r"(?P<half>white|allow|black|deny)[ _-]?list"
-# "Current ... whitelist", with a colon or without, or a line of one word with a colon: a topic may be named allowlist.
+# "Current ... whitelist" with or without a colon, or one word with a colon: a topic may be named allowlist.
 _HEADERS = (
     re.compile(rf"current\s(?:[\w-]+\s)*{_LIST_WORD}\s?:?", re.IGNORECASE),
     re.compile(rf"{_LIST_WORD}\s?:", re.IGNORECASE),
@@ -37,20 +38,22 @@ _END = "done."
 
 @dataclass(frozen=True)
 class FlowList:
-    """One list of one flow. ``kind`` is a key of ``KINDS``."""
+    """One list of one flow."""
 
+    #: A key of ``KINDS``.
     kind: str
+    #: Cluster aliases.
     source: str
     target: str
 
     @property
     def flow(self) -> str:
-        """The flow as Cloudera writes it."""
+        """The flow in Cloudera's notation."""
         return f"{self.source}->{self.target}"
 
     @property
     def is_reverse(self) -> bool:
-        """Whether it names replicas whose offsets go back."""
+        """True for the list of replicas whose offsets are translated back."""
         return self.kind == "reverse_checkpointed_topics"
 
     def __str__(self) -> str:
@@ -59,24 +62,23 @@ class FlowList:
 
 @dataclass(frozen=True)
 class Listing:
-    """Both halves in the order shown, repetitions dropped. ``denied`` is None where the tool shows no such half.
-
-    ``skipped``: lines between the first header and the end that were taken for noise.
-    """
+    """The entries of a list in the order of the output, without repetitions."""
 
     allowed: tuple[str, ...]
+    #: None: the tool printed no denylist.
     denied: tuple[str, ...] | None
+    #: Lines between the first header and the end that are not entries.
     skipped: tuple[str, ...] = ()
 
 
 def is_entry(text: str) -> bool:
-    """Whether a line of one word is an entry, and not a rule, ``WARNING:`` or the end."""
+    """Whether a line is an entry: a single word that is not a ruler, a label such as ``WARNING:``, or the end."""
     has_content = any(letter.isalnum() or letter in "._" for letter in text)
     return has_content and not re.search(r"[\s,]", text) and not text.endswith(":") and text.lower() != _END
 
 
 def parse_listing(output: str, where: FlowList) -> Listing:
-    """The lists in ``output``. Raises ``srm_list_unreadable`` unless an allowlist and the end are there."""
+    """Parse the lists in ``output``. Raises ``srm_list_unreadable`` if the allowlist or the end is missing."""
     halves: dict[str, list[str]] = {}
     skipped: list[str] = []
     current: list[str] | None = None
@@ -84,7 +86,7 @@ def parse_listing(output: str, where: FlowList) -> Listing:
         half = _header(line)
         if half is not None:
             if half in halves:
-                raise _unreadable(where, f"it shows the {half} entries twice")
+                raise _unreadable(where, f"it has the {half} entries twice")
             current = halves.setdefault(half, [])
         elif current is None or not line:
             continue
@@ -96,7 +98,7 @@ def parse_listing(output: str, where: FlowList) -> Listing:
             if not found:
                 skipped.append(line)
     raise _unreadable(
-        where, 'it is cut off: no "Done." at its end' if halves else "it has no line such as an allowlist's"
+        where, 'it is cut off, without "Done." at its end' if halves else "it has no header of an allowlist"
     )
 
 
@@ -110,7 +112,7 @@ def _header(line: str) -> str | None:
 
 def _listing(halves: dict[str, list[str]], skipped: list[str], where: FlowList) -> Listing:
     if "allowed" not in halves:
-        raise _unreadable(where, "it shows no allowlist")
+        raise _unreadable(where, "it has no allowlist")
     denied = halves.get("denied")
     return Listing(_once(halves["allowed"]), None if denied is None else _once(denied), tuple(skipped))
 
@@ -122,6 +124,6 @@ def _once(entries: list[str]) -> tuple[str, ...]:
 def _unreadable(where: FlowList, reason: str) -> DrError:
     return DrError(
         "srm_list_unreadable",
-        f"The output of srm-control for the {where} cannot be read: {reason}.",
-        "Run the same command by hand; its arguments are in the result.",
+        f"The output of srm-control for the {where} cannot be parsed: {reason}.",
+        "Run the same command by hand and check its output; its arguments are in the result.",
     )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads several lists and exported offsets: one row each, an error hides no other row.
+"""Read several lists and exported offsets. Each has its own row, and a failed one does not prevent the others.
 
 Private to this collection: may change in any release.
 """
@@ -24,7 +24,7 @@ __all__ = ["observe"]
 def observe(
     control: SrmControl, flows: Sequence[tuple[str, str]], kinds: Sequence[str], groups: Sequence[str]
 ) -> Result:
-    """Rows of ``kinds`` x ``flows``, and of ``groups`` x ``flows`` with the positions that SRM translated."""
+    """Return one row for each of ``kinds`` x ``flows`` and of ``groups`` x ``flows``, with SRM's translated offsets."""
     _check(flows)
     result = Result(requests=control.requests)
     failed: list[DrError] = []
@@ -82,6 +82,6 @@ def _offsets_row(control: SrmControl, flow: tuple[str, str], group: str, failed:
 
 
 def _raise_if_it_ends_all(error: DrError) -> None:
-    """A lasting fault would only take as long again at the next call."""
+    """Raise an error that every further call would meet too, so that they do not take their time in vain."""
     if error.code in ("srm_control_missing", "srm_control_timeout", "srm_secret"):
         raise error

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a list as it is and as it is wanted: what to send. Pure.
+"""Plan the changes that bring a list to its desired state.
 
 Private to this collection: may change in any release.
 """
@@ -17,7 +17,7 @@ from .listing import FlowList, Listing
 
 __all__ = ["FLAGS", "DesiredLists", "Plan", "Step", "check_desired", "plan", "result_of"]
 
-# In this order: what is denied is never allowed in between.
+# In this order, so that a denied name is never allowed in between.
 FLAGS = {
     ("denied", "add"): "--add-blacklist",
     ("allowed", "add"): "--add",
@@ -30,15 +30,16 @@ _SUBJECTS = {"topics": "topics", "groups": "groups", "reverse_checkpointed_topic
 
 @dataclass(frozen=True)
 class DesiredLists:
-    """What a user declares about one list. ``entries`` or ``denied`` None: that half is left alone.
-
-    ``state``: ``merge`` (at least these), ``exact`` (only these) or ``absent`` (none of these).
-    """
+    """The declaration of one list."""
 
     where: FlowList
+    #: Entries of the allowlist. None: do not change the allowlist.
     entries: tuple[str, ...] | None
+    #: Entries of the denylist. None: do not change the denylist.
     denied: tuple[str, ...] | None = None
+    #: ``merge`` (at least these entries), ``exact`` (only these) or ``absent`` (none of these).
     state: str = "merge"
+    #: True: do not add an entry that a wider entry already matches.
     accept_covered: bool = False
     separator: str = "."
 
@@ -52,7 +53,7 @@ class Step:
     entry: str
 
     def change(self, where: FlowList) -> Change:
-        """The same for a result."""
+        """The change for a result."""
         is_there = {"present": self.action == "remove"}
         name = f"{where.flow} {self.entry}"
         return Change(f"{_SUBJECTS[where.kind]} {_WORDS[self.half]}", name, self.action, is_there, _not(is_there))
@@ -60,23 +61,25 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be sent, which wanted entries a wider pattern matches, which denied ones stay unnamed."""
+    """The changes of one list."""
 
     steps: tuple[Step, ...]
+    #: Wanted entries that a wider entry already matches, with that entry.
     covered: dict[str, str]
+    #: Entries of the denylist that are not declared but stay, because they exclude internal names.
     kept: tuple[str, ...] = ()
 
 
 def check_desired(desired: DesiredLists) -> None:
-    """Refuse what cannot work, with every reason. Wrong entries may still be removed."""
+    """Raise ``srm_entries_invalid`` with all reasons if a declaration cannot work. Wrong entries may be removed."""
     given = [*(desired.entries or ()), *(desired.denied or ())]
     problems = alias_problems(desired.where) + form_problems(given)
     if desired.entries is None and desired.denied is None:
-        problems.append("Neither entries nor denied are given.")
+        problems.append("Neither entries nor denied is given; wanted at least one of them.")
     if not problems and desired.state != "absent":
         problems = meaning(desired.where, desired.entries or (), desired.separator)
         problems += [
-            f'"{entry}" is wanted on the allowlist and on the denylist.'
+            f'"{entry}" is declared both for the allowlist and for the denylist.'
             for entry in desired.entries or ()
             if entry in (desired.denied or ())
         ]
@@ -85,9 +88,10 @@ def check_desired(desired: DesiredLists) -> None:
 
 
 def plan(desired: DesiredLists, seen: Listing | None) -> Plan:
-    """The steps from ``seen`` to ``wish``; ``seen`` None: the list cannot be read, so everything is sent.
+    """Return the steps from the list ``seen`` to the desired one. ``seen`` None: unreadable, so send every entry.
 
-    Raises ``srm_list_unknown`` where that is not enough, ``srm_entry_denied`` where the denylist would win.
+    Raises ``srm_list_unknown`` if the desired state needs the current list, and ``srm_entry_denied`` if the denylist
+    would override a wanted entry.
     """
     _check_known(desired, seen)
     listed = seen or _assumed(desired)
@@ -111,7 +115,7 @@ def plan(desired: DesiredLists, seen: Listing | None) -> Plan:
 
 
 def result_of(seen: Listing, steps: tuple[Step, ...]) -> Listing:
-    """The list as it would be after ``steps``."""
+    """Return the list that results from ``steps``."""
 
     def after(half: str, entries: tuple[str, ...]) -> tuple[str, ...]:
         gone = {step.entry for step in steps if (step.half, step.action) == (half, "remove")}
@@ -123,7 +127,7 @@ def result_of(seen: Listing, steps: tuple[Step, ...]) -> Listing:
 
 
 def _assumed(desired: DesiredLists) -> Listing:
-    """A list from which everything asked for has to be sent."""
+    """A list that makes the plan send every declared entry."""
     return Listing(desired.entries or (), desired.denied or ()) if desired.state == "absent" else Listing((), ())
 
 
@@ -136,8 +140,8 @@ def _check_known(desired: DesiredLists, seen: Listing | None) -> None:
         return
     raise DrError(
         "srm_list_unknown",
-        f"Wanted the {desired.where} {desired.state}, but srm-control does not show {missing}.",
-        "Use state merge without denied; it says verified: false where the list cannot be read.",
+        f"The state {desired.state} of the {desired.where} needs {missing}, which srm-control does not print.",
+        "Use the state merge without denied. It returns verified: false if the list cannot be read.",
     )
 
 
@@ -151,8 +155,8 @@ def _check_not_denied(desired: DesiredLists, after: Listing) -> None:
     if clashes:
         raise DrError(
             "srm_entry_denied",
-            f"The denylist of the {desired.where} wins over what is wanted there: {', '.join(clashes)}.",
-            "Take that entry off the denylist (state absent with denied) if it is not meant.",
+            f"The denylist of the {desired.where} overrides wanted entries: {', '.join(clashes)}.",
+            "If this is not intended, remove that entry from the denylist: state absent with denied.",
         )
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes lists be as wished: list, change, list again, until the tool itself shows it.
+"""Bring lists to their desired state: read, change, and read again, until the tool itself prints the wanted list.
 
 Private to this collection: may change in any release.
 """
@@ -23,15 +23,18 @@ from .planning import FLAGS, DesiredLists, Plan, Step, check_desired, plan, resu
 
 __all__ = ["doubts", "read_list", "reconcile", "shown"]
 
-# The tool takes seconds to start; more at the same time would only fight for the same processors.
+# The tool takes seconds to start. More calls at the same time would only compete for the same processors.
 _AT_ONCE = 3
 
-# What may be wrong with a reverse list only because nobody has seen the output of its --list.
+# Errors that a reverse list may cause only because the output of its --list is undocumented.
 _UNSHOWN = (RETRIED, UNSUPPORTED, "srm_list_unreadable")
 
 
 def read_list(control: SrmControl, where: FlowList) -> tuple[Listing | None, DrError | None]:
-    """The list, or why it is unknown: a reverse list need not be shown, that is announced but nowhere documented."""
+    """Read a list. Return (list, None), or (None, error) for a reverse list that srm-control cannot print.
+
+    Cloudera announces the --list of reverse lists but documents it nowhere.
+    """
     try:
         return control.list(where), None
     except DrError as error:
@@ -41,7 +44,10 @@ def read_list(control: SrmControl, where: FlowList) -> tuple[Listing | None, DrE
 
 
 def reconcile(tool: Tool, all_desired: Sequence[DesiredLists], bounds: Bounds, check: bool) -> Result:
-    """Make several lists be as wished, some at the same time: one row each, an error hides no other row."""
+    """Bring several lists to their desired states, some at the same time.
+
+    Each list has its own row in the result, and a failed one does not prevent the others.
+    """
     _check(all_desired)
     controls = [SrmControl(tool) for _desired in all_desired]
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
@@ -55,13 +61,13 @@ def reconcile(tool: Tool, all_desired: Sequence[DesiredLists], bounds: Bounds, c
     )
     failed = [one.failure for one in results if one.failure is not None]
     if failed:
-        more = f" {len(failed) - 1} more of {len(rows)} lists failed." if len(failed) > 1 else ""
+        more = f" {len(failed) - 1} others of {len(rows)} lists failed too." if len(failed) > 1 else ""
         result.failure = DrError(failed[0].code, failed[0].message + more, failed[0].hint, failed[0].endpoint)
     return result
 
 
 def _check(all_desired: Sequence[DesiredLists]) -> None:
-    """Refuse all before a call, with every reason."""
+    """Raise ``srm_entries_invalid`` with all reasons, before the first call."""
     problems = []
     for desired in all_desired:
         try:
@@ -69,7 +75,7 @@ def _check(all_desired: Sequence[DesiredLists]) -> None:
         except DrError as error:
             problems.append(error.message)
     if not all_desired:
-        problems.append("No list is named, so nothing could be verified.")
+        problems.append("No list is named; wanted at least one.")
     named = [desired.where for desired in all_desired]
     problems += [f"The {where} is named twice." for where in dict.fromkeys(named) if named.count(where) > 1]
     if problems:
@@ -85,7 +91,7 @@ def _row(desired: DesiredLists, result: Result) -> dict[str, Any]:
 
 
 def _one(control: SrmControl, desired: DesiredLists, bounds: Bounds, check: bool) -> Result:
-    """Send what differs and wait until it is listed. ``check``: only list."""
+    """Send the planned steps, and wait until the list shows them. ``check``: only read the list."""
     try:
         before, unknown = read_list(control, desired.where)
         planned = plan(desired, before)
@@ -114,7 +120,7 @@ def _one(control: SrmControl, desired: DesiredLists, bounds: Bounds, check: bool
 
 
 class _Sender:
-    """Sends steps, again and again within the bounds: a new topic is accepted only after SRM has discovered it."""
+    """Send steps repeatedly within the time limit. SRM accepts a new topic only after it has discovered it."""
 
     def __init__(
         self, control: SrmControl, desired: DesiredLists, steps: tuple[Step, ...], before: Listing | None
@@ -124,7 +130,7 @@ class _Sender:
         self._planned = steps
         self._is_blind = before is None
         self.listing = before
-        # Whether the list itself, read after the last change, shows what was wished.
+        # Whether the list, read after the last change, is in the desired state.
         self.verified = False
         self._sent: set[Step] = set()
         self._refused: dict[Step, DrError] = {}
@@ -133,7 +139,7 @@ class _Sender:
         self._observations = 0
 
     def send_until_listed(self, bounds: Bounds) -> tuple[list[Outcome], DrError | None]:
-        """One outcome for each step, and what is missing."""
+        """Return one outcome for each step, and the error if the list is not in the desired state."""
         waited = wait_until(self._attempt, self._is_over, bounds)
         left = waited.state
         failure = self._failure(left, waited.seconds)
@@ -147,11 +153,14 @@ class _Sender:
         if not is_left:
             return Outcome(step.change(self._desired.where), "done")
         error = self._refused.get(step) or self._fatal or self._unread
-        text = error.sentence() if error else "The tool ended with 0, but the list does not show it."
+        text = error.sentence() if error else "srm-control exited with 0, but its list does not show the change."
         return Outcome(step.change(self._desired.where), "failed", text)
 
     def _attempt(self) -> tuple[Step, ...]:
-        """List, send what is missing, list again; what is still missing. A fatal error is noted and ends the wait."""
+        """Read the list, send the missing steps, read it again, and return the steps that are still missing.
+
+        A fatal error is stored and ends the wait.
+        """
         try:
             left = self._left() if self._observations else self._planned
             self._observations += 1
@@ -183,7 +192,7 @@ class _Sender:
         for (half, action), flag in FLAGS.items():
             batch = [step for step in steps if (step.half, step.action) == (half, action)]
             if batch and not self._accepts(flag, batch) and len(batch) > 1:
-                # One name that SRM does not know may keep the others out: each for itself.
+                # One name that SRM does not know may block the others, so send each entry alone.
                 for step in batch:
                     self._accepts(flag, [step])
 
@@ -205,20 +214,20 @@ class _Sender:
         if self._fatal is not None:
             return self._fatal
         if self._unread is not None:
-            text = f"Whether the {where} is as wanted is unknown after {seconds:.0f} s: {self._unread.message}"
+            text = f"It is unknown whether the {where} is as wanted after {seconds:.0f} s: {self._unread.message}"
             return DrError(self._unread.code, text, self._unread.hint, where.flow)
         if not left:
             return None
         missing = "; ".join(f"{action} {', '.join(names)}" for action, names in _by_flag(left).items())
         done = [step for step in self._planned if step not in left]
         changed = "; ".join(f"{action} {', '.join(names)}" for action, names in _by_flag(done).items()) or "nothing"
-        said = next(iter(self._refused.values()), None)
+        refusal = next(iter(self._refused.values()), None)
         return DrError(
             "srm_list_differs",
             f"The {where} is not as wanted after {seconds:.0f} s. Missing: {missing}. Done: {changed}."
-            + (f" The tool said: {said.message}" if said else " The tool ended with 0 each time."),
-            "A topic must exist on the source and be discovered by SRM (refresh.topics.interval.seconds, 10 minutes by "
-            "default) before it can be added. Then start the same task again.",
+            + (f" {refusal.message}" if refusal else " srm-control exited with 0 each time."),
+            "Check that each topic exists on the source cluster. SRM discovers a new topic within "
+            "refresh.topics.interval.seconds (10 minutes by default). Then start the same playbook again.",
             where.flow,
         )
 
@@ -232,7 +241,7 @@ def _by_flag(steps: Sequence[Step]) -> dict[str, list[str]]:
 
 
 def _names(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> dict[str, list[str]]:
-    """Entries that were, or in check mode would be, added and removed, for each half."""
+    """Return the entries that were added and removed, for each half. In check mode: that would be."""
     names: dict[str, list[str]] = {"added": [], "removed": [], "denied_added": [], "denied_removed": []}
     for step, outcome in zip(steps, outcomes):  # noqa: B905 - hosts with SRM may have an older Python
         if outcome.status != "failed":
@@ -242,6 +251,7 @@ def _names(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> dict[str, list
 
 
 def shown(listing: Listing | None) -> dict[str, list[str] | None] | None:
+    """Return a list as modules return it."""
     if listing is None:
         return None
     return {"allowed": list(listing.allowed), "denied": None if listing.denied is None else list(listing.denied)}
@@ -253,15 +263,15 @@ def _warnings(desired: DesiredLists, before: Listing | None, planned: Plan, unkn
     texts += doubts(desired.where, before, unknown)
     if planned.kept:
         names = ", ".join(planned.kept)
-        texts.append(f"Entries that keep internal names out stay on the denylist: {names}")
+        texts.append(f"Entries that exclude internal names stay on the denylist: {names}")
     return texts
 
 
 def doubts(where: FlowList, listing: Listing | None, unknown: DrError | None) -> list[str]:
-    """What a reader of the list should know about the reading."""
+    """Return warnings about the output that a list was parsed from."""
     if unknown is not None:
-        return [f"What the {where} holds is unknown: {unknown.message}"]
+        return [f"The content of the {where} is unknown: {unknown.message}"]
     if listing is None or not listing.skipped:
         return []
     lines = "; ".join(listing.skipped[:3])
-    return [f"The {where} was printed with lines that were taken for no entries: {lines}"]
+    return [f"The output for the {where} has lines that were not taken for entries: {lines}"]

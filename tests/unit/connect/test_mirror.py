@@ -121,7 +121,7 @@ def test_settings_of_a_part_win_over_common_ones_and_those_over_ours() -> None:
 @pytest.mark.parametrize(
     ("flow", "found"),
     [
-        (replace(FLOW, source=ClusterSpec("", "p1:9092")), "alias of the source is empty"),
+        (replace(FLOW, source=ClusterSpec("", "p1:9092")), "alias of the source cluster is empty"),
         (replace(FLOW, source=ClusterSpec("p.1", "p1:9092")), 'contains the separator "."'),
         (replace(FLOW, target=ClusterSpec("P", "b1:9092")), 'the same alias "P"'),
         (replace(FLOW, target=ClusterSpec("B", "x:1, P2:9092")), 'share the broker "p2:9092"'),

@@ -103,7 +103,7 @@ def test_settings_that_make_an_existing_connector_unsound_are_refused_with_the_w
     worker.answers = [(200, {SOURCE: entry("RUNNING", "RUNNING", transforms="route")})]
     result = run_module(connect_mirror, params(worker))
     assert result["error"]["code"] == "connector_unsafe"
-    assert "value null in source_settings" in result["error"]["hint"]
+    assert "to null in source_settings" in result["error"]["hint"]
 
 
 def test_check_mode_validates_and_writes_nothing(worker: Worker) -> None:

@@ -98,8 +98,12 @@ def test_a_tool_that_cannot_be_started(tmp_path: Path) -> None:
     [
         (["Unknown alias: p"], "srm_alias_unknown", "same letter case"),
         (["srm-control: unknown cluster alias 'p', known: P, B"], "srm_alias_unknown", "deploy the client"),
-        (["srm-control: unknown command 'topics', wanted one of groups"], "srm_control_old", 'not know "topics"'),
-        (["keystore password was incorrect"], "srm_secret", "Nothing was given for SECURESTOREPASS"),
+        (
+            ["srm-control: unknown command 'topics', wanted one of groups"],
+            "srm_control_old",
+            'not have the subcommand "topics"',
+        ),
+        (["keystore password was incorrect"], "srm_secret", "No secret was given for SECURESTOREPASS"),
         (["the secure storage is protected: set the environment variable X"], "srm_secret", "set secret"),
         (["usage: srm-control [-h]", "   [--list]", "Timed out"], "srm_control_refused", "by hand"),
         (
@@ -107,10 +111,14 @@ def test_a_tool_that_cannot_be_started(tmp_path: Path) -> None:
             "srm_control_unsupported",
             "-h",
         ),
-        (["usage: srm-control", "error: invalid choice: 'topics'"], "srm_control_old", 'does not know "topics"'),
-        (["ERROR Secure store password not set"], "srm_secret", "Nothing was given for SECURESTOREPASS"),
+        (
+            ["usage: srm-control", "error: invalid choice: 'topics'"],
+            "srm_control_old",
+            'not have the subcommand "topics"',
+        ),
+        (["ERROR Secure store password not set"], "srm_secret", "No secret was given for SECURESTOREPASS"),
         (["Environment variable SECURESTOREPASS is missing"], "srm_secret", "set secret"),
-        ([], "srm_control_refused", "client configuration deployed"),
+        ([], "srm_control_refused", "client configuration was deployed"),
     ],
 )
 @pytest.mark.parametrize("to", ["stdout", "stderr"])
@@ -118,8 +126,8 @@ def test_a_tool_that_refuses(tmp_path: Path, to: str, lines: list[str], code: st
     error = failure(ends(tmp_path, 3, *lines, to=to))
     assert (error.code, error.endpoint) == (code, "P->B")
     assert hint in error.hint
-    assert '"srm-control topics --source P --target B --list" ended with 3, wanted 0' in error.message
-    assert (lines[-1] if lines else "it said nothing") in error.message
+    assert '"srm-control topics --source P --target B --list" exited with 3, wanted 0' in error.message
+    assert (lines[-1] if lines else "no output") in error.message
 
 
 def test_a_log_that_only_mentions_the_secure_store_is_no_refusal_of_the_password(tmp_path: Path) -> None:
@@ -151,7 +159,7 @@ def test_a_secret_that_the_tool_prints_is_masked(tmp_path: Path) -> None:
 
 def test_a_wrong_secret_is_told_apart_from_none(tmp_path: Path) -> None:
     error = failure(ends(tmp_path, 1, "secure store: wrong password"), secret="hunter2")
-    assert "was not accepted" in error.hint
+    assert "did not accept the secret" in error.hint
 
 
 # ---- a tool that hangs
@@ -184,7 +192,7 @@ def test_a_hanging_tool_is_ended_with_its_children(tmp_path: Path, deaf: bool) -
         control.list(TOPICS)
     assert time.monotonic() - started < 9
     assert failed.value.code == "srm_control_timeout"
-    assert "did not end within 1.5 s and was ended. Last lines: connecting to b1:9092" in failed.value.message
+    assert "did not exit within 1.5 s and was killed. Last lines: connecting to b1:9092" in failed.value.message
     assert control.requests[0]["rc"] is None
     pids = [int(pid) for pid in (tmp_path / "tool.pids").read_text().split()]
     deadline = time.monotonic() + 5

@@ -59,7 +59,7 @@ def test_a_topic_may_have_the_name_of_a_list() -> None:
 
 def test_a_half_that_is_not_shown_is_unknown_and_not_empty() -> None:
     assert parse_listing("Current allowlist:\na\nDone.", TOPICS).denied is None
-    assert "shows no allowlist" in unreadable("Current denylist:\na\nDone.")
+    assert "it has no allowlist" in unreadable("Current denylist:\na\nDone.")
 
 
 @pytest.mark.parametrize("length", range(len(RECORDED) - 1))
@@ -73,9 +73,9 @@ def test_a_cut_off_output_is_an_error_wherever_it_ends(length: int) -> None:
 @pytest.mark.parametrize(
     ("output", "said"),
     [
-        ("", "no line such as"),
-        ("usage: srm-control [-h] {topics,groups,offsets}\n", "no line such as"),
-        ("Current whitelist: a b\nDone.\n", "no line such as"),
+        ("", "no header of an allowlist"),
+        ("usage: srm-control [-h] {topics,groups,offsets}\n", "no header of an allowlist"),
+        ("Current whitelist: a b\nDone.\n", "no header of an allowlist"),
         (RECORDED + "Current whitelist:\n", None),
         ("Current whitelist:\na\nCurrent whitelist:\nb\nDone.", "allowed entries twice"),
     ],
@@ -168,8 +168,8 @@ def test_no_row_is_what_an_unknown_group_has() -> None:
         ("T,0,", "wanted topic,partition,offset"),
         ("T,0,-1", "wanted topic,partition,offset"),
         ("T,0,1\nT,0,2", "another offset of T-0"),
-        ("other,T,0,1", 'of the group "other"'),
-        ("T/x,0,1", '"T/x" is no topic'),
+        ("other,T,0,1", 'to the group "other"'),
+        ("T/x,0,1", '"T/x" is not a valid topic name'),
     ],
 )
 def test_what_looks_like_a_row_and_is_none(output: str, said: str) -> None:

@@ -204,8 +204,8 @@ def test_exit_code_0_without_effect_is_tried_again_and_then_an_error(tool: ListT
     tool.set(deaf=10**6)
     result = ran(tool, "b")
     assert (result["failed"], result["changed"], result["verified"]) == (True, False, False)
-    assert "Missing: --add b. Done: nothing. The tool ended with 0 each time." in result["msg"]
-    assert "the list does not show it" in result["changes"][0]["error"]
+    assert "Missing: --add b. Done: nothing. srm-control exited with 0 each time." in result["msg"]
+    assert "its list does not show the change" in result["changes"][0]["error"]
 
 
 def test_a_list_that_is_cut_off_after_a_change_is_read_again(tool: ListTool) -> None:
@@ -226,7 +226,7 @@ def test_a_list_that_is_cut_off_after_a_change_is_read_again(tool: ListTool) -> 
     tool.set(next=10**6)
     result = ran(tool, "b", command=[str(wrapper)])
     assert (result["failed"], result["verified"], result["changed"]) == (True, False, True)
-    assert "is unknown after" in result["msg"]
+    assert "It is unknown whether" in result["msg"]
     assert tool.calls.count("--add b") == 1
 
 

@@ -49,8 +49,8 @@ def refusal(made: DesiredLists) -> str:
         (" a", "comma or a blank"),
         ("", "empty"),
         ("--list", "takes it for an option"),
-        ("Done.", "could not be told"),
-        ("Whitelist:", "could not be told"),
+        ("Done.", "could not be distinguished"),
+        ("Whitelist:", "could not be distinguished"),
     ],
 )
 @pytest.mark.parametrize("where", [THERE, FlowList("groups", "P", "B"), REVERSE])
@@ -64,7 +64,7 @@ def test_an_entry_that_would_be_taken_apart(where: FlowList, entry: str, said: s
 def test_a_replica_in_a_topics_list_is_refused_with_the_reason(where: FlowList, entry: str) -> None:
     text = refusal(desired(where, entry))
     assert "looks like a replica" in text
-    assert "no offset of it goes back" in text
+    assert "its offsets are not translated back" in text
     assert f'"{where.target}.' in text
 
 
@@ -75,8 +75,8 @@ def test_the_dead_trick_is_told_where_the_entry_belongs() -> None:
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ("P__Payments", 'is not how a replica is named on "B" and matches nothing. Did you mean "P.Payments"?'),
-        ("Payments", 'is no replica on "B" and matches nothing. Did you mean "P.Payments"?'),
+        ("P__Payments", 'is not the name of a replica on "B" and matches no topic. Did you mean "P.Payments"?'),
+        ("Payments", 'is not a replica on "B" and matches no topic. Did you mean "P.Payments"?'),
         ("p.Payments", 'Did you mean "P.Payments"?'),
         ("PPayments", 'Did you mean "P.PPayments"?'),
         ("B.Payments", 'Did you mean "P.Payments" here, or this entry in the list of P->B?'),
@@ -104,7 +104,7 @@ def test_every_reason_is_told_at_once() -> None:
     text = refusal(DesiredLists(FlowList("topics", "", "a b"), ("x y", "-z")))
     assert all(said in text for said in ('source alias ""', 'target alias "a b"', '"x y"', '"-z"'))
     assert 'the same alias "P"' in refusal(DesiredLists(FlowList("topics", "P", "P"), ("x",)))
-    assert "on the allowlist and on the denylist" in refusal(desired(THERE, "x", denied=("x",)))
+    assert "for the allowlist and for the denylist" in refusal(desired(THERE, "x", denied=("x",)))
 
 
 @pytest.mark.parametrize("kind", ["topics", "reverse_checkpointed_topics"])
@@ -131,7 +131,7 @@ def test_names_that_begin_with_an_alias_are_no_replicas_but_a_pattern_for_them_m
 
 def test_everything_is_no_warning_and_what_is_no_pattern_here_is_one() -> None:
     assert warnings_of(BACK, (".*", "Payments", "Pay.*"), ".") == []
-    assert "could be checked" in warnings_of(BACK, ("(a",), ".")[0]
+    assert "can be checked" in warnings_of(BACK, ("(a",), ".")[0]
     assert 'does not begin with "P."' in warnings_of(REVERSE, (".*Payments",), ".")[0]
 
 
