@@ -93,6 +93,11 @@ rereads:
   returned: success
   type: int
   sample: 480
+records_read:
+  description: Number of records and offset-syncs that the module read on both clusters.
+  returned: unless it was skipped
+  type: int
+  sample: 412
 details:
   description: Rows in the form of RV(switchback.kafka_dr.dr_translation_info#module:details).
   returned: success
