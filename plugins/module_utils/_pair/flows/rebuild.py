@@ -146,9 +146,9 @@ def _require_empty(pair: PairSpec, clusters: _Clusters) -> None:
     """Raise unless the new cluster is another one, or has lost its former topics, and holds no records of the pair."""
     kafka, lost, here = clusters.new, clusters.lost, clusters.here
     names = list(dict.fromkeys([*pair.topics, *(pair.naming.replica(here, topic) for topic in pair.topics)]))
-    found = {name: state for name, state in describe(kafka, names).items() if state is not None}
+    states = {name: state for name, state in describe(kafka, names).items() if state is not None}
     known = clusters.state.topic_ids.get(lost, {})
-    same = [name for name, state in found.items() if known.get(name) == state.topic_id]
+    same = [name for name, state in states.items() if known.get(name) == state.topic_id]
     if same:
         raise DrError(
             "not_replaced",
@@ -157,13 +157,14 @@ def _require_empty(pair: PairSpec, clusters: _Clusters) -> None:
             "It needs no rebuild. Run the playbook salvage to replay its tail, then enable.",
             kafka.bootstrap_servers,
         )
-    keys = {(name, index) for name, state in found.items() for index in range(state.partitions)}
-    held = {key: end for key, (_start, end) in log_ranges(kafka, keys, "read_uncommitted").items() if end}
-    if held:
-        topic, index = min(held)
+    keys = {(name, index) for name, state in states.items() for index in range(state.partitions)}
+    written = {key: end for key, (_start, end) in log_ranges(kafka, keys, "read_uncommitted").items() if end}
+    if written:
+        topic, index = min(written)
         raise DrError(
             "not_empty",
-            f"{len(held)} partitions on {lost} hold or held records: {topic}-{index} ends at {held[topic, index]}.",
+            f"{len(written)} partitions on {lost} hold or held records: {topic}-{index} ends at"
+            f" {written[topic, index]}.",
             f"It is unknown whether {here} has these records. Delete these topics if you do not need them, or use an"
             " empty cluster.",
             kafka.bootstrap_servers,
@@ -191,12 +192,12 @@ def _copy_rights(request: RebuildRequest, clusters: _Clusters, check: bool) -> l
     """Create the principals' ACLs of the surviving cluster on the new one, with the new names of replicas."""
     principals = list(request.principals)
     try:
-        there = kafka_acls.describe(clusters.surviving, principals) if principals else set()
+        surviving_acls = kafka_acls.describe(clusters.surviving, principals) if principals else set()
     except DrError as error:
         if error.code != "no_authorizer":
             raise
         return []
-    wanted = {_renamed(acl, request.pair.naming, clusters) for acl in there}
+    wanted = {_renamed(acl, request.pair.naming, clusters) for acl in surviving_acls}
     if not wanted:
         return []
     kafka = clusters.new
@@ -216,8 +217,8 @@ def _unreplicated_below(pair: PairSpec, clusters: _Clusters) -> dict[str, dict[s
         return {}
     kafka = clusters.surviving
     replicas = [pair.naming.replica(clusters.lost, topic) for topic in pair.topics]
-    found = {name: state for name, state in describe(kafka, replicas).items() if state is not None}
-    keys = {(name, index) for name, state in found.items() for index in range(state.partitions)}
+    states = {name: state for name, state in describe(kafka, replicas).items() if state is not None}
+    keys = {(name, index) for name, state in states.items() for index in range(state.partitions)}
     ends = {key: end for key, (start, end) in log_ranges(kafka, keys, "read_uncommitted").items() if end > start}
     return {clusters.here: nested(ends)} if ends else {}
 

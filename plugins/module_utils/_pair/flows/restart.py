@@ -72,11 +72,11 @@ def flow_start(request: FlowStartRequest, check: bool) -> Result:
     topics = {flow: _begun(pair, observation, state.topic_ids, ids) for flow, observation in observations.items()}
     gone = []
     if request.forget:
-        gone = forgotten([topic for found in topics.values() for topic in found], request.copy_again)
+        gone = forgotten([topic for flow_topics in topics.values() for topic in flow_topics], request.copy_again)
     require_fit(starts, _others(pair, starts), pair.engine.capabilities.offsets_writable)
     outcomes = []
-    for flow, found in topics.items():
-        again = {topic.topic for topic in found if topic in gone}
+    for flow, flow_topics in topics.items():
+        again = {topic.topic for topic in flow_topics if topic in gone}
         if again:
             outcomes.append(_forget(pair, flow, again, check))
     extra = {"unseen": sorted({start.flow for start in starts if not start.exists})}
@@ -118,7 +118,10 @@ def with_stored(pair: Pair, observation: FlowObservation) -> FlowObservation:
             stored |= ConnectOffsets(kafka, topic, source.name, observation.source).last_replicated_offset()
     if not stored:
         return observation
-    facts = {key: replace(one, last_replicated_offset=stored.get(key)) for key, one in observation.facts.items()}
+    facts = {
+        key: replace(partition_facts, last_replicated_offset=stored.get(key))
+        for key, partition_facts in observation.facts.items()
+    }
     return replace(observation, facts=facts)
 
 
@@ -133,16 +136,16 @@ def replica_starts(
     ``topic_ids`` and ``unreplicated_below`` are those of the journal (see ``JournalFacts``).
     """
     source, ids = observation.connectors["source"], _ids(pair, observation.target)
-    takes = next((one for one in source.filters if one.kind == "topics"), None)
-    found = {}
+    takes = next((topic_filter for topic_filter in source.filters if topic_filter.kind == "topics"), None)
+    starts = {}
     for (topic, index), facts in observation.facts.items():
         replica = pair.naming.replica(observation.source, topic)
         taken = takes.takes(topic) if takes else source.state not in (None, "STOPPED")
         if not facts.replica_end or not would_start(source.state, taken):
             continue
-        mine = topic_ids.get(observation.target, {}).get(replica)
+        journaled = topic_ids.get(observation.target, {}).get(replica)
         below = unreplicated_below.get(observation.target, {}).get(replica, {})
-        found[topic, index] = ReplicaStart(
+        starts[topic, index] = ReplicaStart(
             observation.name,
             topic,
             index,
@@ -153,12 +156,12 @@ def replica_starts(
             source.state is not None
             or facts.last_replicated_offset is not None
             or pair.engine.capabilities.offsets_outlive_flow,
-            mine is not None and mine == ids.get(replica),
+            journaled is not None and journaled == ids.get(replica),
             facts.end,
             more=facts.data_after,
             replaced_below=int(below.get(str(index), 0)),
         )
-    return compared(pair, observation, found)
+    return compared(pair, observation, starts)
 
 
 def compared(
@@ -169,22 +172,24 @@ def compared(
     A partition whose replica is the journaled topic is not compared.
     """
     spans, ends = {}, {}
-    for key, one in starts.items():
+    for key, start in starts.items():
         begin, end = observation.source_log[key]
-        if not one.journaled and one.stored is not None and begin <= one.stored < end:
-            spans[key] = (one.stored, one.stored + 1)
-            ends[one.replica, one.partition] = observation.replica_log[one.replica, one.partition]
-    left = last_data_records(pair.kafka[observation.source], spans, ISOLATION)
-    right = last_data_records(pair.kafka[observation.target], ends, ISOLATION)
+        if not start.journaled and start.stored is not None and begin <= start.stored < end:
+            spans[key] = (start.stored, start.stored + 1)
+            ends[start.replica, start.partition] = observation.replica_log[start.replica, start.partition]
+    source_records = last_data_records(pair.kafka[observation.source], spans, ISOLATION)
+    replica_records = last_data_records(pair.kafka[observation.target], ends, ISOLATION)
     return [
-        replace(one, equal=same_content(left.get(key), right.get((one.replica, one.partition))))
-        for key, one in sorted(starts.items())
+        replace(
+            start, equal=same_content(source_records.get(key), replica_records.get((start.replica, start.partition)))
+        )
+        for key, start in sorted(starts.items())
     ]
 
 
 def _ids(pair: Pair, alias: str) -> dict[str, str]:
-    found = describe(pair.kafka[alias], pair.partitions(alias))
-    return {name: state.topic_id for name, state in found.items() if state is not None and state.topic_id}
+    states = describe(pair.kafka[alias], pair.partitions(alias))
+    return {name: state.topic_id for name, state in states.items() if state is not None and state.topic_id}
 
 
 def _begun(
@@ -195,22 +200,22 @@ def _begun(
 ) -> list[Begun]:
     """Return every topic of a flow, with its stored offsets."""
     source, target, facts = observation.source, observation.target, observation.facts
-    found = []
+    topics = []
     for topic in pair.topics:
         replica = pair.naming.replica(source, topic)
-        mine = {
+        journaled_ids = {
             alias: {name: known}
             for alias, name in ((source, topic), (target, replica))
             if (known := journaled.get(alias, {}).get(name))
         }
         places = tuple(
-            Place(index, last_replicated_offset, one.end, one.replica_end)
-            for (name, index), one in sorted(facts.items())
-            if name == topic and (last_replicated_offset := one.last_replicated_offset) is not None
+            Place(index, last_replicated_offset, partition_facts.end, partition_facts.replica_end)
+            for (name, index), partition_facts in sorted(facts.items())
+            if name == topic and (last_replicated_offset := partition_facts.last_replicated_offset) is not None
         )
-        held = any(one.replica_end for key, one in facts.items() if key[0] == topic)
-        found.append(Begun(observation.name, topic, replica, places, tuple(recreated(mine, ids)), held))
-    return found
+        held = any(partition_facts.replica_end for key, partition_facts in facts.items() if key[0] == topic)
+        topics.append(Begun(observation.name, topic, replica, places, tuple(recreated(journaled_ids, ids)), held))
+    return topics
 
 
 def _forget(pair: Pair, flow: Flow, topics: set[str], check: bool) -> Outcome:

@@ -77,9 +77,9 @@ class JournalCopies:
         self._writers = on_each(self._kafkas, lambda alias: Appender(self._kafkas[alias], self.topic, self._pair))
 
     def observe(self) -> Book:
-        found = on_each(self._kafkas, lambda alias: _read_whole(self._kafkas[alias], self.topic, self._pair))
-        copies = {alias: None if one is None else one[0] for alias, one in found.items()}
-        ends = {alias: one[1] for alias, one in found.items() if one is not None}
+        reads = on_each(self._kafkas, lambda alias: _read_whole(self._kafkas[alias], self.topic, self._pair))
+        copies = {alias: None if result is None else result[0] for alias, result in reads.items()}
+        ends = {alias: result[1] for alias, result in reads.items() if result is not None}
         return Book(copies, ends, merge(copy for copy in copies.values() if copy is not None))
 
     def claim(self, again: bool) -> None:

@@ -51,9 +51,9 @@ def leases_of(kafkas: Mapping[str, Kafka], topic: str, pair: str) -> list[Lease]
 def unfinished_replays(kafkas: Mapping[str, Kafka], topic: str, pair: str) -> list[str]:
     """Name the partitions with a replay that has begun and not ended."""
     copies = on_each(kafkas, lambda alias: read_latest(kafkas[alias], topic))
-    found = [value for copy in copies.values() if copy is not None for value in copy.values()]
-    replays = [Progress.of(value) for value in found if value.get("kind") == "salvage" and value["pair"] == pair]
-    return sorted(f"{one.topic}-{one.partition} of {one.source}" for one in replays if not one.done)
+    values = [value for copy in copies.values() if copy is not None for value in copy.values()]
+    replays = [Progress.of(value) for value in values if value.get("kind") == "salvage" and value["pair"] == pair]
+    return sorted(f"{replay.topic}-{replay.partition} of {replay.source}" for replay in replays if not replay.done)
 
 
 def open_leases_of(kafkas: Mapping[str, Kafka], topic: str, pair: str, but: str = "") -> list[Lease]:
@@ -122,8 +122,8 @@ def give_back(kafkas: Mapping[str, Kafka], topic: str, pair: str, held: str | No
 
 def write_lease(kafkas: Mapping[str, Kafka], topic: str, lease: Lease) -> None:
     """Write the lease on each cluster that has the topic."""
-    found = on_each(kafkas, lambda alias: describe(kafkas[alias], [topic])[topic])
-    there = {alias: kafkas[alias] for alias, state in found.items() if state is not None}
+    states = on_each(kafkas, lambda alias: describe(kafkas[alias], [topic])[topic])
+    there = {alias: kafkas[alias] for alias, state in states.items() if state is not None}
     on_each(there, lambda alias: write_latest(there[alias], topic, {lease.key: lease.as_dict()}))
 
 
@@ -156,10 +156,10 @@ def _outwait_others(
     watch = Watch(own_clock)
 
     def others() -> list[Lease]:
-        found = open_leases_of(kafkas, topic, pair, but)
-        return watch.live(one for one in found if not _is_mine(one, held) and one.run != take_over)
+        leases = open_leases_of(kafkas, topic, pair, but)
+        return watch.live(lease for lease in leases if not _is_mine(lease, held) and lease.run != take_over)
 
-    waited = wait_until(others, lambda found: not found, bounds)
+    waited = wait_until(others, lambda leases: not leases, bounds)
     if waited.state:
         other = waited.state[0]
         raise DrError(

@@ -64,11 +64,11 @@ def _key(observation: Mapping[str, Any]) -> str:
 def _values(kafka: Kafka, topic: str, history: History) -> list[dict[str, Any]] | None:
     """Return the values of the state topic; None: it does not exist, or cannot be read."""
     try:
-        found = read_latest(kafka, topic)
+        values = read_latest(kafka, topic)
     except DrError as error:
         history.warnings.append(f"Earlier readiness results could not be read: {error.message}")
         return None
-    return None if found is None else list(found.values())
+    return None if values is None else list(values.values())
 
 
 def _write(kafka: Kafka, topic: str, values: Mapping[str, Mapping[str, Any] | None], history: History) -> None:

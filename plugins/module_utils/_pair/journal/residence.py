@@ -81,8 +81,8 @@ class _Observation:
         self._require_scopes(groups)
         self._journaled = state.active
         self._grown = self._observe() if self._request.observe or self._needs_writes() else {}
-        sides = on_each(self.pair.kafka, lambda alias: self._side(alias, groups[alias]))
-        found = find_residence(sides, self._spec.home, state.active, self._request.asked)
+        evidence = on_each(self.pair.kafka, lambda alias: self._side(alias, groups[alias]))
+        found = find_residence(evidence, self._spec.home, state.active, self._request.asked)
         known = {"active": found.active, "reason": found.reason, "journaled": state.active}
         return {**known, "grown": self._grown}
 
@@ -185,8 +185,12 @@ class _Observation:
     def _presynced(self, alias: str) -> list[str]:
         """Describe presynced offsets. They show that reverse_checkpoint has run, so the pair was enabled before."""
         values = (read_latest(self.pair.kafka[alias], self._spec.state_topic) or {}).values()
-        found = [one for one in values if one.get("kind") == "committed_offsets" and one.get("pair") == self._spec.name]
-        newest = max(found, key=lambda one: float(one["since"]), default=None)
+        found = [
+            value
+            for value in values
+            if value.get("kind") == "committed_offsets" and value.get("pair") == self._spec.name
+        ]
+        newest = max(found, key=lambda value: float(value["since"]), default=None)
         return [] if newest is None else [f"reverse_checkpoint last committed offsets for {newest['to']}"]
 
 

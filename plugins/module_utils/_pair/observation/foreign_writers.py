@@ -48,29 +48,36 @@ def foreign_records(
         for key, facts in observation.facts.items()
         if (drained(facts).verdict == PROVEN or facts.tail_replicated) and key[0] not in accepted
     }
-    known = {
-        key: new
-        for key, new in last_replicated_offset.items()
-        if new in observation.replica_log and key in observation.source_log
+    comparable = {
+        key: replica
+        for key, replica in last_replicated_offset.items()
+        if replica in observation.replica_log and key in observation.source_log
     }
-    left, right = both(
-        lambda: last.of(observation.source, {key: observation.source_log[key] for key in known}),
-        lambda: last.of(observation.target, {new: observation.replica_log[new] for new in known.values()}),
+    source_records, replica_records = both(
+        lambda: last.of(observation.source, {key: observation.source_log[key] for key in comparable}),
+        lambda: last.of(
+            observation.target, {replica: observation.replica_log[replica] for replica in comparable.values()}
+        ),
     )
     suspects = {
         key: record
-        for key, new in known.items()
-        if (record := right[new]) is not None and left[key] is not None and not same_content(left[key], record)
+        for key, replica in comparable.items()
+        if (record := replica_records[replica]) is not None
+        and source_records[key] is not None
+        and not same_content(source_records[key], record)
     }
     if not suspects:
         return []
     # Read after the replica's end, so that the source shows every record that the replica can hold.
-    here = log_ranges(pair.kafka[observation.source], suspects, ISOLATION)
+    source_log = log_ranges(pair.kafka[observation.source], suspects, ISOLATION)
     # Everything was replicated up to the observed end, and many records may have been written since.
-    spans = {key: (max(here[key][0], (observation.facts[key].end or 0) - _RECENT), here[key][1]) for key in suspects}
+    spans = {
+        key: (max(source_log[key][0], (observation.facts[key].end or 0) - _RECENT), source_log[key][1])
+        for key in suspects
+    }
     suspects = _not_within(pair, observation.source, suspects, spans)
-    suspects = _not_within(pair, observation.source, suspects, _by_time(pair, observation.source, suspects, here))
-    far = {key: (max(here[key][0], here[key][1] - _SEARCHED), here[key][1]) for key in suspects}
+    suspects = _not_within(pair, observation.source, suspects, _by_time(pair, observation.source, suspects, source_log))
+    far = {key: (max(source_log[key][0], source_log[key][1] - _SEARCHED), source_log[key][1]) for key in suspects}
     suspects = _not_within(pair, observation.source, suspects, far)
     return [
         f"the last record of {pair.naming.replica(observation.source, topic)}-{index} on {observation.target} (offset"
@@ -99,8 +106,8 @@ def _by_time(
         for key, record in copies.items()
         if record.timestamp is not None and record.timestamp_type != "LogAppendTime"
     }
-    found = offsets_at(pair.kafka[source], stamps)
-    return {key: (at, min(at + _RECENT, log[key][1])) for key, at in found.items() if at is not None}
+    offsets = offsets_at(pair.kafka[source], stamps)
+    return {key: (offset, min(offset + _RECENT, log[key][1])) for key, offset in offsets.items() if offset is not None}
 
 
 def _records(pair: Pair, alias: str, spans: Mapping[Partition, Range]) -> dict[Partition, list[Record]]:
@@ -116,13 +123,13 @@ def replication_loop(pair: Pair, source: str, target: str) -> list[str]:
     Looks at records, not at configuration: most records that arrive within half a second on *both* clusters were there
     before, with the same content and timestamp. So it finds a second flow with any name on any worker.
     """
-    sides = (source, target)
-    before = {alias: pair.ranges(alias, pair.topics, "read_uncommitted") for alias in sides}
+    aliases = (source, target)
+    before = {alias: pair.ranges(alias, pair.topics, "read_uncommitted") for alias in aliases}
     time.sleep(_LOOP_SECONDS)
-    after = {alias: pair.ranges(alias, pair.topics, "read_uncommitted") for alias in sides}
-    grown = [key for key in before[source] if all(_grown(key, before[alias], after[alias]) for alias in sides)]
+    after = {alias: pair.ranges(alias, pair.topics, "read_uncommitted") for alias in aliases}
+    grown = [key for key in before[source] if all(_grown(key, before[alias], after[alias]) for alias in aliases)]
     again = set(grown[:_LOOP_PARTITIONS])
-    for alias in sides:
+    for alias in aliases:
         old, new = before[alias], after[alias]
         # Read as many earlier records as have arrived, because a long loop takes some time.
         tails = {key: max(_LOOP_TAIL, new[key][1] - old[key][1]) for key in again}
@@ -141,15 +148,15 @@ def _grown(key: Partition, before: Mapping[Partition, Range], after: Mapping[Par
 
 
 def _mostly_known(records: Sequence[Record], since: int) -> bool:
-    seen: set[object] = set()
+    contents: set[object] = set()
     again = arrived = 0
     for record in records:
         content = _content(record)
         if record.offset >= since:
             arrived += 1
             # A replicated record has a timestamp. Equal records without one come from a producer.
-            again += content in seen and record.timestamp is not None
-        seen.add(content)
+            again += content in contents and record.timestamp is not None
+        contents.add(content)
     return again >= _LOOP_COPIES and 2 * again >= arrived
 
 

@@ -51,7 +51,7 @@ def wait_for_members_to_leave(kafka: Mapping[str, Kafka], groups: Collection[str
 def _still(states: States) -> list[tuple[str, GroupState]]:
     return [
         (alias, state)
-        for alias, of_side in sorted(states.items())
-        for _group, state in sorted(of_side.items())
+        for alias, group_states in sorted(states.items())
+        for _group, state in sorted(group_states.items())
         if state.active
     ]

@@ -112,9 +112,9 @@ class LastRecords:
 
     def of(self, alias: str, spans: Ranges) -> dict[Partition, Record | None]:
         """Return the record by partition; None: the range has no data record. Raises if a range cannot be read."""
-        wanted = {key: span for key, span in spans.items() if (alias, key, span) not in self._found}
-        read = last_data_records(self._kafka[alias], wanted, ISOLATION) if wanted else {}
-        self._found.update({(alias, key, wanted[key]): record for key, record in read.items()})
+        unread = {key: span for key, span in spans.items() if (alias, key, span) not in self._found}
+        records = last_data_records(self._kafka[alias], unread, ISOLATION) if unread else {}
+        self._found.update({(alias, key, unread[key]): record for key, record in records.items()})
         return {key: self._found[alias, key, span] for key, span in spans.items()}
 
 
@@ -155,11 +155,11 @@ def capture(work: Callable[[], T]) -> T | DrError:
         return error
 
 
-def unwrap(found: T | DrError) -> T:
+def unwrap(captured: T | DrError) -> T:
     """Return a captured result, or raise the captured error."""
-    if isinstance(found, DrError):
-        raise found
-    return found
+    if isinstance(captured, DrError):
+        raise captured
+    return captured
 
 
 class Pair:
@@ -199,9 +199,9 @@ class Pair:
             others = [name for name in self.kafka if name != alias]
             replicas = [self.naming.replica(other, topic) for other in others for topic in self.topics]
             names = list(dict.fromkeys([*self.topics, *replicas]))
-            found = describe(self.kafka[alias], names)
+            states = describe(self.kafka[alias], names)
             self._partitions[alias] = {
-                name: None if state is None else state.partitions for name, state in found.items()
+                name: None if state is None else state.partitions for name, state in states.items()
             }
         return self._partitions[alias]
 
@@ -230,11 +230,11 @@ class Pair:
         with ThreadPoolExecutor() as pool:
             engines = {flow: pool.submit(capture, call(self._observe_engine, *flow, away)) for flow in self.flows}
             groups = {alias: pool.submit(capture, call(self._groups, alias)) for alias in self.kafka}
-            seen = {flow: found.result() for flow, found in engines.items()}
-            earlier = {alias: found.result() for alias, found in groups.items()}
+            engine_states = {flow: future.result() for flow, future in engines.items()}
+            group_states = {alias: future.result() for alias, future in groups.items()}
         logs = on_each(self.kafka, lambda alias: capture(lambda: self._reported(alias)))
         high = on_each(dict.fromkeys(transactions), lambda alias: capture(lambda: self._try_high_watermarks(alias)))
-        snapshot = PairSnapshot(seen, earlier, logs, high, self.kafka, LastRecords(self.kafka))
+        snapshot = PairSnapshot(engine_states, group_states, logs, high, self.kafka, LastRecords(self.kafka))
         # Read the last records of both clusters now. An error is raised again when a caller needs the record.
         on_each(self.kafka, lambda alias: capture(lambda: self._read_last(snapshot, alias)))
         return snapshot
@@ -278,13 +278,19 @@ class Pair:
 
     def flow_observation(self, snapshot: PairSnapshot, source: str, target: str) -> FlowObservation:
         """Return one flow like ``observe`` with tails, from the snapshot."""
-        seen = unwrap(snapshot.engines[source, target])
+        engine_state = unwrap(snapshot.engines[source, target])
         source_log = snapshot.ranges(source, self.existing(source, self.topics))
         replica_log = snapshot.ranges(target, self.existing(target, self._replicas(source)))
         high = snapshot.ranges(source, source_log, high=True) if source in snapshot.high else {}
-        own, topic = self.engine.application is not None, self.naming.heartbeats(source)
-        heartbeat = self._own_heartbeat(source, seen, snapshot.last) if own else snapshot.heartbeat_age(target, topic)
-        return self._flow_observation((source, target), seen, heartbeat, source_log, replica_log, high, snapshot.last)
+        has_application, topic = self.engine.application is not None, self.naming.heartbeats(source)
+        heartbeat = (
+            self._own_heartbeat(source, engine_state, snapshot.last)
+            if has_application
+            else snapshot.heartbeat_age(target, topic)
+        )
+        return self._flow_observation(
+            (source, target), engine_state, heartbeat, source_log, replica_log, high, snapshot.last
+        )
 
     def groups_of(self, snapshot: PairSnapshot, alias: str) -> dict[str, GroupStatus]:
         """Return every group like ``observe_groups`` on all topics, from the snapshot."""
@@ -329,22 +335,22 @@ class Pair:
         ``tails``: also compare the last data records of source and target (a hint, never a proof). ``only``: observe
         only these source partitions. ``engine_state``: use this state instead of a new one from the engine.
         """
-        own, topic = self.engine.application is not None, self.naming.heartbeats(source)
-        seen, heartbeat = both(
+        has_application, topic = self.engine.application is not None, self.naming.heartbeats(source)
+        observed, heartbeat = both(
             lambda: self._seen(source, target) if engine_state is None else engine_state,
-            lambda: None if own else heartbeat_age(self.kafka[target], topic),
+            lambda: None if has_application else heartbeat_age(self.kafka[target], topic),
         )
-        heartbeat = self._own_heartbeat(source, seen, LastRecords(self.kafka)) if own else heartbeat
-        keys, copies = self.existing(source, self.topics), self.existing(target, self._replicas(source))
+        heartbeat = self._own_heartbeat(source, observed, LastRecords(self.kafka)) if has_application else heartbeat
+        keys, replicas = self.existing(source, self.topics), self.existing(target, self._replicas(source))
         if only is not None:
             keys &= set(only)
-            copies &= {(self.naming.replica(source, topic), index) for topic, index in keys}
+            replicas &= {(self.naming.replica(source, topic), index) for topic, index in keys}
         source_log, replica_log = both(
-            lambda: log_ranges(self.kafka[source], keys), lambda: log_ranges(self.kafka[target], copies)
+            lambda: log_ranges(self.kafka[source], keys), lambda: log_ranges(self.kafka[target], replicas)
         )
         high = log_ranges(self.kafka[source], keys, "read_uncommitted") if tails else {}
         last = LastRecords(self.kafka) if tails else None
-        return self._flow_observation((source, target), seen, heartbeat, source_log, replica_log, high, last)
+        return self._flow_observation((source, target), observed, heartbeat, source_log, replica_log, high, last)
 
     def _seen(self, source: str, target: str) -> FlowState:
         """Return the flow's state from its engine. With ``partial``, an engine that does not respond is no error."""
@@ -364,7 +370,7 @@ class Pair:
     def _flow_observation(
         self,
         flow: tuple[str, str],
-        seen: FlowState,
+        engine_state: FlowState,
         heartbeat: float | None,
         source_log: Ranges,
         replica_log: Ranges,
@@ -374,7 +380,7 @@ class Pair:
         """Combine the parts of an observation. ``last``: compare the tails with these records; None: do not compare."""
         source, target = flow
         replicas = {topic: self.naming.replica(source, topic) for topic in self.topics}
-        last_replicated_offset = seen.last_replicated_offset
+        last_replicated_offset = engine_state.last_replicated_offset
         facts, waiting = {}, {}
         tail_replicated: dict[Partition, bool | None] = {}
         for key, (start, end) in source_log.items():
@@ -383,13 +389,15 @@ class Pair:
             if floor < end:
                 waiting[key] = (floor, end)
         if last is not None and waiting:
-            theirs = {key: (replicas[key[0]], key[1]) for key in waiting}
-            left, right = both(
+            replica_keys = {key: (replicas[key[0]], key[1]) for key in waiting}
+            source_records, replica_records = both(
                 lambda: last.of(source, {key: source_log[key] for key in waiting}),
-                lambda: last.of(target, {new: replica_log[new] for new in theirs.values() if new in replica_log}),
+                lambda: last.of(target, {new: replica_log[new] for new in replica_keys.values() if new in replica_log}),
             )
-            tail_replicated = {key: same_content(left[key], right.get(new)) for key, new in theirs.items()}
-            data = {key: _waits(left[key], span[0], tail_replicated[key]) for key, span in waiting.items()}
+            tail_replicated = {
+                key: same_content(source_records[key], replica_records.get(new)) for key, new in replica_keys.items()
+            }
+            data = {key: _waits(source_records[key], span[0], tail_replicated[key]) for key, span in waiting.items()}
         else:
             data = self._any_data(source, waiting)
         for key, (start, end) in source_log.items():
@@ -406,19 +414,28 @@ class Pair:
         problems = tuple(f'the topic "{topic}" does not exist on {source}' for topic in self._missing(source))
         limit = {"heartbeat_limit": 75.0} if self.engine.application else {}
         return FlowObservation(
-            source, target, seen.connectors, facts, heartbeat, problems, source_log, replica_log, seen.away, **limit
+            source,
+            target,
+            engine_state.connectors,
+            facts,
+            heartbeat,
+            problems,
+            source_log,
+            replica_log,
+            engine_state.away,
+            **limit,
         )
 
-    def _own_heartbeat(self, source: str, seen: FlowState, last: LastRecords) -> float | None:
+    def _own_heartbeat(self, source: str, engine_state: FlowState, last: LastRecords) -> float | None:
         """Return the seconds since the newest heartbeat that this flow replicated, by its stored offset; None: unknown.
 
         The flows of all applications replicate heartbeats into the same topic, so its records prove nothing about one
         flow.
         """
-        if _HEARTBEATS not in seen.last_replicated_offset:
+        if _HEARTBEATS not in engine_state.last_replicated_offset:
             return None
-        at = seen.last_replicated_offset[_HEARTBEATS]
-        return _age(last.of(source, {_HEARTBEATS: (at, at + 1)})[_HEARTBEATS])
+        offset = engine_state.last_replicated_offset[_HEARTBEATS]
+        return _age(last.of(source, {_HEARTBEATS: (offset, offset + 1)})[_HEARTBEATS])
 
     def _missing(self, alias: str) -> list[str]:
         counts = self.partitions(alias)
@@ -460,18 +477,18 @@ class Pair:
     def observe_groups(self, alias: str, topics: Iterable[str]) -> dict[str, GroupStatus]:
         """Observe every group on ``alias``: state, committed offsets on ``topics``, and whether records are left."""
         names = list(topics)
-        found = self._groups(alias)
+        groups = self._groups(alias)
         ranges = self.ranges(alias, names)
         kafka = self.kafka[alias]
         return self._group_statuses(
-            alias, names, found, ranges, lambda places: data_after(kafka, places, ranges, ISOLATION)
+            alias, names, groups, ranges, lambda places: data_after(kafka, places, ranges, ISOLATION)
         )
 
     def _group_statuses(
         self,
         alias: str,
         names: Collection[str],
-        found: Groups,
+        groups: Groups,
         ranges: Ranges,
         has_data_after: Callable[[Iterable[tuple[Partition, int]]], dict[tuple[Partition, int], bool | None]],
     ) -> dict[str, GroupStatus]:
@@ -479,7 +496,7 @@ class Pair:
 
         ``has_data_after`` returns for each (partition, offset) whether a data record is at or after the offset.
         """
-        states, commits = found
+        states, commits = groups
         index = by_topic(ranges)
         used = {group: {*commits[group], *states[group].assigned} for group in self.groups}
         scopes = {group: self._scope(group, alias, used[group], index) for group in self.groups}
@@ -493,12 +510,14 @@ class Pair:
         observations, wanted, known = {}, set(names), set(self.partitions(alias))
         for group, scope in scopes.items():
             read = {key: self._read_to_end(commits[group].get(key), key, ranges, data) for key in scope}
-            listed = {key: at for key, at in commits[group].items() if key[0] in wanted}
+            listed = {key: offset for key, offset in commits[group].items() if key[0] in wanted}
             outside = sorted({topic for topic, _partition in used[group]} - known)
             hidden = self._out_of_scope(group, alias, states[group], commits[group])
-            left = {key: max(0, ranges[key][1] - commits[group][key]) for key in scope if key in commits[group]}
+            offsets_left = {key: max(0, ranges[key][1] - commits[group][key]) for key in scope if key in commits[group]}
             members = members_named(states[group])
-            observations[group] = GroupStatus(states[group].state, listed, read, tuple(outside), hidden, left, members)
+            observations[group] = GroupStatus(
+                states[group].state, listed, read, tuple(outside), hidden, offsets_left, members
+            )
         return observations
 
     def _scope(
@@ -540,10 +559,10 @@ class Pair:
 
 def by_topic(keys: Iterable[Partition]) -> dict[str, list[Partition]]:
     """Return the sorted partitions of each topic, so that callers need not search all partitions."""
-    found: dict[str, list[Partition]] = defaultdict(list)
+    partitions: dict[str, list[Partition]] = defaultdict(list)
     for key in sorted(keys):
-        found[key[0]].append(key)
-    return dict(found)
+        partitions[key[0]].append(key)
+    return dict(partitions)
 
 
 def _waits(last: Record | None, floor: int, tail_replicated: bool | None) -> bool | None:

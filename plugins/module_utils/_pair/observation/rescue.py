@@ -46,11 +46,15 @@ class _Progress:
 
     def missing(self) -> dict[Partition, int | None]:
         """Return by partition how many offsets are not known to be replicated; None: unknown."""
-        found: dict[Partition, int | None] = {}
+        missing: dict[Partition, int | None] = {}
         for key, end in self.ends.items():
-            at = self.replicated.get(key)
-            found[key] = None if end is None or (at is None and end) else max(0, end - 1 - (-1 if at is None else at))
-        return found
+            offset = self.replicated.get(key)
+            missing[key] = (
+                None
+                if end is None or (offset is None and end)
+                else max(0, end - 1 - (-1 if offset is None else offset))
+            )
+        return missing
 
     @property
     def done(self) -> bool:
@@ -73,7 +77,7 @@ def rescue(request: RescueRequest) -> Result:
         return _Progress(ends, pair.engine.observe(leave, enter).last_replicated_offset)
 
     waited = wait_until(
-        observe, lambda found: found.done, request.bounds, lambda found: sorted(found.replicated.items())
+        observe, lambda progress: progress.done, request.bounds, lambda progress: sorted(progress.replicated.items())
     )
     unreplicated = waited.state.missing()
     absent = set(pair.topics) - {topic for topic, _index in keys}
@@ -91,9 +95,9 @@ def rescue(request: RescueRequest) -> Result:
 
 
 def _text(enter: str, left: Mapping[Partition, int | None], known: int, unread: list[Partition], seconds: float) -> str:
-    found = []
+    texts = []
     if left:
-        found.append(f"at least {known} offsets of {len(left)} partitions were not replicated within {seconds:.0f} s")
+        texts.append(f"at least {known} offsets of {len(left)} partitions were not replicated within {seconds:.0f} s")
     if unread:
-        found.append(f"{len(unread)} partitions could not be read")
-    return "; ".join(found) or f"all of its records were replicated to {enter} within {seconds:.1f} s"
+        texts.append(f"{len(unread)} partitions could not be read")
+    return "; ".join(texts) or f"all of its records were replicated to {enter} within {seconds:.1f} s"

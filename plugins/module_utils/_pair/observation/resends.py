@@ -41,11 +41,11 @@ class Resends:
 
     def of(self, key: Partition, offset: int) -> Copies:
         """Return the earlier copies that matter for a committed offset on a partition."""
-        found = self._resent.get(key)
-        if found is None:
+        resent = self._resent.get(key)
+        if resent is None:
             # No copy was found. Without timestamps, that is proven only for the records that were read.
             return Copies(None, None, key not in self._untimed)
-        first, proven = found
+        first, proven = resent
         following = first_data_record(self._survivor.kafka, key, offset, self._ranges[key][1], ISOLATION)
         if following is None:
             return Copies(first, None, proven)
@@ -60,7 +60,7 @@ class Resends:
 
     def _without_time(self, records: Mapping[Partition, Record]) -> dict[Partition, tuple[int, bool]]:
         """Find first copies by content alone, in the records that the flow sent before it was resending."""
-        spans, found = {}, {}
+        spans, copies = {}, {}
         for key, record in records.items():
             rewind = self._survivor.rewind(key, self._ranges[key]) if has_time(record) else None
             if rewind is not None:
@@ -71,8 +71,8 @@ class Resends:
             record = replace(records[key], timestamp=None)
             first = next((one.offset for one in read.records if may_be_copy(record, one)), None)
             if first is not None or not read.complete:
-                found[key] = (read.start, False) if first is None else (first, True)
-        return found
+                copies[key] = (read.start, False) if first is None else (first, True)
+        return copies
 
     def _with_time(self, records: Mapping[Partition, Record]) -> dict[Partition, tuple[int, bool]]:
         kafka = self._survivor.kafka
@@ -82,12 +82,12 @@ class Resends:
             if has_time(record) and record.timestamp is not None
         }
         lowest = {key: at for key, at in offsets_at(kafka, moments).items() if at is not None}
-        spans, found = {}, {}
+        spans, copies = {}, {}
         for key, record in records.items():
             low = max(lowest.get(key, self._ranges[key][0]), self._ranges[key][0])
             begin = max(low, record.offset - _BUDGET)
             if begin > low and has_time(record):
-                found[key] = (low, False)  # no copy is lower, and a re-read is better than a skip
+                copies[key] = (low, False)  # no copy is lower, and a re-read is better than a skip
             elif begin < record.offset:
                 spans[key] = (begin, record.offset)
         for key, read in read_ranges(kafka, spans, Reading(ISOLATION, timeout=_SECONDS)).items():
@@ -97,7 +97,7 @@ class Resends:
                 (one.offset for one, digest in zip(read.records, digests, strict=True) if digest == wanted), None
             )
             if first is not None:
-                found[key] = (first, True)
+                copies[key] = (first, True)
             elif not read.complete:
-                found[key] = (read.start, False)
-        return found
+                copies[key] = (read.start, False)
+        return copies

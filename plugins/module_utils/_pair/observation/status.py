@@ -432,7 +432,7 @@ def _view(
 
 def flow_row(observation: FlowObservation, finding: Finding) -> dict[str, Any]:
     """Return a flow as plain data."""
-    takes = {one.kind: one for one in observation.connectors["source"].filters}
+    filters = {topic_filter.kind: topic_filter for topic_filter in observation.connectors["source"].filters}
     partitions = []
     for (topic, partition), facts in sorted(observation.facts.items()):
         state, fits = drained(facts), Finding(UNKNOWN, observation.away) if observation.away else healthy(facts)
@@ -440,7 +440,7 @@ def flow_row(observation: FlowObservation, finding: Finding) -> dict[str, Any]:
             {
                 "topic": topic,
                 "partition": partition,
-                "taken": takes["topics"].takes(topic) if takes else None,
+                "taken": filters["topics"].takes(topic) if filters else None,
                 "start": facts.start,
                 "end": facts.end,
                 "last_replicated_offset": facts.last_replicated_offset,

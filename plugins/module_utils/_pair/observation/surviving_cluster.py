@@ -87,8 +87,8 @@ class Survivor:
         """Every topic on Y that groups will read. Raises if one is missing or is no longer the journaled topic."""
         names = list(dict.fromkeys([*self.topics, *(self.naming.replica(self.x, topic) for topic in self.topics)]))
         settings = ("cleanup.policy",)
-        found = describe(self.kafka, names, dict.fromkeys(names, settings))
-        missing = [name for name in names if found[name] is None]
+        states = describe(self.kafka, names, dict.fromkeys(names, settings))
+        missing = [name for name in names if states[name] is None]
         if missing:
             raise DrError(
                 "topic_missing",
@@ -96,7 +96,7 @@ class Survivor:
                 "Consumers that subscribe to them would start where auto.offset.reset says. Create the topics first.",
                 self.kafka.bootstrap_servers,
             )
-        present = {name: state for name, state in found.items() if state is not None}
+        present = {name: state for name, state in states.items() if state is not None}
         for name, state in present.items():
             known = self._ids.get(name)
             if known is not None:
@@ -125,7 +125,9 @@ class Survivor:
 
     def tails(self, observation: FlowState) -> dict[Partition, Tail]:
         """Return every partition's log on Y, with the last replicated offset of replicas."""
-        last_replicated_offset = {self.replica(key): at for key, at in observation.last_replicated_offset.items()}
+        last_replicated_offset = {
+            self.replica(key): offset for key, offset in observation.last_replicated_offset.items()
+        }
         return {
             key: Tail(start, end, last_replicated_offset.get(key), self._floor(key))
             for key, (start, end) in self.ranges().items()
@@ -143,25 +145,27 @@ class Survivor:
         if describe(self.kafka, [topic])[topic] is None:
             return {}
         sizes = {replica: self.states[replica].partitions for replica in self.originals}
-        groups, wanted = set(self.groups), len(self.groups) * sum(sizes.values())
-        found: dict[tuple[str, Partition], Checkpointed] = {}
+        groups, expected = set(self.groups), len(self.groups) * sum(sizes.values())
+        checkpoints: dict[tuple[str, Partition], Checkpointed] = {}
         start, left = log_ranges(self.kafka, {(topic, 0)}, ISOLATION)[topic, 0]
         chunk = _FIRST_CHUNK
-        while left > start and len(found) < wanted:
+        while left > start and len(checkpoints) < expected:
             begin = max(start, left - chunk)
             newer = self._decoded(topic, data_records(self.kafka, (topic, 0), begin, left))
-            newer = {key: one for key, one in newer.items() if key[0] in groups and key[1][1] < sizes.get(key[1][0], 0)}
-            found = {**newer, **found}
+            newer = {
+                key: newest for key, newest in newer.items() if key[0] in groups and key[1][1] < sizes.get(key[1][0], 0)
+            }
+            checkpoints = {**newer, **checkpoints}
             left, chunk = begin, chunk * _GROWTH
-        return {key: one for key, one in found.items() if self._believed(self.originals[key[1][0]], one)}
+        return {key: newest for key, newest in checkpoints.items() if self._believed(self.originals[key[1][0]], newest)}
 
     def _decoded(self, topic: str, records: list[Record]) -> dict[tuple[str, Partition], Checkpointed]:
-        found = {}
+        checkpoints = {}
         for record in records:
             if record.key is None or record.value is None:
                 continue
             try:
-                one = decode_checkpoint(record.key, record.value)
+                decoded = decode_checkpoint(record.key, record.value)
             except DrError as error:
                 raise DrError(
                     "checkpoints_unreadable",
@@ -171,10 +175,10 @@ class Survivor:
                     self.kafka.bootstrap_servers,
                 ) from error
             time = (record.timestamp or 0) / 1000.0
-            found[one.group, (one.topic, one.partition)] = Checkpointed(
-                one.upstream, one.downstream, time, record.offset
+            checkpoints[decoded.group, (decoded.topic, decoded.partition)] = Checkpointed(
+                decoded.upstream, decoded.downstream, time, record.offset
             )
-        return found
+        return checkpoints
 
     @cached_property
     def _syncs(self) -> Syncs | None:
@@ -205,25 +209,25 @@ class Survivor:
 
         None: there is no such checkpoint.
         """
-        one = self.checkpoints.get((group, key))
-        if one is None or (self.tenures and self.place(group, key) != Place(len(self.tenures) - 1)):
+        current = self.checkpoints.get((group, key))
+        if current is None or (self.tenures and self.place(group, key) != Place(len(self.tenures) - 1)):
             return None
         syncs = self._syncs
         if syncs is None:
-            return one
+            return current
         source = (self.originals[key[0]], key[1])
-        syncs.reach(lambda of: any(sync.upstream <= one.upstream for sync in of.get(source, ())))
-        better = checkpoint(one.upstream, after_last_rewind(syncs.of.get(source, ())))
-        if better is None or better <= one.downstream:
-            return one
-        return replace(one, downstream=better)
+        syncs.reach(lambda of: any(sync.upstream <= current.upstream for sync in of.get(source, ())))
+        better = checkpoint(current.upstream, after_last_rewind(syncs.of.get(source, ())))
+        if better is None or better <= current.downstream:
+            return current
+        return replace(current, downstream=better)
 
     def last_source(self, source: Partition, last: Record | None) -> int | None:
         """Return the source offset of the replica's last record; None: no offset-sync holds it."""
         if self._syncs is None or last is None:
             return None
-        found = [sync.upstream for sync in self._syncs.of.get(source, ()) if sync.downstream == last.offset]
-        return found[-1] if found else None
+        upstream = [sync.upstream for sync in self._syncs.of.get(source, ()) if sync.downstream == last.offset]
+        return upstream[-1] if upstream else None
 
     def rewind(self, replica: Partition, log: tuple[int, int]) -> Rewind | None:
         """Return what the flow was resending into this replica when it ended; None: offset-syncs show nothing."""
@@ -234,8 +238,8 @@ class Survivor:
 
     def place(self, group: str, key: Partition) -> Place:
         """Return the tenure of the group's checkpointed offset on X (policy identity)."""
-        one = self.checkpoints.get((group, key))
-        return Place(None) if one is None else locate(self.tenures, self.x, key, one.upstream)
+        newest = self.checkpoints.get((group, key))
+        return Place(None) if newest is None else locate(self.tenures, self.x, key, newest.upstream)
 
     def commits(self) -> tuple[dict[str, Any], dict[str, dict[Partition, int]]]:
         """Return the state and the committed offsets of every group on Y."""
@@ -261,5 +265,5 @@ class Survivor:
     ) -> dict[Partition, Record]:
         """Return the last data record of each of these partitions that has one."""
         last = LastRecords(self._opened.kafka) if self._snapshot is None else self._snapshot.last
-        found = last.of(self.y, {key: ranges[key] for key in keys})
-        return {key: record for key, record in found.items() if record is not None}
+        records = last.of(self.y, {key: ranges[key] for key in keys})
+        return {key: record for key, record in records.items() if record is not None}

@@ -56,26 +56,26 @@ def compare_topics(request: TopicsRequest) -> Result:
             kafka[alias], [*request.names.get(alias, ()), *held.get(alias, ())], request.hold is not None
         ),
     )
-    found = topic_ids(rows)
+    ids = topic_ids(rows)
     extra: dict[str, Any] = {
-        "cluster_ids": {alias: one.cluster_id for alias, one in kafka.items()},
-        "existing": {alias: [row["name"] for row in some if row["exists"]] for alias, some in rows.items()},
-        "topic_ids": found,
+        "cluster_ids": {alias: connected.cluster_id for alias, connected in kafka.items()},
+        "existing": {alias: [row["name"] for row in alias_rows if row["exists"]] for alias, alias_rows in rows.items()},
+        "topic_ids": ids,
         "unequal": unequal_partitions(rows, request.declared),
         "larger_replicas": larger_replicas(rows, _naming(request)),
     }
     if state:
-        extra |= _against_the_journal(request, kafka, rows, found)
+        extra |= _against_the_journal(request, kafka, rows, ids)
     if request.hold is not None:
         extra["retention"] = retention_plan(rows, held, request.declared, request.hold)
-    return Result(extra=extra, requests=[one for each in kafka.values() for one in each.requests])
+    return Result(extra=extra, requests=[sent for connected in kafka.values() for sent in connected.requests])
 
 
 def _rows(kafka: Kafka, names: Sequence[str], settings: bool) -> Rows:
     states = describe(kafka, list(dict.fromkeys(names)))
     if settings:
-        there = [state for state in states.values() if state is not None]
-        states.update(with_config(kafka, there, {state.name: () for state in there}))
+        existing = [state for state in states.values() if state is not None]
+        states.update(with_config(kafka, existing, {state.name: () for state in existing}))
     return [topic_row(name, state, "overrides" if settings else "none") for name, state in states.items()]
 
 
@@ -87,12 +87,12 @@ def _naming(request: TopicsRequest) -> dict[str, Any]:
 
 
 def _against_the_journal(
-    request: TopicsRequest, kafka: Mapping[str, Kafka], rows: Mapping[str, Rows], found: dict[str, dict[str, str]]
+    request: TopicsRequest, kafka: Mapping[str, Kafka], rows: Mapping[str, Rows], ids: dict[str, dict[str, str]]
 ) -> dict[str, Any]:
     pair, journaled = request.pair, request.state["topic_ids"]
-    new = joined(journaled, found)
+    new = joined(journaled, ids)
     # Without any observed topic, a cluster is unknown.
-    known = not new and all(some and all(row["topic_id"] for row in some) for some in rows.values())
+    known = not new and all(alias_rows and all(row["topic_id"] for row in alias_rows) for alias_rows in rows.values())
     # Offset-syncs from before the flow runs may be about deleted topics of the same names.
     ends = {} if known else _ends(request, kafka)
     flows = {
@@ -104,10 +104,10 @@ def _against_the_journal(
         for name, (source, target) in pair.flows.items()
     }
     return {
-        "recreated": recreated(journaled, found),
+        "recreated": recreated(journaled, ids),
         "joined": new,
         "known": known,
-        "syncs_since": syncs_since(request.state, flows, found, ends),
+        "syncs_since": syncs_since(request.state, flows, ids, ends),
     }
 
 

@@ -112,16 +112,16 @@ class _Comparison:
         written = {key: replicas[key] for key in logs if replicas.get(key, (0, 0))[1] > 0}
         waiting = [key for key, log in logs.items() if not _all_replicated(facts[key], log, key in written)]
         last = self._last({key: written[key] for key in waiting if key in written})
-        seen, found = self._search(logs, waiting, set(written), last)
-        held = self._held(logs, seen, found, written)
+        reads, places = self._search(logs, waiting, set(written), last)
+        held = self._held(logs, reads, places, written)
         rows = {key: nothing(key) for key in logs}
         for key in waiting:
-            if key in found:
-                rows[key] = placed(key, logs[key], seen[key], found[key], held.get(key))
+            if key in places:
+                rows[key] = placed(key, logs[key], reads[key], places[key], held.get(key))
             elif key in written:
-                rows[key] = unplaced(key, logs[key], seen[key], self._reasons[key])
+                rows[key] = unplaced(key, logs[key], reads[key], self._reasons[key])
             else:
-                rows[key] = never_replicated(key, logs[key], seen[key])
+                rows[key] = never_replicated(key, logs[key], reads[key])
         return rows
 
     def _renamed(self, key: Partition) -> Partition:
@@ -134,15 +134,15 @@ class _Comparison:
         if set(renamed.values()) - self.pair.existing(self.observation.target, topics):
             # A replica may have been created and filled since the pair's topics were last described.
             self.pair.refresh()
-        there = self.pair.existing(self.observation.target, topics) & set(renamed.values())
-        spans = log_ranges(self.pair.kafka[self.observation.target], there, ISOLATION)
+        existing = self.pair.existing(self.observation.target, topics) & set(renamed.values())
+        spans = log_ranges(self.pair.kafka[self.observation.target], existing, ISOLATION)
         return {key: spans[new] for key, new in renamed.items() if new in spans}
 
     def _last(self, replicas: Mapping[Partition, Range]) -> dict[Partition, Record | None]:
         """Return the last data record of each replica, by source partition."""
         spans = {self._renamed(key): span for key, span in replicas.items()}
-        found = last_data_records(self.pair.kafka[self.observation.target], spans, ISOLATION)
-        return {key: found[self._renamed(key)] for key in replicas}
+        records = last_data_records(self.pair.kafka[self.observation.target], spans, ISOLATION)
+        return {key: records[self._renamed(key)] for key in replicas}
 
     # ---- the source
 
@@ -250,8 +250,8 @@ def _untimed(source: Iterable[Record], replica: Record) -> bool:
 
 def _share(source: Sequence[Record], replica: Sequence[Record]) -> bool:
     """Can a record of the replica be the copy of any of these source records?"""
-    left, right = fingerprints(source, replica)
-    return not set(left).isdisjoint(right)
+    source_digests, replica_digests = fingerprints(source, replica)
+    return not set(source_digests).isdisjoint(replica_digests)
 
 
 def _seen(read: RangeRead, fingerprints: Sequence[bytes]) -> Seen:

@@ -80,14 +80,14 @@ def _barrier(state: JournalState, request: ArrivalRequest) -> Mapping[str, Any]:
 
     ``cut``: log ends before the first producer started. ``entered``: the offsets that the run committed.
     """
-    facts = None if state.run is None else state.run.phases.get("barrier")
-    if facts is None:
+    barrier = None if state.run is None else state.run.phases.get("barrier")
+    if barrier is None:
         raise DrError(
             "journal_incomplete",
             f'The journal "{request.pair.journal_topic}" on {request.enter} holds no barrier of the present run.',
             "See the row journal_incomplete in docs/troubleshooting.md.",
         )
-    return facts
+    return barrier
 
 
 def _first_writes(kafka: Kafka, cut: Mapping[Partition, int], first: dict[str, dict[str, Any]]) -> None:
@@ -116,22 +116,22 @@ def _group_verdict(
     kafka: Kafka, states: Mapping[str, str], entered: Sequence[Mapping[str, Any]], seconds: float
 ) -> dict[str, str]:
     committed = kafka_groups.committed_offsets(kafka, list(states))
-    wanted = {
-        group["group"]: {(one["topic"], one["partition"]): one["offset"] for one in group["committed_offsets"]}
+    starts_by_group = {
+        group["group"]: {(row["topic"], row["partition"]): row["offset"] for row in group["committed_offsets"]}
         for group in entered
         if group["group"] in states
     }
     # Up to the high watermark: consumers of uncommitted records may have offsets after the last stable offset.
-    ranges = log_ranges(kafka, {key for group in wanted.values() for key in group}, "read_uncommitted")
-    for group, starts in wanted.items():
+    ranges = log_ranges(kafka, {key for group in starts_by_group.values() for key in group}, "read_uncommitted")
+    for group, starts in starts_by_group.items():
         for key, start in starts.items():
-            now = committed[group].get(key)
+            offset = committed[group].get(key)
             low, high = ranges[key]
-            if now is None or not max(start, low) <= now <= high:
-                found = "none" if now is None else str(now)
+            if offset is None or not max(start, low) <= offset <= high:
+                actual = "none" if offset is None else str(offset)
                 where = f'Group "{group}" on {key[0]}-{key[1]}'
                 text = (
-                    f"{where} has the committed offset {found}, expected {start} or higher, within the log"
+                    f"{where} has the committed offset {actual}, expected {start} or higher, within the log"
                     f" [{low}, {high}]"
                 )
                 return {"verdict": REFUTED, "reason": text}

@@ -38,17 +38,17 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
     stopped = pair.engine.stop(wanted.leave, wanted.enter, request.final, bounds, check)
     if check or stopped.failure is not None:
         return stopped
-    found = Translation(wanted, first).run()
-    found.outcomes = stopped.outcomes
-    if found.failure is None:
+    result = Translation(wanted, first).run()
+    result.outcomes = stopped.outcomes
+    if result.failure is None:
         # A resumed run has committed offsets itself since it first reached the barrier.
         known = run.phases.get("barrier", {}).get("preexisting_higher_offsets")
-        seen = preexisting_higher_offsets(found.extra["details"]) if known is None else known
+        higher = preexisting_higher_offsets(result.extra["details"]) if known is None else known
         facts = {
-            **found.extra["barrier"],
-            "entered": found.extra["committed_offsets"],
-            "preexisting_higher_offsets": seen,
+            **result.extra["barrier"],
+            "entered": result.extra["committed_offsets"],
+            "preexisting_higher_offsets": higher,
         }
-        found.extra["barrier"] = facts
-        found.outcomes = found.outcomes + note_phase(request.pair, claim, "barrier", facts, request.request_timeout)
-    return found
+        result.extra["barrier"] = facts
+        result.outcomes = result.outcomes + note_phase(request.pair, claim, "barrier", facts, request.request_timeout)
+    return result

@@ -69,15 +69,15 @@ def disaster(request: DisasterRequest, check: bool) -> Result:
     stopped, _nothing = both(lambda: _stop(survivor, request, check), search.read_ahead)
     if stopped.failure is not None:
         return stopped
-    found, probes = both(search.run, lambda: _probes(request) if check else [])
-    found.outcomes, found.warnings = stopped.outcomes, stopped.warnings
+    result, probes = both(search.run, lambda: _probes(request) if check else [])
+    result.outcomes, result.warnings = stopped.outcomes, stopped.warnings
     if check:
-        found.extra["probes"] = probes
-    elif found.failure is None and request.claim is not None:
-        facts = found.extra["barrier"]
+        result.extra["probes"] = probes
+    elif result.failure is None and request.claim is not None:
+        facts = result.extra["barrier"]
         noted = note_phase(pair, request.claim, "barrier", facts, request.request_timeout, clusters=[y])
-        found.outcomes = found.outcomes + noted
-    return found
+        result.outcomes = result.outcomes + noted
+    return result
 
 
 def survey(
@@ -104,11 +104,11 @@ def _known_higher(state: JournalState, claim: Claim | None) -> list[str] | None:
 def _probes(request: DisasterRequest) -> list[dict[str, Any]]:
     """Is X really lost? Probe it, and probe it again if it responds."""
     cluster, topics = request.pair.connections[request.leave], request.pair.topics
-    seen = [probe(cluster, topics, request.probe_timeout)]
-    if seen[0].answers:
+    probes = [probe(cluster, topics, request.probe_timeout)]
+    if probes[0].answers:
         time.sleep(_AGAIN)
-        seen.append(probe(cluster, topics, request.probe_timeout))
-    return [one.as_dict() for one in seen]
+        probes.append(probe(cluster, topics, request.probe_timeout))
+    return [result.as_dict() for result in probes]
 
 
 def _bounds(survivor: Survivor, request: DisasterRequest) -> Bounds:
@@ -172,7 +172,7 @@ class _Search:
         last = survivor.last_records(replicas, ranges)
         self._resends = Resends(survivor, last, ranges)
         states, commits = survivor.commits()
-        active = sorted(group for group, one in states.items() if one.state not in ("EMPTY", "DEAD"))
+        active = sorted(group for group, state in states.items() if state.state not in ("EMPTY", "DEAD"))
         members = {group: members_named(states[group]) for group in active}
         if active and not self._check:
             raise DrError(
@@ -208,17 +208,19 @@ class _Search:
     ) -> list[dict[str, Any]]:
         """Find topics that groups use outside their scope, on Y, and on X according to MirrorMaker 2's checkpoints."""
         survivor, known = self._survivor, self._survivor.states
-        found = []
+        rows = []
         for group in survivor.groups:
             topics = survivor.topics_of(group)
             scope = {*topics, *(survivor.replica((name, 0))[0] for name in topics)}
-            there = {key: one.upstream for (name, key), one in survivor.checkpoints.items() if name == group}
-            here = out_of_scope((group, survivor.y), scope, known, commits[group], states[group].members)
+            checkpointed = {
+                key: checkpoint.upstream for (name, key), checkpoint in survivor.checkpoints.items() if name == group
+            }
+            on_y = out_of_scope((group, survivor.y), scope, known, commits[group], states[group].members)
             what = f"checkpoint of {survivor.x}'s committed offset"
-            listed = {row["topic"] for row in here}
-            more = out_of_scope((group, survivor.y), scope, known, there, committed=what)
-            found += here + [row for row in more if row["topic"] not in listed]
-        return found
+            listed = {row["topic"] for row in on_y}
+            on_x = out_of_scope((group, survivor.y), scope, known, checkpointed, committed=what)
+            rows += on_y + [row for row in on_x if row["topic"] not in listed]
+        return rows
 
     def _preexisting_higher(self, rows: list[dict[str, Any]]) -> list[str]:
         return preexisting_higher_offsets(rows) if self._known_higher is None else self._known_higher
@@ -256,17 +258,17 @@ class _Search:
         rows = []
         index = by_topic(tails)
         for group in survivor.groups:
-            own = self._own(group)
+            own_offsets = self._own(group)
             topics = set(survivor.topics_of(group))
             replicas = {survivor.replica((name, 0))[0] for name in topics}
             for key in (key for name in sorted(topics | replicas) for key in index.get(name, ())):
                 original, replica = key[0] in topics, key[0] in replicas
                 claims = [presynced[group][key]] if key in presynced.get(group, {}) else []
-                claims += [own[key]] if original and key in own else []
+                claims += [own_offsets[key]] if original and key in own_offsets else []
                 place = survivor.place(group, key)
                 claims += [PresyncedOffset(place.other, 0.0)] if place.other is not None else []
-                seen = survivor.checkpointed(group, key) if replica else None
-                committed_offset = self._committed_offset(key, tails[key], seen, claims, replica)
+                checkpointed = survivor.checkpointed(group, key) if replica else None
+                committed_offset = self._committed_offset(key, tails[key], checkpointed, claims, replica)
                 row = {
                     "group": group,
                     "topic": key[0],
@@ -279,17 +281,17 @@ class _Search:
                     "reason": committed_offset.reason,
                     "hazards": list(committed_offset.hazards),
                     "existing": commits[group].get(key),
-                    "left": None if seen is None else seen.upstream,
-                    "checkpoint": None if seen is None else seen.downstream,
-                    "as_of": _as_of(committed_offset, seen, claims),
+                    "left": None if checkpointed is None else checkpointed.upstream,
+                    "checkpoint": None if checkpointed is None else checkpointed.downstream,
+                    "as_of": _as_of(committed_offset, checkpointed, claims),
                 }
                 rows.append(row)
         return rows
 
     def _committed_offset(
-        self, key: Partition, tail: Tail, seen: Any, claims: list[PresyncedOffset], is_replica: bool
+        self, key: Partition, tail: Tail, checkpointed: Any, claims: list[PresyncedOffset], is_replica: bool
     ) -> TargetOffset:
-        committed_offset = survived(tail, seen, claims)
+        committed_offset = survived(tail, checkpointed, claims)
         if not is_replica or committed_offset.method == "empty":
             return committed_offset
         if "compact" in (self._survivor.setting(key[0], "cleanup.policy") or "compact"):
@@ -306,10 +308,10 @@ class _Search:
 
     def _own(self, group: str) -> dict[Partition, PresyncedOffset]:
         """Return the group's offsets that the journal recorded when the applications last left Y."""
-        found = {}
+        offsets = {}
         for topic, parts in self._journal.trusted_offsets.get(group, {}).items():
-            found.update({(topic, int(index)): PresyncedOffset(int(offset), 0.0) for index, offset in parts.items()})
-        return found
+            offsets.update({(topic, int(index)): PresyncedOffset(int(offset), 0.0) for index, offset in parts.items()})
+        return offsets
 
     def _ages(self, rows: list[dict[str, Any]]) -> dict[str, float | None]:
         """Return the age in seconds of each group's oldest offset; None: the age of one of its offsets is unknown."""
@@ -329,16 +331,16 @@ class _Search:
         upstream: dict[Partition, int] = {}
         newest: dict[Partition, float | None] = {}
         by_source, exact = {}, {}
-        seen: dict[Partition, int] = {}
-        for (_group, place), one in survivor.checkpoints.items():
-            seen[place] = max(one.upstream, seen.get(place, 0))
+        checkpointed: dict[Partition, int] = {}
+        for (_group, place), checkpoint in survivor.checkpoints.items():
+            checkpointed[place] = max(checkpoint.upstream, checkpointed.get(place, 0))
         for key in self._originals():
             replica = survivor.replica(key)
             by_source[key] = tails[replica]
             record = last.get(replica)
             exact[key] = survivor.last_source(key, record)
             newest[key] = None if record is None or record.timestamp is None else record.timestamp / 1000.0
-            upstream[key] = seen.get(replica, 0)
+            upstream[key] = checkpointed.get(replica, 0)
         heartbeat = survivor.heartbeat_age()
         return predicted_loss(by_source, upstream, exact, newest, heartbeat, time.time())
 
@@ -353,7 +355,7 @@ class _Search:
             "last_replicated_offset": nested(last_replicated_offset),
             "starts": {},
             # The end of the replicated part of X. The records after it are the tail.
-            "ends": nested({key: at + 1 for key, at in last_replicated_offset.items() if at is not None}),
+            "ends": nested({key: offset + 1 for key, offset in last_replicated_offset.items() if offset is not None}),
             "cut": nested({key: tail.end for key, tail in tails.items() if key[0] in survivor.topics}),
             "committed_offsets": {},
             "entered": committed_offsets,
@@ -367,10 +369,12 @@ def _settle(rows: list[dict[str, Any]]) -> float:
     return min(_LATE_AT_MOST, _LATE_PER_GROUP * len({row["group"] for row in rows})) if below else 0.0
 
 
-def _as_of(committed_offset: TargetOffset, seen: Any, claims: list[PresyncedOffset]) -> float | None:
+def _as_of(committed_offset: TargetOffset, checkpointed: Any, claims: list[PresyncedOffset]) -> float | None:
     """Return when the evidence for an offset was true (epoch seconds); None: unknown, or there is no evidence."""
     times = (
-        [seen.time] if seen is not None and committed_offset.method in ("checkpoint", "first_copy", "tenure") else []
+        [checkpointed.time]
+        if checkpointed is not None and committed_offset.method in ("checkpoint", "first_copy", "tenure")
+        else []
     )
-    times += [one.time for one in claims if one.offset == committed_offset.offset and one.time]
+    times += [claim.time for claim in claims if claim.offset == committed_offset.offset and claim.time]
     return max(times) if times and max(times) > 0 else None

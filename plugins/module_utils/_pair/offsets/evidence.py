@@ -121,16 +121,23 @@ def of_snapshot(
     forward, back = observations
     x, y = forward.source, forward.target
     states, commits = unwrap(snapshot.groups[y])
-    known = pair.partitions(y)
-    there = {
-        name: GroupStatus(states[name].state, {key: at for key, at in commits[name].items() if key[0] in known})
+    partitions = pair.partitions(y)
+    y_groups = {
+        name: GroupStatus(
+            states[name].state, {key: offset for key, offset in commits[name].items() if key[0] in partitions}
+        )
         for name in pair.groups
     }
-    return Evidence(pair, x, y, forward, back, groups, there, snapshot.ranges(y, pair.existing(y, known)))
+    return Evidence(pair, x, y, forward, back, groups, y_groups, snapshot.ranges(y, pair.existing(y, partitions)))
 
 
 def row(
-    evidence: Evidence, group: str, key: Partition, found: TargetOffset, left: int | None, mm2: int | None = None
+    evidence: Evidence,
+    group: str,
+    key: Partition,
+    target_offset: TargetOffset,
+    left_offset: int | None,
+    mm2: int | None = None,
 ) -> dict[str, Any]:
     """Return the report row of one offset on Y.
 
@@ -141,16 +148,18 @@ def row(
         "group": group,
         "topic": key[0],
         "partition": key[1],
-        "offset": found.offset,
-        "method": found.method,
-        "quality": found.quality,
-        "rereads": found.rereads,
-        "skips": found.skips.as_dict(),
-        "reason": found.reason,
-        "anchor": None if found.anchor is None else [found.anchor.upstream, found.anchor.downstream],
-        "hazards": list(found.hazards),
+        "offset": target_offset.offset,
+        "method": target_offset.method,
+        "quality": target_offset.quality,
+        "rereads": target_offset.rereads,
+        "skips": target_offset.skips.as_dict(),
+        "reason": target_offset.reason,
+        "anchor": None
+        if target_offset.anchor is None
+        else [target_offset.anchor.upstream, target_offset.anchor.downstream],
+        "hazards": list(target_offset.hazards),
         "existing": evidence.y_groups[group].commits.get(key),
-        "left": left,
+        "left": left_offset,
         "checkpoint": mm2,
     }
 
@@ -175,16 +184,16 @@ def preexisting_higher_offsets(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def skips_refusal(
-    rows: Iterable[Mapping[str, Any]], sides: tuple[str, str], accepted: Collection[str]
+    rows: Iterable[Mapping[str, Any]], clusters: tuple[str, str], accepted: Collection[str]
 ) -> DrError | None:
     """Return an error if groups have unread records that the cluster being entered no longer holds (R30), else None.
 
-    ``sides`` are the clusters being left and entered. The groups ``accepted`` may lose such records.
+    ``clusters`` are those being left and entered. The groups ``accepted`` may lose such records.
     """
     refused = refused_skips(rows, accepted)
     if not refused:
         return None
-    x, y = sides
+    x, y = clusters
     named = "; ".join(f"{row['group']} {row['topic']}-{row['partition']}: {row['reason']}" for row in refused[:3])
     groups = ", ".join(dict.fromkeys(row["group"] for row in refused))
     return DrError(

@@ -104,15 +104,15 @@ class FlowCopies:
     def _states(self) -> dict[str, dict[str, Any]]:
         """Topics of both clusters with their ``cleanup.policy``, by alias and name."""
         settings = ("cleanup.policy",)
-        sides = {
+        names = {
             self.source: list(self.pair.topics),
             self.target: [self.replica((topic, 0))[0] for topic in self.pair.topics],
         }
-        left, right = both(
-            lambda: _described(self.pair, self.source, sides[self.source], settings),
-            lambda: _described(self.pair, self.target, sides[self.target], settings),
+        source_states, target_states = both(
+            lambda: _described(self.pair, self.source, names[self.source], settings),
+            lambda: _described(self.pair, self.target, names[self.target], settings),
         )
-        return {self.source: left, self.target: right}
+        return {self.source: source_states, self.target: target_states}
 
     def check_topics(self) -> None:
         """Raise if a topic of the flow is no longer the journaled one."""
@@ -180,68 +180,80 @@ class FlowCopies:
 
     def _translate(
         self,
-        wanted: Mapping[Partition, Iterable[int]],
+        requested: Mapping[Partition, Iterable[int]],
         span_of: Callable[[int, Bounds, int], Span],
         rule: Rule,
     ) -> dict[tuple[Partition, int], Translated]:
-        found: dict[tuple[Partition, int], Translated] = {}
-        left = {key: sorted(set(committed_offsets)) for key, committed_offsets in wanted.items() if committed_offsets}
-        if left:
-            self._syncs.reach(lambda of: all(_covers(of.get(key, ()), at[0], rule) for key, at in left.items()))
-        ends = self._ends({topic for topic, _index in left})
-        left = {key: at for key, at in left.items() if key in ends[0] and self.replica(key) in ends[1]}
-        bounds = {key: self._bounds(key, ends, rule) for key in left}
+        translations: dict[tuple[Partition, int], Translated] = {}
+        remaining = {
+            key: sorted(set(committed_offsets)) for key, committed_offsets in requested.items() if committed_offsets
+        }
+        if remaining:
+            self._syncs.reach(
+                lambda of: all(_covers(of.get(key, ()), offsets[0], rule) for key, offsets in remaining.items())
+            )
+        ends = self._ends({topic for topic, _index in remaining})
+        remaining = {
+            key: offsets for key, offsets in remaining.items() if key in ends[0] and self.replica(key) in ends[1]
+        }
+        bounds = {key: self._bounds(key, ends, rule) for key in remaining}
         for width in _WIDTHS:
             spans = {
-                key: merged((span_of(at, bounds[key], width) for at in committed_offsets), _GAP)
-                for key, committed_offsets in left.items()
+                key: merged((span_of(offset, bounds[key], width) for offset in committed_offsets), _GAP)
+                for key, committed_offsets in remaining.items()
             }
-            self._try(spans, bounds, rule, found)
-            left = {
-                key: [at for at in committed_offsets if not found[key, at].exact]
-                for key, committed_offsets in left.items()
-                if any(not found[key, at].exact for at in committed_offsets)
+            self._try(spans, bounds, rule, translations)
+            remaining = {
+                key: [offset for offset in committed_offsets if not translations[key, offset].exact]
+                for key, committed_offsets in remaining.items()
+                if any(not translations[key, offset].exact for offset in committed_offsets)
             }
-            if not left:
+            if not remaining:
                 break
         # Only offsets that may skip records need more reads, to count the skipped records (R30).
         unsure = {
-            key: [at for at in committed_offsets if not found[key, at].skips.exact]
-            for key, committed_offsets in left.items()
+            key: [offset for offset in committed_offsets if not translations[key, offset].skips.exact]
+            for key, committed_offsets in remaining.items()
         }
         spans = {
             key: merged(
-                (span_skips(at, found[key, at], bounds[key], rule is forward) for at in committed_offsets), _GAP
+                (
+                    span_skips(offset, translations[key, offset], bounds[key], rule is forward)
+                    for offset in committed_offsets
+                ),
+                _GAP,
             )
             for key, committed_offsets in unsure.items()
         }
-        self._try(spans, bounds, rule, found)
-        return found
+        self._try(spans, bounds, rule, translations)
+        return translations
 
     def _try(
         self,
         spans: Mapping[Partition, Sequence[Span]],
         bounds: Mapping[Partition, Bounds],
         rule: Rule,
-        found: dict[tuple[Partition, int], Translated],
+        translations: dict[tuple[Partition, int], Translated],
     ) -> None:
         """Read these spans, and keep each translation that is better than the one before."""
         for key, span, copy in self._read(spans, bounds):
             for committed_offset in span.committed_offsets:
                 new = rule(committed_offset, copy)
-                old = found.get((key, committed_offset))
+                old = translations.get((key, committed_offset))
                 if old is None or _rank(new) < _rank(old):
-                    found[key, committed_offset] = new
+                    translations[key, committed_offset] = new
 
     def _read(
         self, spans: Mapping[Partition, Sequence[Span]], bounds: Mapping[Partition, Bounds]
     ) -> Iterable[tuple[Partition, Span, Copy]]:
         """Read the spans in rounds. A consumer reads one span of a partition at a time: round n reads span n."""
-        rounds = max((len(of_one) for of_one in spans.values()), default=0)
+        rounds = max((len(partition_spans) for partition_spans in spans.values()), default=0)
         for number in range(rounds):
-            now = {key: of_one[number] for key, of_one in spans.items() if number < len(of_one)}
-            source, replica = self._read_round(now)
-            for key, span in now.items():
+            round_spans = {
+                key: partition_spans[number] for key, partition_spans in spans.items() if number < len(partition_spans)
+            }
+            source, replica = self._read_round(round_spans)
+            for key, span in round_spans.items():
                 yield key, span, self._copy(key, bounds[key], source[key], replica[self.replica(key)])
 
     def _read_round(
@@ -291,10 +303,10 @@ class FlowCopies:
         )
 
 
-def _rank(found: Translated) -> tuple[float, int, int]:
+def _rank(translated: Translated) -> tuple[float, int, int]:
     """Return a sort key, lower is better: fewer records that may be skipped, a narrower range, fewer re-reads."""
-    skips = found.skips
-    return float("inf") if skips.at_most is None else skips.at_most, -skips.at_least, found.rereads
+    skips = translated.skips
+    return float("inf") if skips.at_most is None else skips.at_most, -skips.at_least, translated.rereads
 
 
 def _covers(syncs: Sequence[OffsetSync], lowest: int, rule: Rule) -> bool:
@@ -305,8 +317,8 @@ def _covers(syncs: Sequence[OffsetSync], lowest: int, rule: Rule) -> bool:
 
 
 def _described(pair: Pair, alias: str, topics: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
-    found = describe(pair.kafka[alias], topics, dict.fromkeys(topics, settings))
-    return {name: state for name, state in found.items() if state is not None}
+    states = describe(pair.kafka[alias], topics, dict.fromkeys(topics, settings))
+    return {name: state for name, state in states.items() if state is not None}
 
 
 def _setting(state: Any, name: str) -> str | None:

@@ -47,7 +47,9 @@ def forecast(request: TranslationRequest) -> Result:
         return evidence, *find_offsets(evidence, JournalFacts.toward(state, y))
 
     accepted = request.accept_skips
-    evidence, rows, records = wait_until(observe, lambda seen: _settled(seen[1], accepted), request.replicated).state
+    evidence, rows, records = wait_until(
+        observe, lambda observed: _settled(observed[1], accepted), request.replicated
+    ).state
     counts = [row["rereads"] for row in rows]
     extra: dict[str, Any] = {
         "committed_offsets": by_group(rows),
@@ -81,16 +83,16 @@ def lasting(evidence: Evidence, rows: Iterable[Mapping[str, Any]], group_lag: st
     """Return why the barrier will refuse rows, one text per row (see ``_core.offsets.lasting_gaps``)."""
     pair, x = evidence.pair, evidence.x
     sources = {evidence.pair.naming.replica(x, topic): topic for topic in pair.topics}
-    found = [(row, (sources[row["topic"]], row["partition"])) for row in rows if row["topic"] in sources]
+    rows_with_source = [(row, (sources[row["topic"]], row["partition"])) for row in rows if row["topic"] in sources]
     # Skipped records are refused elsewhere, or accepted by name. Only re-reads are left to check.
-    suspects = [(row, key) for row, key in found if row["quality"] != "exact" and not _only_skips(row)]
+    suspects = [(row, key) for row, key in rows_with_source if row["quality"] != "exact" and not _only_skips(row)]
     if not suspects:
         return []
     # Offsets that still change belong to a reader with assign(). An open transaction hides the end from read_committed.
     ends = log_ranges(pair.kafka[x], {key for _row, key in suspects}, "read_uncommitted")
-    now = committed_offsets(pair.kafka[x], sorted({row["group"] for row, _key in suspects}))
+    committed = committed_offsets(pair.kafka[x], sorted({row["group"] for row, _key in suspects}))
     return lasting_problems(
-        [(row, _standing(evidence, row["group"], key, ends[key][1], now)) for row, key in suspects], x, group_lag
+        [(row, _standing(evidence, row["group"], key, ends[key][1], committed)) for row, key in suspects], x, group_lag
     )
 
 
@@ -99,14 +101,14 @@ def _only_skips(row: Mapping[str, Any]) -> bool:
 
 
 def _standing(
-    evidence: Evidence, group: str, key: Partition, end: int, now: Mapping[str, Mapping[Partition, int]]
+    evidence: Evidence, group: str, key: Partition, end: int, committed: Mapping[str, Mapping[Partition, int]]
 ) -> Standing:
     observation, facts = evidence.x_groups[group], evidence.forward.facts[key]
     return Standing(
         partition=key,
         commit=observation.commits.get(key),
         end=end,
-        idle=observation.state in ("EMPTY", "DEAD") and now[group].get(key) == observation.commits.get(key),
+        idle=observation.state in ("EMPTY", "DEAD") and committed[group].get(key) == observation.commits.get(key),
         read_to_end=observation.read_to_end.get(key),
         last_replicated_offset=facts.last_replicated_offset,
         start=facts.start,

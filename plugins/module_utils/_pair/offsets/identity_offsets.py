@@ -44,7 +44,7 @@ class IdentityOffsets:
         """
         facts = self._evidence.forward.facts
         last_replicated_offset: dict[Partition, int | None] = (
-            {key: one.last_replicated_offset for key, one in facts.items()}
+            {key: partition_facts.last_replicated_offset for key, partition_facts in facts.items()}
             if tenure.end is None
             else {key: tenure.end[tenure.source].get(key, 0) - 1 for key in facts}
         )
@@ -56,16 +56,18 @@ class IdentityOffsets:
         """Return a report row for each group and partition."""
         evidence = self._evidence
         self._copies[len(self._tenures) - 1].check_topics()
-        wanted: dict[int, dict[Partition, set[int]]] = {}
+        offsets_by_tenure: dict[int, dict[Partition, set[int]]] = {}
         for group in evidence.pair.groups:
             for key in self._keys(group):
                 commit, place = self._place(group, key)
                 if commit is not None and place.tenure is not None and self._is_wanted(place, key):
-                    wanted.setdefault(place.tenure, {}).setdefault(key, set()).add(commit)
-        found = {
-            (index, *key): one for index, keys in wanted.items() for key, one in self._through(index, keys).items()
+                    offsets_by_tenure.setdefault(place.tenure, {}).setdefault(key, set()).add(commit)
+        translated = {
+            (index, *key): result
+            for index, keys in offsets_by_tenure.items()
+            for key, result in self._through(index, keys).items()
         }
-        return [self._row(group, key, found) for group in evidence.pair.groups for key in self._keys(group)]
+        return [self._row(group, key, translated) for group in evidence.pair.groups for key in self._keys(group)]
 
     def _keys(self, group: str) -> list[Partition]:
         topics = sorted(set(self._evidence.topics_of(group)))
@@ -86,28 +88,30 @@ class IdentityOffsets:
         start, _end = self._evidence.y_ranges.get(key, (0, 0))
         return start > place.other or self._copies[place.tenure].compacted(y, key[0])
 
-    def _through(self, index: int, wanted: Mapping[Partition, set[int]]) -> dict[tuple[Partition, int], Translated]:
+    def _through(self, index: int, offsets: Mapping[Partition, set[int]]) -> dict[tuple[Partition, int], Translated]:
         copies = self._copies[index]
-        return copies.forward(wanted) if copies.source == self._evidence.x else copies.reverse(wanted)
+        return copies.forward(offsets) if copies.source == self._evidence.x else copies.reverse(offsets)
 
     def _row(
-        self, group: str, key: Partition, found: Mapping[tuple[int, Partition, int], Translated]
+        self, group: str, key: Partition, translated: Mapping[tuple[int, Partition, int], Translated]
     ) -> dict[str, Any]:
-        committed_offset, mm2 = self._committed_offset(group, key, found)
+        committed_offset, mm2 = self._committed_offset(group, key, translated)
         return row(self._evidence, group, key, committed_offset, self._evidence.left(group, key).commit, mm2)
 
     def _committed_offset(
-        self, group: str, key: Partition, found: Mapping[tuple[int, Partition, int], Translated]
+        self, group: str, key: Partition, translated: Mapping[tuple[int, Partition, int], Translated]
     ) -> tuple[TargetOffset, int | None]:
         evidence = self._evidence
         left, entered = evidence.left(group, key), evidence.entered(group, key)
         commit, place = self._place(group, key)
-        there = None if commit is None or place.tenure is None else found.get((place.tenure, key, commit))
-        committed_offset = enter_same(left, entered, evidence.final(key), place, there)
-        if there is None or commit is None or place.tenure is None or place.other is not None:
+        own_translation = (
+            None if commit is None or place.tenure is None else translated.get((place.tenure, key, commit))
+        )
+        committed_offset = enter_same(left, entered, evidence.final(key), place, own_translation)
+        if own_translation is None or commit is None or place.tenure is None or place.other is not None:
             return committed_offset, None
         copies = self._copies[place.tenure]
         if self._tenures[place.tenure].end is None:
-            committed_offset = evidence.known_replicated(key, commit, committed_offset, there)
+            committed_offset = evidence.known_replicated(key, commit, committed_offset, own_translation)
         # MirrorMaker 2 translates only from the cluster where the applications live.
         return committed_offset, copies.checkpoint(key, commit) if copies.source == evidence.x else None

@@ -50,8 +50,8 @@ class PrefixedOffsets:
         for copies in self._copies:
             copies.check_topics()
         forward, mirrored = self._wanted()
-        found = both(lambda: self._copies[0].forward(forward), lambda: self._copies[1].reverse(mirrored))
-        return [row for group in self._evidence.pair.groups for row in self._of_group(group, *found)]
+        translated = both(lambda: self._copies[0].forward(forward), lambda: self._copies[1].reverse(mirrored))
+        return [row for group in self._evidence.pair.groups for row in self._of_group(group, *translated)]
 
     def _mirror(self, key: Partition) -> Partition:
         return self._copies[1].replica(key)
@@ -84,27 +84,27 @@ class PrefixedOffsets:
         """
         pair, x = self._evidence.pair, self._evidence.x
         mirrors = {self._mirror(key): key for key in _of(self._there, topics)}
-        floors = {one: self._unreplicated_below.get(one[0], {}).get(str(one[1]), 0) for one in mirrors}
-        below = [one for one, floor in floors.items() if commits.get(one, 0) < floor]
+        floors = {mirror: self._unreplicated_below.get(mirror[0], {}).get(str(mirror[1]), 0) for mirror in mirrors}
+        below = [mirror for mirror, floor in floors.items() if commits.get(mirror, 0) < floor]
         if not below:
             return {}
         starts = pair.ranges(x, {topic for topic, _index in below})
-        known = [one for one in below if one in starts]
-        spans = {one: (max(commits.get(one, 0), starts[one][0]), floors[one]) for one in known}
-        spans = {one: span for one, span in spans.items() if span[0] < span[1]}
+        existing = [mirror for mirror in below if mirror in starts]
+        spans = {mirror: (max(commits.get(mirror, 0), starts[mirror][0]), floors[mirror]) for mirror in existing}
+        spans = {mirror: span for mirror, span in spans.items() if span[0] < span[1]}
         data = has_data(pair.kafka[x], spans, ISOLATION) if spans else {}
-        found = {
-            mirrors[one]: TargetOffset(None, "none", "none", None, f"{one[0]}-{one[1]} does not exist on {x}")
-            for one in set(below) - set(known)
+        target_offsets = {
+            mirrors[mirror]: TargetOffset(None, "none", "none", None, f"{mirror[0]}-{mirror[1]} does not exist on {x}")
+            for mirror in set(below) - set(existing)
         }
-        for (topic, index), (begin, floor) in spans.items():
+        for (topic, index), (start, floor) in spans.items():
             if data.get((topic, index)) is not False:
                 reason = (
-                    f"up to {floor - begin} records of {topic}-{index} before offset {floor} are unread and exist only"
+                    f"up to {floor - start} records of {topic}-{index} before offset {floor} are unread and exist only"
                     f" on {x}: they came from a cluster that was replaced"
                 )
-                found[mirrors[topic, index]] = TargetOffset(None, "only_here", "none", None, reason)
-        return found
+                target_offsets[mirrors[topic, index]] = TargetOffset(None, "only_here", "none", None, reason)
+        return target_offsets
 
     def _of_group(self, group: str, forward: Found, mirrored: Found) -> list[dict[str, Any]]:
         evidence = self._evidence
@@ -113,24 +113,24 @@ class PrefixedOffsets:
         rows = []
         for key in _of(self._left, topics):
             left, replica = evidence.left(group, key), self._copies[0].replica(key)
-            there = None if left.commit is None else forward.get((key, left.commit))
-            found = enter_replica(left, evidence.entered(group, replica), evidence.final(key), there)
-            found = evidence.known_replicated(key, left.commit, found, there)
-            mm2 = None if there is None or left.commit is None else self._copies[0].checkpoint(key, left.commit)
-            rows.append(row(evidence, group, replica, found, left.commit, mm2))
+            translated = None if left.commit is None else forward.get((key, left.commit))
+            target_offset = enter_replica(left, evidence.entered(group, replica), evidence.final(key), translated)
+            target_offset = evidence.known_replicated(key, left.commit, target_offset, translated)
+            mm2 = None if translated is None or left.commit is None else self._copies[0].checkpoint(key, left.commit)
+            rows.append(row(evidence, group, replica, target_offset, left.commit, mm2))
         for key in _of(self._there, topics):
             start, end = evidence.y_ranges[key]
-            own = self._trusted_offsets.get(group, {}).get(key[0], {}).get(str(key[1]))
+            trusted_offset = self._trusted_offsets.get(group, {}).get(key[0], {}).get(str(key[1]))
             left = Side(
                 observation.commits.get(self._mirror(key)), start, end, observation.read_to_end.get(self._mirror(key))
             )
             # Records that another producer wrote since the flow was observed are not known to be replicated.
             last_replicated_offset = self._replicated_back(key) and self._back.facts[key].end == end
-            there = None if left.commit is None else mirrored.get((key, left.commit))
+            translated = None if left.commit is None else mirrored.get((key, left.commit))
             # MirrorMaker 2 does not translate in this direction.
-            found = enter_original(left, Side(own, start, end), last_replicated_offset, there)
-            found = unread.get(key, found)
-            rows.append(row(evidence, group, key, found, left.commit))
+            target_offset = enter_original(left, Side(trusted_offset, start, end), last_replicated_offset, translated)
+            target_offset = unread.get(key, target_offset)
+            rows.append(row(evidence, group, key, target_offset, left.commit))
         return rows
 
 

@@ -97,7 +97,7 @@ class _Job:
             }
         finally:
             # If another process ended the lease, it may have a successor by now, which must not be overwritten.
-            if any(one.run == lease.run and one.ended is None for one in self._leases()):
+            if any(open_lease.run == lease.run and open_lease.ended is None for open_lease in self._leases()):
                 write_lease(kafkas, topic, lease.over(time.time(), outcome, counts))
         return result
 
@@ -146,8 +146,8 @@ class _Job:
             place = (self._spec.state_topic, self._spec.name)
             return watch.live(open_leases_of(self.pair.kafka, *place, self._run))
 
-        def none_short(found: list[Lease]) -> bool:
-            return not any(lease.seconds <= self._seconds for lease in found)
+        def none_short(leases: list[Lease]) -> bool:
+            return not any(lease.seconds <= self._seconds for lease in leases)
 
         waited = wait_until(others, none_short, Bounds(self._seconds + 1.0, 0.2))
         return next(iter(waited.state), None)
@@ -160,8 +160,8 @@ class _Job:
         hidden = [
             row
             for observations in (evidence.x_groups, evidence.y_groups)
-            for one in observations.values()
-            for row in one.out_of_scope
+            for status in observations.values()
+            for row in status.out_of_scope
         ]
         active = sorted(
             group for group, observation in evidence.y_groups.items() if observation.state not in ("EMPTY", "DEAD")

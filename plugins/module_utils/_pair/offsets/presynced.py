@@ -62,15 +62,15 @@ def presynced_offsets(
     kafka: Kafka, topic: str, pair: str, alias: str, ids: Mapping[str, str]
 ) -> dict[str, dict[Partition, PresyncedOffset]]:
     """Return the latest stored offsets on ``alias`` by group, for topics with these ids; empty if the job never ran."""
-    found: dict[str, dict[Partition, PresyncedOffset]] = {}
+    offsets: dict[str, dict[Partition, PresyncedOffset]] = {}
     for value in (read_latest(kafka, topic) or {}).values():
         if value.get("kind") == "committed_offsets" and (value.get("pair"), value.get("to")) == (pair, alias):
             since, checkpoints = float(value["since"]), value.get("checkpoints")
-            found[value["group"]] = {
+            offsets[value["group"]] = {
                 (name, int(number)): PresyncedOffset(
                     int(offset), since, None if left is None else int(left), checkpoints
                 )
-                for name, number, offset, left, known in value["committed_offsets"]
-                if known is not None and ids.get(name) == known
+                for name, number, offset, left, topic_id in value["committed_offsets"]
+                if topic_id is not None and ids.get(name) == topic_id
             }
-    return found
+    return offsets

@@ -142,8 +142,8 @@ class _Seeding:
     def _ids(self) -> dict[str, dict[str, str]]:
         states = on_each(self.pair.kafka, lambda alias: describe(self.pair.kafka[alias], self.pair.topics))
         return {
-            alias: {name: state.topic_id for name, state in found.items() if state is not None and state.topic_id}
-            for alias, found in states.items()
+            alias: {name: state.topic_id for name, state in topics.items() if state is not None and state.topic_id}
+            for alias, topics in states.items()
         }
 
     @property
@@ -168,17 +168,17 @@ class _Seeding:
                     f" the missing records by hand, or delete the topic on {self.target}, then run enable.",
                 )
         begin = Beginning({key: cut.get(key, 0) for key in self._logs[self.source]})
-        for key, at in begin.cut.items():
+        for key, first in begin.cut.items():
             start, end = self._logs[self.source][key]
-            if not start <= at <= end:
+            if not start <= first <= end:
                 early, late = (
-                    f"{start - at} offsets expired before they were replicated",
-                    f"{at - end} offsets are missing",
+                    f"{start - first} offsets expired before they were replicated",
+                    f"{first - end} offsets are missing",
                 )
                 raise DrError(
                     "cut_outside_log",
-                    f"{key[0]}-{key[1]} on {self.source}: the cut {at} is outside the log [{start}, {end});"
-                    f" {early if at < start else late}.",
+                    f"{key[0]}-{key[1]} on {self.source}: the cut {first} is outside the log [{start}, {end});"
+                    f" {early if first < start else late}.",
                     f"The flow {self.flow} stays stopped. Raise the retention on {self.source}, and decide how to"
                     " handle the gap before the next move: see the row cut_outside_log in docs/troubleshooting.md.",
                 )
@@ -218,13 +218,13 @@ class _Seeding:
     def by_content(self) -> Beginning:
         """Start at the connector's own offsets, or after the copy of the target's last record."""
         known = self._offsets.read()
-        here, there = self._logs[self.source], self._logs[self.target]
-        last = last_data_records(self.pair.kafka[self.target], there, ISOLATION)
+        source_log, target_log = self._logs[self.source], self._logs[self.target]
+        last = last_data_records(self.pair.kafka[self.target], target_log, ISOLATION)
         begin = Beginning({})
-        for key, (start, end) in sorted(here.items()):
+        for key, (start, end) in sorted(source_log.items()):
             if key in known and self._fits(key, known[key], last.get(key)):
                 begin.cut[key] = known[key] + 1
-            elif key not in there or there[key][1] == 0:
+            elif key not in target_log or target_log[key][1] == 0:
                 begin.cut[key] = 0
             else:
                 begin.cut[key] = self._find(key, last.get(key), (start, end))
@@ -255,11 +255,11 @@ class _Seeding:
         copies = []
         if last is not None:
             kafka = self.pair.kafka[self.source]
-            copies = [one.offset for one in data_records(kafka, key, *log) if _same(one, last)]
+            copies = [record.offset for record in data_records(kafka, key, *log) if _same(record, last)]
         if len(copies) == 1:
             return copies[0] + 1
         end = self._logs[self.target][key][1]
-        why = (
+        cause = (
             f"its records have expired on {self.target}"
             if last is None
             else f"its last record there (offset {last.offset}) occurs {len(copies)} times on {self.source}"
@@ -267,7 +267,7 @@ class _Seeding:
         raise DrError(
             "cut_unknown",
             f"{topic}-{index} on {self.target} holds records up to offset {end}, and it is unknown which of them"
-            f" {self.source} has: {why}.",
+            f" {self.source} has: {cause}.",
             f"Without the cut, records would be replicated twice or not at all. The flow {self.flow} stays stopped."
             f" Remove {topic} from kafka_dr_topics and start again. Or, if {self.target} may be filled again from the"
             " start, delete the topic there first.",
@@ -277,14 +277,14 @@ class _Seeding:
 
     def set(self, begin: Beginning) -> Change | None:
         """Write the offsets and read them back; None: they were already set."""
-        have = self._offsets.read()
-        wanted = {key: at - 1 for key, at in begin.cut.items() if at > 0}
+        stored = self._offsets.read()
+        wanted = {key: offset - 1 for key, offset in begin.cut.items() if offset > 0}
         # Keep the offsets of heartbeats. Replicating them again would only add old heartbeats.
-        wanted |= {key: at for key, at in have.items() if key[0] == "heartbeats"}
-        if have == wanted:
+        wanted |= {key: offset for key, offset in stored.items() if key[0] == "heartbeats"}
+        if stored == wanted:
             return None
         self._offsets.replace(wanted)
-        return Change("offsets", self._offsets.name, "update", nested(have), nested(wanted))
+        return Change("offsets", self._offsets.name, "update", nested(stored), nested(wanted))
 
     def ends(self, alias: str) -> dict[str, dict[str, int]]:
         """Return the log ends on ``alias`` in the journal's form."""
@@ -294,9 +294,9 @@ class _Seeding:
         """Return the cuts that the journal does not hold yet, in its form; None: it holds them all."""
         if not begin.found:
             return None
-        there = {key: span[1] for key, span in self._logs[self.target].items() if key in begin.found}
-        cut = {key: at for key, at in begin.cut.items() if key in there}
-        ends = nested(there)
+        target_ends = {key: span[1] for key, span in self._logs[self.target].items() if key in begin.found}
+        cut = {key: offset for key, offset in begin.cut.items() if key in target_ends}
+        ends = nested(target_ends)
         cut_record = {"from": self.target, "to": self.source, "ends": ends, "cut": nested(cut), "resumed": ends}
         return {**cut_record, "joined": self._joined}
 

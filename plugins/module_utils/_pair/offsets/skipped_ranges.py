@@ -29,12 +29,16 @@ Found = dict[tuple[Partition, int], Translated]
 def replays(pair: Pair, source: str, target: str, topic: str) -> list[Progress]:
     """Return the replays of tails of ``source``, for topics with unchanged ids. Empty without the state topic."""
     state = read_latest(pair.kafka[target], topic) or {}
-    noted = [Progress.of(one) for one in state.values() if one.get("kind") == "salvage" and one["source"] == source]
-    if not noted:
+    progress = [
+        Progress.of(replay)
+        for replay in state.values()
+        if replay.get("kind") == "salvage" and replay["source"] == source
+    ]
+    if not progress:
         return []
-    now = describe(pair.kafka[source], sorted({one.topic for one in noted}))
-    ids = {name: found.topic_id for name, found in now.items() if found is not None}
-    return [one for one in noted if one.topic_id == ids.get(one.topic)]
+    topics = describe(pair.kafka[source], sorted({replay.topic for replay in progress}))
+    ids = {name: topic_state.topic_id for name, topic_state in topics.items() if topic_state is not None}
+    return [replay for replay in progress if replay.topic_id == ids.get(replay.topic)]
 
 
 class CopiesWithSkippedRanges:
@@ -71,22 +75,22 @@ class CopiesWithSkippedRanges:
     @cached_property
     def _noted(self) -> dict[Partition, tuple[SkippedRange, ...] | None]:
         """Return the skipped ranges by source partition; None: unknown, or no longer true."""
-        found: dict[Partition, tuple[SkippedRange, ...] | None] = {}
+        ranges: dict[Partition, tuple[SkippedRange, ...] | None] = {}
         facts, pair, target = self._observation.facts, self._pair, self._observation.target
-        noted = replays(pair, self._observation.source, target, pair.spec.state_topic)
-        names = {one.topic: self.replica((one.topic, 0))[0] for one in noted}
+        progress = replays(pair, self._observation.source, target, pair.spec.state_topic)
+        names = {replay.topic: self.replica((replay.topic, 0))[0] for replay in progress}
         states = describe(pair.kafka[target], sorted(names.values())) if names else {}
-        for one in noted:
-            key, state = (one.topic, one.partition), states[names[one.topic]]
+        for replay in progress:
+            key, state = (replay.topic, replay.partition), states[names[replay.topic]]
             last_replicated_offset = facts[key].last_replicated_offset if key in facts else None
-            same = not one.skipped_ranges or (state is not None and state.topic_id == one.replica_id)
+            is_current = not replay.skipped_ranges or (state is not None and state.topic_id == replay.replica_id)
             # If two pairs replayed the same partition, neither knows the other's ranges.
-            found[key] = (
-                one.skipped_ranges
-                if key not in found and same and usable(one.skipped_ranges, last_replicated_offset)
+            ranges[key] = (
+                replay.skipped_ranges
+                if key not in ranges and is_current and usable(replay.skipped_ranges, last_replicated_offset)
                 else None
             )
-        return found
+        return ranges
 
     @cached_property
     def _skipped_ranges(self) -> dict[Partition, tuple[SkippedRange, ...]]:
@@ -111,22 +115,25 @@ class CopiesWithSkippedRanges:
         return made
 
     def _translate(self, wanted: Wanted, upstream: bool) -> Found:
-        found: Found = {}
+        translations: Found = {}
         by_segment: dict[int, dict[Partition, set[int]]] = {}
         entered = self._observation.target if upstream else self._observation.source
         for key, commits in wanted.items():
             skipped_ranges = self._skipped_ranges.get(key, ())
             compacted = bool(skipped_ranges) and self._segments[-1].compacted(entered, key[0])
             for commit in commits:
-                there = at_skipped_range(skipped_ranges, commit, upstream, compacted)
-                if there is None:
+                translated = at_skipped_range(skipped_ranges, commit, upstream, compacted)
+                if translated is None:
                     number = segment(skipped_ranges, commit, upstream)
                     by_segment.setdefault(number, {}).setdefault(key, set()).add(commit)
                 else:
-                    found[key, commit] = there
-        for number, here in by_segment.items():
+                    translations[key, commit] = translated
+        for number, offsets in by_segment.items():
             copies = self._segments[number - 1]
-            found.update(copies.forward(here) if upstream else copies.reverse(here))
+            translations.update(copies.forward(offsets) if upstream else copies.reverse(offsets))
         if upstream:
-            return found
-        return {(key, at): read_again(self._skipped_ranges.get(key, ()), at, one) for (key, at), one in found.items()}
+            return translations
+        return {
+            (key, offset): read_again(self._skipped_ranges.get(key, ()), offset, result)
+            for (key, offset), result in translations.items()
+        }

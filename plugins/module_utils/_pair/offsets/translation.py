@@ -145,10 +145,10 @@ class Translation:
     def _require_barrier(self, forward: FlowObservation) -> None:
         source = forward.connectors["source"]
         if not source.final:
-            found = f"{source.state} with {len(source.tasks)} tasks"
+            actual = f"{source.state} with {len(source.tasks)} tasks"
             raise DrError(
                 "no_barrier",
-                f'The connector "{source.name}" is {found}, expected STOPPED with none.',
+                f'The connector "{source.name}" is {actual}, expected STOPPED with none.',
                 "Its offsets are final only when it is stopped. Another process started it, or its worker did not stop"
                 " it. Check the worker, then start the same playbook again, which stops the connector.",
             )
@@ -306,9 +306,11 @@ def _barrier(evidence: Evidence) -> dict[str, Any]:
     """
     facts = evidence.forward.facts
     return {
-        "last_replicated_offset": nested({key: one.last_replicated_offset for key, one in facts.items()}),
-        "starts": nested({key: one.start for key, one in facts.items()}),
-        "ends": nested({key: one.end for key, one in facts.items()}),
+        "last_replicated_offset": nested(
+            {key: partition_facts.last_replicated_offset for key, partition_facts in facts.items()}
+        ),
+        "starts": nested({key: partition_facts.start for key, partition_facts in facts.items()}),
+        "ends": nested({key: partition_facts.end for key, partition_facts in facts.items()}),
         "cut": nested({key: end for key, (_start, end) in evidence.y_ranges.items() if key in facts}),
         "committed_offsets": {group: nested(observation.commits) for group, observation in evidence.x_groups.items()},
     }

@@ -55,9 +55,9 @@ class Clusters:
         try:
             refuse_same_cluster(self.kafka)
         except DrError as error:
-            found = dict.fromkeys(self.kafka, error.message)
+            errors = dict.fromkeys(self.kafka, error.message)
             self.kafka.clear()
-            return {**found}
+            return {**errors}
         return {}
 
     def _remember(self, alias: str) -> None:
@@ -127,13 +127,13 @@ class Clusters:
             wanted += wanted_acls(client_acls(client, self._request.endpoints[entered][client["name"]]))
         try:
             principals = sorted({acl.principal for acl in wanted})
-            found = acls.describe(self.kafka[entered], [*principals, EVERYBODY])
-            found -= set(bans(self.pair.topics, principals))
+            existing = acls.describe(self.kafka[entered], [*principals, EVERYBODY])
+            existing -= set(bans(self.pair.topics, principals))
         except DrError as error:
             if error.code == "no_authorizer":
                 return [], []
             raise
-        return [acl.sentence() for acl in dict.fromkeys(wanted) if not granted(acl, found)], nameless
+        return [acl.sentence() for acl in dict.fromkeys(wanted) if not granted(acl, existing)], nameless
 
     def not_carried(self, left: str) -> list[str]:
         """Return what applications may need that Kafka does not replicate, from the names of all topics on ``left``."""

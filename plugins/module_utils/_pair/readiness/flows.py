@@ -188,34 +188,34 @@ class Move:
     ) -> tuple[list[Filter], list[str]]:
         """Return the lists that select what the flow replicates, and errors about lists that could not be read."""
         rows = {
-            one["kind"]: one
-            for one in self._request.lists
-            if (one["source"], one["target"]) == (observation.source, observation.target)
+            listed["kind"]: listed
+            for listed in self._request.lists
+            if (listed["source"], listed["target"]) == (observation.source, observation.target)
         }
         known = {kind: rows[kind] for kind in names if rows.get(kind, {}).get("known")}
-        found = [Filter(kind, tuple(row["allowed"]), tuple(row["denied"])) for kind, row in known.items()]
+        filters = [Filter(kind, tuple(row["allowed"]), tuple(row["denied"])) for kind, row in known.items()]
         why = "".join(f": {text}" for text in self._request.list_errors[:1])
         unread = [
             f"srm-control did not return the list {kind} of {observation.name}{why}"
             for kind in names
             if kind not in known and names[kind]
         ]
-        return found, unread
+        return filters, unread
 
     def _expiring(self, source: str, lacking: Sequence[Unreplicated]) -> list[Expiring]:
         """Return how long the first unreplicated record of each partition has waited, and when it expires."""
         topics = self._pair.topics
         settings = describe(self._pair.kafka[source], topics, dict.fromkeys(topics, SETTINGS))
         now, limit = time.time(), self._request.limits.lag
-        found = []
-        for one in lacking:
-            waited = None if one.since is None else round(max(0.0, now - one.since), 3)
+        expiring = []
+        for row in lacking:
+            waited = None if row.since is None else round(max(0.0, now - row.since), 3)
             # If no record is certainly unreplicated, the age of an old record proves nothing.
-            waited = None if waited is not None and waited > limit and not one.least else waited
-            kept_for = _kept_seconds(settings[one.topic])
-            left = None if kept_for is None or one.since is None else one.since + kept_for - now
-            found.append(Expiring(one.topic, one.partition, waited, left))
-        return found
+            waited = None if waited is not None and waited > limit and not row.least else waited
+            kept_for = _kept_seconds(settings[row.topic])
+            left = None if kept_for is None or row.since is None else row.since + kept_for - now
+            expiring.append(Expiring(row.topic, row.partition, waited, left))
+        return expiring
 
     def _groups(self, observations: Mapping[str, GroupStatus]) -> dict[str, Any]:
         return {
@@ -235,9 +235,9 @@ class Move:
         kafka = self._pair.kafka[self.x]
         known = {*self._pair.groups, *self._request.local_groups}
         others = [name for name in kafka_groups.names(kafka) if name not in known]
-        found = kafka_groups.committed_offsets(kafka, others) if others else {}
+        offsets_by_group = kafka_groups.committed_offsets(kafka, others) if others else {}
         ours = set(self._pair.topics)
-        return {self.x: sorted(name for name in others if ours & {topic for topic, _index in found[name]})}
+        return {self.x: sorted(name for name in others if ours & {topic for topic, _index in offsets_by_group[name]})}
 
     def _offsets(
         self,
@@ -273,9 +273,9 @@ def _left_open(pair: Pair, observation: FlowObservation) -> list[OpenTransaction
         key: (facts.end or 0, facts.high or 0) for key, facts in observation.facts.items() if open_transaction(facts)
     }
     firsts = first_data_records(pair.kafka[observation.source], spans, "read_uncommitted") if spans else {}
-    found = []
+    transactions = []
     for key in sorted(spans):
         first = firsts.get(key)
         age = None if first is None or first.timestamp is None else time.time() - first.timestamp / 1000.0
-        found.append(OpenTransaction(*key, offset=spans[key][0], age=age))
-    return found
+        transactions.append(OpenTransaction(*key, offset=spans[key][0], age=age))
+    return transactions

@@ -49,31 +49,31 @@ def readiness(request: ReadinessRequest, check: bool) -> Result:
     clusters, parts = Clusters(request), Parts()
     journal, events, missing = parts.one("journal", clusters.journal) or (None, [], [])
     facts = _facts(request, clusters, parts, journal, events, missing)
-    found = judge_readiness(facts, CHECKS, request.accept)
+    report = judge_readiness(facts, CHECKS, request.accept)
     took, lacking = durations(events), unreplicated(facts, time.time())
-    found["cost"] = [*cost_lines(facts, lacking), *duration_lines(took)]
-    found["unreplicated"] = lacking
-    found["loss"] = None if facts.survey is None else {**facts.survey["loss"], **records_lost(lacking)}
-    found["rereads"] = {"controlled": rereads(facts.offsets), "disaster": rereads(survey_rows(facts))}
-    found["lag_s"] = lag_seconds(facts)
-    found["durations"] = took
+    report["cost"] = [*cost_lines(facts, lacking), *duration_lines(took)]
+    report["unreplicated"] = lacking
+    report["loss"] = None if facts.survey is None else {**facts.survey["loss"], **records_lost(lacking)}
+    report["rereads"] = {"controlled": rereads(facts.offsets), "disaster": rereads(survey_rows(facts))}
+    report["lag_s"] = lag_seconds(facts)
+    report["durations"] = took
     there = facts.x in clusters.kafka
-    found["not_carried"] = parts.one("not_carried", partial(clusters.not_carried, facts.x)) if there else None
-    history = keep_observation(clusters.kafka, pair, found, request.keep and not check)
-    found.update(
+    report["not_carried"] = parts.one("not_carried", partial(clusters.not_carried, facts.x)) if there else None
+    history = keep_observation(clusters.kafka, pair, report, request.keep and not check)
+    report.update(
         at=history.at,
         observations=history.observations,
         trend=trend_lines(history.observations),
         rehearsal=history.rehearsal,
     )
     if facts.journal and facts.journal["held"]:
-        found["cost"].append("retention is held: the topics keep all records until enable restores their retention")
-    found["cost"] += [
+        report["cost"].append("retention is held: the topics keep all records until enable restores their retention")
+    report["cost"] += [
         *rehearsal_line(history.rehearsal),
-        *(f"not replicated: {text}" for text in found["not_carried"] or ()),
+        *(f"not replicated: {text}" for text in report["not_carried"] or ()),
     ]
-    verdicts = {way: found[way] for way in WAYS}
-    extra = {**verdicts, "readiness": found, "lines": readiness_lines(found)}
+    verdicts = {way: report[way] for way in WAYS}
+    extra = {**verdicts, "readiness": report, "lines": readiness_lines(report)}
     return Result(extra=extra, requests=clusters.opened.requests, warnings=history.warnings)
 
 

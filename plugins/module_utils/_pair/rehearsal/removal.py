@@ -64,7 +64,7 @@ class _Side:
         ``left``: the rehearsal's own names, by kind. ``strays``: other names that contain its fingerprints, for example
         replicas that another flow created. ``rest``: a digest of everything else, by kind and name.
         """
-        found: dict[str, dict[str, Any]] = {
+        existing: dict[str, dict[str, Any]] = {
             "topic": dict.fromkeys(topics.names(self.kafka)),
             "group": dict.fromkeys(groups.names(self.kafka)),
             "connector": dict(self.rest.connectors()),
@@ -74,7 +74,7 @@ class _Side:
         strays: list[str] = []
         rest: dict[str, str] = {}
         others: list[str] = []
-        for kind, items in found.items():
+        for kind, items in existing.items():
             for name, item in items.items():
                 if self._is_own(kind, name, item):
                     left.setdefault(f"{kind}s", []).append(name)
@@ -96,7 +96,7 @@ class _Side:
         return name in self._own.names(kind)
 
     def _digests(self, names: Sequence[str]) -> dict[str, str]:
-        there = topics.describe(self.kafka, names, dict.fromkeys(names, ()))
+        states = topics.describe(self.kafka, names, dict.fromkeys(names, ()))
         return {
             f"topic {name}": _digest(
                 [
@@ -106,7 +106,7 @@ class _Side:
                     sorted((key, value.value) for key, value in state.config.items()),
                 ]
             )
-            for name, state in there.items()
+            for name, state in states.items()
             if state is not None
         }
 
@@ -173,14 +173,14 @@ class _Side:
 def observe(pair: PairSpec, rehearsal: Rehearsal, timeout: float) -> Result:
     """Return what :meth:`_Side.observe` finds, by alias, and the stored rehearsals of the pair (``earlier``)."""
     sides = _open(rehearsal, timeout)
-    found = on_each(sides, lambda alias: sides[alias].observe())
+    observations = on_each(sides, lambda alias: sides[alias].observe())
     earlier = on_each(sides, lambda alias: read_latest(sides[alias].kafka, pair.state_topic) or {})
     return Result(
         requests=[request for side in sides.values() for request in side.requests],
         extra={
-            "left": {alias: one["left"] for alias, one in found.items()},
-            "strays": [f"{text} on {alias}" for alias, one in found.items() for text in one["strays"]],
-            "rest": {alias: one["rest"] for alias, one in found.items()},
+            "left": {alias: one["left"] for alias, one in observations.items()},
+            "strays": [f"{text} on {alias}" for alias, one in observations.items() for text in one["strays"]],
+            "rest": {alias: one["rest"] for alias, one in observations.items()},
             "earlier": kept((value for copy in earlier.values() for value in copy.values()), pair.name, REHEARSAL),
         },
     )
@@ -219,10 +219,10 @@ def remove(rehearsal: Rehearsal, timeout: float, check: bool) -> Result:
 
 
 def _left(sides: Mapping[str, _Side]) -> list[str]:
-    found = on_each(sides, lambda alias: sides[alias].observe())
+    observations = on_each(sides, lambda alias: sides[alias].observe())
     return [
         f"{kind[:-1]} {name} on {alias}"
-        for alias, one in found.items()
+        for alias, one in observations.items()
         for kind, names in one["left"].items()
         for name in names
     ]

@@ -91,16 +91,18 @@ class Finder:
         return Tail(key, first, max(end, first), high, expired, resumes=resumes)
 
     def _require_journaled_topics(self) -> dict[str, dict[str, str]]:
-        ids = on_each(self._pair.kafka, lambda alias: describe(self._pair.kafka[alias], self._pair.topics))
-        missing = [f"{name} on {alias}" for alias, found in ids.items() for name, state in found.items() if not state]
+        described = on_each(self._pair.kafka, lambda alias: describe(self._pair.kafka[alias], self._pair.topics))
+        missing = [
+            f"{name} on {alias}" for alias, states in described.items() for name, state in states.items() if not state
+        ]
         if missing:
             hint = "Nothing was written. Run enable, which creates originals, or remove the topics from the inventory."
             raise DrError("topic_missing", f"{len(missing)} topics do not exist: {', '.join(missing[:5])}.", hint)
-        found = {
+        ids_by_alias = {
             alias: {name: state.topic_id for name, state in states.items() if state is not None}
-            for alias, states in ids.items()
+            for alias, states in described.items()
         }
-        other = recreated(self._facts.topic_ids, found)
+        other = recreated(self._facts.topic_ids, ids_by_alias)
         if other:
             raise DrError(
                 "topic_recreated",
@@ -108,7 +110,7 @@ class Finder:
                 "Their records are not a tail of the replicated topics. Nothing was written. Remove these topics from"
                 " the inventory to salvage the others.",
             )
-        return found
+        return ids_by_alias
 
     def _require_stopped(self, unfinished: list[Progress]) -> tuple[dict[Partition, int], bool]:
         """Return the flow's last replicated offsets, and whether it is running; raise if it would replicate the tail.
@@ -189,12 +191,12 @@ class Finder:
 def read_progress(pair: Pair, source: str, target: str) -> dict[Partition, Progress]:
     """Return the replays of the pair's tails, finished or not, from the state topic."""
     state = read_latest(pair.kafka[target], pair.spec.state_topic) or {}
-    found = [
+    replays = [
         Progress.of(value)
         for value in state.values()
         if value.get("kind") == "salvage" and (value["pair"], value["source"]) == (pair.spec.name, source)
     ]
-    return {(one.topic, one.partition): one for one in found}
+    return {(replay.topic, replay.partition): replay for replay in replays}
 
 
 def require_whole(tails: Sequence[Tail], source: str, accepted: Collection[str]) -> None:
@@ -203,15 +205,15 @@ def require_whole(tails: Sequence[Tail], source: str, accepted: Collection[str])
     if gone:
         first = gone[0]
         low, high = first.expired or first.truncated or (0, 0)
-        why = (
+        cause = (
             "retention has deleted a part of their tail"
             if first.expired
             else "the log now ends before the last replicated offset"
         )
         raise DrError(
             "tail_expired" if first.expired else "tail_truncated",
-            f"{len(gone)} partitions on {source} are incomplete: {why}. {first.key[0]}-{first.key[1]}: offsets {low} to"
-            f" {high - 1} are missing.",
+            f"{len(gone)} partitions on {source} are incomplete: {cause}. {first.key[0]}-{first.key[1]}: offsets {low}"
+            f" to {high - 1} are missing.",
             "Nothing was written. To continue with the rest, name the topics in kafka_dr_accept_expired (option"
             " accept_expired).",
         )

@@ -27,7 +27,7 @@ def newer_keys(
     for tail in tails:
         keys.setdefault(tail.key[0], set()).update(one.key for one in reader.records(tail) if one.key is not None)
     logs = pair.ranges(target, keys)
-    found: dict[str, None] = {}
+    newer: dict[str, None] = {}
     for key, (start, end) in sorted(logs.items()):
         at = max(start, cut.get(key, start))
         while at < end:
@@ -44,9 +44,9 @@ def newer_keys(
                 # A record that was itself replayed is not newer.
                 own = any(name.startswith(PROVENANCE) for name, _value in record.headers or ())
                 if record.key in keys[key[0]] and not own:
-                    found.setdefault(f"{key[0]}: {(record.key or b'').decode(errors='replace')}")
+                    newer.setdefault(f"{key[0]}: {(record.key or b'').decode(errors='replace')}")
             at = end if read.ended == EXHAUSTED or not read.records else read.records[-1].offset + 1
-    return list(found)
+    return list(newer)
 
 
 def require_accepted(keys: Sequence[str], target: str, accepted: Collection[str]) -> None:

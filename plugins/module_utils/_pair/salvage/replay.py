@@ -130,10 +130,10 @@ class Replay:
     def _plans(self, tails: Sequence[Tail]) -> list[tuple[Tail, Progress]]:
         """Return the range of each tail to replay now: the rest of a replay that has begun, or the whole tail."""
         pair, into = self._pair.spec.name, self._request.into
-        now = read_progress(self._pair, self._source, self._target)
+        progress = read_progress(self._pair, self._source, self._target)
         plans: list[tuple[Tail, Progress]] = []
         for tail in tails:
-            known, topic_id = now.get(tail.key), self._found.topic_ids[tail.key[0]]
+            known, topic_id = progress.get(tail.key), self._found.topic_ids[tail.key[0]]
             if known is not None and known.topic_id != topic_id:
                 known = None
             if known is not None and not known.done:
@@ -176,11 +176,11 @@ class Replay:
 
         It ends there, because the records after these offsets are others.
         """
-        now = read_progress(self._pair, self._source, self._target)
+        progress = read_progress(self._pair, self._source, self._target)
         return [
-            replace(one, skipped_ranges=None, end=min(one.end, at + 1), through=min(one.through, at + 1))
-            for one, at in ((now[key], at) for key, at in last.items() if key in now)
-            if one.topic_id == self._found.topic_ids[one.topic]
+            replace(replay, skipped_ranges=None, end=min(replay.end, at + 1), through=min(replay.through, at + 1))
+            for replay, at in ((progress[key], at) for key, at in last.items() if key in progress)
+            if replay.topic_id == self._found.topic_ids[replay.topic]
         ]
 
     def _set_flow_after(self, ends: Mapping[Partition, int]) -> None:
