@@ -221,7 +221,7 @@ def test_a_run_that_is_at_work_is_neither_joined_nor_taken_back(enabled: Scenari
 
     rc, output = disturbed(enabled, "phase_stop_producers.yml", "failover_cutoff", {"kafka_dr_confirm": "B"}, interfere)
     assert rc == 0, output[-2000:]
-    assert "is still at work: process" in others[0]["output"]
+    assert "is still in progress: process" in others[0]["output"]
     assert "still at work" in others[1]["output"] or "passed the point of no return" in others[1]["output"]
     enabled.traffic(1000)
     enabled.move("failback", "P")

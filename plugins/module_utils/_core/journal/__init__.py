@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Journal events, the state they fold into, and who owns a run. Pure.
+"""Journal events, the state that they add up to, and the ownership of a run. Pure.
 
 Private to this collection: may change in any release.
 """

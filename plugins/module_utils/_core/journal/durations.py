@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long earlier runs of a pair took, from its journal.
+"""How long earlier runs of a pair took, according to its journal.
 
 Private to this collection: may change in any release.
 """
@@ -18,10 +18,10 @@ __all__ = ["durations"]
 
 
 def durations(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
-    """By type, ``{last, median, runs, phases}`` in seconds, of runs that were completed without an interruption.
+    """By type, ``{last, median, runs, phases}`` in seconds, for runs that completed without an interruption.
 
-    ``phases``: median by phase, in order, of the runs whose end was journaled with its phases. An interrupted run is
-    left out: its duration depends on when an operator started it again.
+    ``phases``: the median by phase, in order, of the runs whose end was journaled with its phases. An interrupted run
+    does not count: its duration depends on when an operator started it again.
     """
     begun: dict[str, Event] = {}
     took: dict[str, list[float]] = {}

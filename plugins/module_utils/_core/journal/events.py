@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The events of a pair's journal: their form as records, and the union of several copies.
+"""The events of a pair's journal: their form as records, and how several copies are merged.
 
-An event is one JSON record ``{schema, pair, epoch, seq, run, time, kind, data}``. ``epoch`` counts runs of the pair,
-``seq`` events of a run, so the copies on two clusters merge by (epoch, seq, run) even if one missed some.
+An event is one JSON record ``{schema, pair, epoch, seq, run, time, kind, data}``. ``epoch`` counts the runs of the
+pair, and ``seq`` the events of a run. So the copies on two clusters merge by (epoch, seq, run) even if one lacks some.
 
 Private to this collection: may change in any release.
 """
@@ -30,11 +30,11 @@ __all__ = [
 ]
 
 SCHEMA = 1
-# enabled/disabled: the pair was set up / taken down; replaced: another cluster stands where one of its sides was; held:
-# what its topics kept before they were told to keep everything; adopted: whose stored offsets a flow took over.
+# enabled/disabled: the pair was set up / removed; replaced: another cluster took the place of one of the pair; held:
+# the retention of its topics before they were set to keep everything; adopted: whose stored offsets a flow took over.
 OF_THE_PAIR = ("enabled", "disabled", "replaced", "held", "adopted")
-# The others are the life of a run: resumed, after an interruption, by the holder that it names; pnr, the point of no
-# return; undoing, before its clients start again where they were.
+# The other kinds are events of a run. resumed: after an interruption, by the holder in the event; pnr: the point of no
+# return; undoing: before its applications start again on the cluster they were to leave.
 KINDS = (*OF_THE_PAIR, "started", "resumed", "phase", "pnr", "undoing", "ended")
 _FACTS = {
     "enabled": ("active",),
@@ -48,7 +48,7 @@ _FACTS = {
 
 @dataclass(frozen=True, order=True)
 class Event:
-    """One entry. Ordered by epoch, then seq."""
+    """One event. Ordered by epoch, then seq."""
 
     epoch: int
     seq: int
@@ -74,7 +74,7 @@ def encode(pair: str, event: Event) -> bytes:
 
 
 def decode(value: bytes) -> tuple[str, Event]:
-    """Pair name and event of a record value. Refuses a newer schema: guessing what it means could lose records."""
+    """Pair name and event of a record value. Refuses a newer schema: a guess at its meaning could lose records."""
     try:
         body = json.loads(value)
         schema = int(body["schema"])
@@ -84,18 +84,18 @@ def decode(value: bytes) -> tuple[str, Event]:
     except (ValueError, TypeError, KeyError) as error:
         raise DrError(
             "journal_unreadable",
-            f"The journal holds a record that is no event: {value[:80]!r}.",
-            "Somebody else wrote into the journal topic.",
+            f"The journal has a record that is not an event: {value[:80]!r}.",
+            "Another program wrote into the journal topic. Find it and remove its right to write there.",
         ) from error
     raise DrError(
         "journal_newer",
-        f"The journal has schema {schema}, this collection knows up to {SCHEMA}.",
+        f"The journal has schema {schema}, this collection supports schemas up to {SCHEMA}.",
         "Use the newer release of switchback.kafka_dr that wrote it.",
     )
 
 
 def _known(event: Event) -> Event:
-    """``event``, if it can be folded: else the state would be a guess."""
+    """``event``, if its kind and its facts are known. Otherwise the state would be a guess."""
     if event.kind not in KINDS:
         raise ValueError(event.kind)
     absent = missing_facts(event.kind, event.data)
@@ -105,14 +105,14 @@ def _known(event: Event) -> Event:
 
 
 def missing_facts(kind: str, data: Mapping[str, Any]) -> list[str]:
-    """The keys of ``data`` that an event of ``kind`` cannot do without."""
+    """The keys that ``data`` of an event of ``kind`` must have and lacks."""
     return [name for name in _FACTS.get(kind, ()) if data.get(name) is None]
 
 
 def merge(copies: Iterable[Iterable[Event]]) -> list[Event]:
     """The union of several copies of one journal, in order.
 
-    Refuses copies that went on without each other: after a disaster on either side, both would tell another story.
+    Raises ``journal_forked`` if the copies continued independently, for instance after a disaster on either cluster.
     """
     union: dict[tuple[int, int, str], Event] = {}
     owner: dict[int, str] = {}
@@ -123,10 +123,10 @@ def merge(copies: Iterable[Iterable[Event]]) -> list[Event]:
         if not same or owner.setdefault(event.epoch, event.run) != event.run:
             raise DrError(
                 "journal_forked",
-                "The copies of the journal went on without each other from epoch"
-                f' {event.epoch} on: "{owner[event.epoch] or known.kind}" and "{event.run or event.kind}".',
-                "Find out on which side the applications live, and delete the other side's journal topic: enable makes"
-                " it again. All pairs and applications of these clusters share that topic: read the row journal_forked"
-                " in docs/troubleshooting.md first.",
+                f"The copies of the journal differ from epoch {event.epoch} on:"
+                f' one has "{owner[event.epoch] or known.kind}", another has "{event.run or event.kind}".',
+                "Find out on which cluster the applications live, and delete the journal topic of the other cluster;"
+                " enable creates it again. All pairs and applications of these clusters share that topic: read the row"
+                " journal_forked in docs/troubleshooting.md first.",
             )
     return [union[key] for key in sorted(union)]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the journal knows that no log shows: the evidence of earlier moves, as a translation of offsets needs it.
+"""What the journal knows and no log shows: evidence of earlier moves, as offset translation needs it.
 
 Private to this collection: may change in any release.
 """
@@ -19,14 +19,14 @@ __all__ = ["JournalFacts"]
 
 @dataclass(frozen=True)
 class JournalFacts:
-    """Evidence from the journal for a translation toward one cluster."""
+    """Evidence from the journal to translate offsets to one cluster."""
 
     #: Committed offsets of the groups on the originals of the cluster being entered, from when the applications last
     #: left it: group -> topic -> partition -> offset. Only these are trusted as earlier offsets.
     trusted_offsets: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
-    #: Topic ids at the time when the flows were set up: alias -> topic -> id.
+    #: Topic ids from when the flows were set up: alias -> topic -> id.
     topic_ids: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    #: First record of its offset-syncs topic that is about the present topics: flow -> topic -> offset.
+    #: Offset of the first offset-sync that refers to the current topic: flow -> topic -> offset.
     offset_syncs_start: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     #: Policy identity: the cuts between the tenures, oldest first.
     cuts: Sequence[Mapping[str, Any]] = ()

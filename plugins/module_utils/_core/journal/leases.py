@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Leases: who is at work on a pair, until when, and what the last one did.
+"""Leases: which process works on a pair, until when, and what the last one did.
 
-A run writes to the journal and then reads leases; a scheduled job writes its lease and then reads the journal.
-Whichever comes second sees the other, so never both go on.
+A run writes to the journal and then reads the leases. A scheduled job writes its lease and then reads the journal. The
+second one sees the first one's record, so they never both continue.
 
 Private to this collection: may change in any release.
 """
@@ -20,42 +20,43 @@ __all__ = ["Lease", "Watch", "newest", "open_leases"]
 
 @dataclass(frozen=True)
 class Lease:
-    """``since``/``until``/``ended``: epoch seconds of the machine that wrote them, for people and for their distance.
+    """A lease of a pair.
 
-    A lease that another process may have outlived is ended by that process before it goes on (see ``Watch``), so the
-    record alone shows whether its holder may still change something: no clock of another machine is compared.
-    ``number`` grows with each lease of the same key. ``holder``: the Ansible process, where the lease outlives the
-    module that took it (see ``holders``).
+    A process that may outlive a lease ends it before it continues (see ``Watch``). So the record alone shows whether
+    its holder may still change something, without a comparison of the clocks of two machines.
     """
 
     pair: str
     kind: str
     to: str
     run: str
+    #: Epoch seconds on the machine that wrote the lease, as are ``until`` and ``ended``; only their distance counts.
     since: float
     until: float
     ended: float | None = None
     outcome: str | None = None
     counts: dict[str, Any] = field(default_factory=dict)
+    #: The Ansible process, if the lease outlives the module that took it (see ``holders``).
     holder: dict[str, Any] | None = None
+    #: Grows with each lease of the same key.
     number: int = 0
 
     @property
     def seconds(self) -> float:
-        """How long it must be watched unchanged before it counts as abandoned."""
+        """How long it must be observed unchanged before it counts as abandoned."""
         return self.until - self.since
 
     @property
     def key(self) -> str:
-        """One latest value for each pair, kind and side."""
+        """Key of the record: one latest value for each pair, kind and target cluster."""
         return f"{self.pair}/{self.kind}/{self.to}"
 
     def over(self, moment: float, outcome: str, counts: Mapping[str, Any]) -> Lease:
-        """The same, given back."""
+        """The same lease, ended."""
         return replace(self, ended=moment, outcome=outcome, counts=dict(counts))
 
     def as_dict(self) -> dict[str, Any]:
-        """As it is written."""
+        """The value of the record."""
         return {"schema": 1, **asdict(self)}
 
 
@@ -64,7 +65,7 @@ def newest(copies: Iterable[Mapping[str, Mapping[str, Any]]], pair: str) -> list
     latest: dict[str, Lease] = {}
     for copy in copies:
         for key, value in copy.items():
-            # PresyncedOffset positions lie in the same topic.
+            # Presynced offsets are in the same topic.
             if value.get("pair") != pair or "until" not in value:
                 continue
             lease = Lease(**{name: value[name] for name in Lease.__dataclass_fields__ if name in value})
@@ -78,19 +79,19 @@ def _age(lease: Lease) -> tuple[int, bool]:
 
 
 def open_leases(leases: Iterable[Lease], but: str = "") -> list[Lease]:
-    """Those that nobody has ended, the run ``but`` left aside."""
+    """The leases that have not ended, except those of the run ``but``."""
     return [lease for lease in leases if lease.ended is None and lease.run != but]
 
 
 class Watch:
-    """Tells abandoned leases from live ones by this machine's clock alone: how long each was seen unchanged (R31)."""
+    """Distinguishes abandoned leases from live ones by this machine's clock: how long each was seen unchanged (R31)."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._first: dict[tuple[str, str, int], float] = {}
 
     def live(self, leases: Iterable[Lease]) -> list[Lease]:
-        """Those that have not been seen unchanged for their whole length yet."""
+        """The leases that have not yet been observed unchanged for their whole length."""
         now, found = self._clock(), list(leases)
         keys = [(lease.key, lease.run, lease.number) for lease in found]
         self._first = {key: self._first.get(key, now) for key in keys}

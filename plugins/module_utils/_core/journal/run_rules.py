@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which run may begin, and which events a run may append (R25).
+"""Which run may start, and which events a run may append (R25).
 
 Private to this collection: may change in any release.
 """
@@ -21,28 +21,28 @@ __all__ = ["begin", "is_same", "require_holder", "require_holder_generation"]
 def require_holder(state: JournalState, run_id: str, generation: int | None, after_end: bool) -> Run:
     """The current run, if it is ``run_id``, its holder is the given one and, unless ``after_end``, it has not ended.
 
-    ``generation`` None: the caller is none of its holders. Raises ``run_superseded`` or ``run_ended``.
+    ``generation`` None: the caller is not one of its holders. Raises ``run_superseded`` or ``run_ended``.
     """
     now = state.run
     if now is None or now.id != run_id:
         found = "none" if now is None else now.id
         raise DrError(
             "run_superseded",
-            f'The run "{run_id}" is not the journal\'s current one, found "{found}".',
-            "Another run has taken over this pair. This one must not go on.",
+            f'The run "{run_id}" is not the current one in the journal, found "{found}".',
+            "Another run has taken over this pair. This process makes no more changes.",
         )
     if generation is not None and generation != now.holder_generation:
         times = now.holder_generation - generation
         raise DrError(
             "run_superseded",
-            f'The run "{run_id}" was taken over {times} times since this Ansible process began with it.',
-            "Whoever took it over goes on with it. This process must not: it touches nothing any more.",
+            f'The run "{run_id}" was taken over {times} times since this Ansible process started or resumed it.',
+            "The process that took it over continues the run. This process makes no more changes.",
         )
     if now.ended is not None and not after_end:
         raise DrError(
             "run_ended",
             f'The run "{run_id}" has ended ({now.result}).',
-            "Start the same playbook again: it looks at what there is now.",
+            "Start the same playbook again: it checks the current state.",
         )
     return now
 
@@ -50,10 +50,10 @@ def require_holder(state: JournalState, run_id: str, generation: int | None, aft
 def require_holder_generation(
     state: JournalState, run_id: str, kind: str, data: Mapping[str, Any], generation: int | None
 ) -> Run:
-    """The current run, if ``run_id`` may append an event of ``kind``; raises where it was replaced or has ended.
+    """The current run, if ``run_id`` may append an event of ``kind``; raises if it was replaced or has ended.
 
-    ``generation``: how often the run had been taken over when the caller took it; None: the caller is none of its
-    holders. Raises also ``run_passed``.
+    ``generation``: how often the run had been taken over when the caller took it; None: the caller is not one of its
+    holders. Also raises ``run_passed``.
     """
     # A flow is seeded when the pair is enabled again, long after a disaster has ended.
     late = kind == "phase" and data.get("phase") == "seeded"
@@ -63,7 +63,7 @@ def require_holder_generation(
         raise DrError(
             "run_passed",
             f'The run "{run_id}" has passed the point of no return: producers may have written on {now.target}.',
-            "Start its own playbook again, it goes on from there. The way back is a failback.",
+            "Start its own playbook again, which continues the run. The way back is a failback.",
         )
     return now
 
@@ -74,10 +74,11 @@ def is_same(run: Run, wanted: Mapping[str, Any]) -> bool:
 
 
 def begin(state: JournalState, wanted: Mapping[str, Any], new_id: str) -> tuple[str, int, bool]:
-    """(run id, epoch, resumed) for a run of ``wanted`` = {type, from, to}: an interrupted one of the same kind goes on.
+    """(run id, epoch, resumed) for a run of ``wanted`` = {type, from, to}.
 
-    Raises ``run_interrupted`` if another kind of run was left unfinished: two half runs cannot both be right. Only a
-    disaster replaces it, because the other run may need a cluster that is lost.
+    An interrupted run of the same kind continues. Raises ``run_interrupted`` if another kind of run is unfinished: two
+    unfinished runs cannot both be right. Only a disaster replaces it, because the other run may need a cluster that is
+    lost.
     """
     if not state.interrupted or state.run is None:
         return new_id, state.epoch + 1, False
@@ -88,7 +89,7 @@ def begin(state: JournalState, wanted: Mapping[str, Any], new_id: str) -> tuple[
         return new_id, state.epoch + 1, False
     raise DrError(
         "run_interrupted",
-        f'The {now.type} run "{now.id}" from {now.source} to {now.target} has not ended;'
+        f'The {now.type} run "{now.id}" from {now.source} to {now.target} is unfinished;'
         f" wanted {wanted['type']} from {wanted['from']} to {wanted['to']}.",
-        "Start the unfinished run again with its own playbook first: it goes on where it stopped.",
+        "Start the unfinished run again with its own playbook first: it continues where it stopped.",
     )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How to resume or take back an interrupted run of the journal, as commands and sentences.
+"""How to resume or undo an interrupted run in the journal, as commands and sentences.
 
 Private to this collection: may change in any release.
 """
@@ -17,14 +17,14 @@ _COMMAND = "ansible-playbook switchback.kafka_dr.{} -i INVENTORY"
 
 
 def resume_command(run: Mapping[str, Any], run_on: str = "") -> str:
-    """The command that resumes an interrupted run. ``run_on``: the host of the plays."""
+    """The command that resumes an interrupted run. ``run_on``: inventory host of the plays."""
     to = run["to"]
     command = f"{_COMMAND.format('failover_' + run['type'])} -e kafka_dr_to={to} -e kafka_dr_confirm={to}"
     return command + _of_this_pair(run, run_on)
 
 
 def take_back_command(run: Mapping[str, Any], run_on: str = "") -> str:
-    """The command that takes the run back."""
+    """The command that undoes the run."""
     return f"{_COMMAND.format('abandon')} -e kafka_dr_confirm={run['from']}" + _of_this_pair(run, run_on)
 
 
@@ -41,12 +41,12 @@ def passed(run: Mapping[str, Any]) -> bool:
 
 
 def unfinished_run(run: Mapping[str, Any], run_on: str = "") -> str:
-    """Says that this run has to end first, and how; empty without a run."""
+    """A text that explains how to end this run first; empty without a run."""
     if not run:
         return ""
     text = (
-        f"The {run['type']} run {run['id']} to {run['to']} has not ended. Start it again, it goes on where it stopped:"
-        f" {resume_command(run, run_on)}."
+        f"The {run['type']} run {run['id']} to {run['to']} is unfinished. Start it again, and it continues where it"
+        f" stopped: {resume_command(run, run_on)}."
     )
-    back = "" if passed(run) else f" Or take it back: {take_back_command(run, run_on)}."
+    back = "" if passed(run) else f" Or undo it: {take_back_command(run, run_on)}."
     return text + back

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state of a pair's journal: what its events fold into.
+"""The state of a pair's journal: the result of all its events.
 
 Private to this collection: may change in any release.
 """
@@ -25,9 +25,9 @@ class Run:
     epoch: int
     #: cutoff, continuous or disaster.
     type: str
-    #: Alias of the cluster that the applications leave.
+    #: Alias of the cluster being left.
     source: str
-    #: Alias of the cluster that the applications enter.
+    #: Alias of the cluster being entered.
     target: str
     policy: str
     #: The Ansible process that began the run or took it over last, as ``Holder.as_dict``; None: no process is known.
@@ -38,13 +38,13 @@ class Run:
     replaces_passed_run: bool
     #: Facts of each finished phase by its name, with the ``time`` when it finished.
     phases: Mapping[str, Mapping[str, Any]]
-    #: How often another process has taken the run over: the number of its present holder.
+    #: How often another process has taken the run over: the number of its current holder.
     holder_generation: int = 0
     #: Unix time of the point of no return; None: not reached.
     passed: float | None = None
     #: Number of the holder that passed it.
     passed_generation: int | None = None
-    #: When the applications left ``source``: before ``passed`` where a replaced run had moved them.
+    #: When the applications left ``source``: before ``passed`` if a replaced run had moved them.
     left_at: float | None = None
     #: Unix time of the end; None: the run has not ended.
     ended: float | None = None
@@ -74,7 +74,7 @@ class Run:
 
 @dataclass
 class JournalState:
-    """What the journal says after all of its events."""
+    """What the journal shows after all of its events."""
 
     #: Alias of the cluster where the applications live; None: the pair was never enabled.
     active: str | None = None
@@ -90,7 +90,7 @@ class JournalState:
     left: dict[str, dict[str, Any]] = field(default_factory=dict)
     #: Policy identity: the cuts between tenures, oldest first (see ``tenures``).
     cuts: list[dict[str, Any]] = field(default_factory=list)
-    #: First record of the offset-syncs topic that is about the present topics: flow -> topic -> offset.
+    #: Offset of the first offset-sync that refers to the current topic: flow -> topic -> offset.
     offset_syncs_start: dict[str, dict[str, int]] = field(default_factory=dict)
     #: Records below these offsets came from a cluster that is gone, so no other cluster has them:
     #: alias -> replica -> partition -> offset.
@@ -102,7 +102,7 @@ class JournalState:
     adopted: dict[str, dict[str, Any]] = field(default_factory=dict)
     #: Unix time of the first event: a journal that was lost and created again has another one.
     created: float | None = None
-    #: Values of fields that the point of no return of the present run has replaced, by field.
+    #: Values of fields that the point of no return of the current run has replaced, by field.
     replaced_at_pnr: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -141,7 +141,7 @@ def fold(events: Iterable[Event]) -> JournalState:
 
 
 def _enabled(state: JournalState, event: Event) -> None:
-    """An ``adopted`` pair was moved by hand: the event says to where and, found by content, the cut."""
+    """An ``adopted`` pair was moved by hand: the event has the cluster and the cut, which was found by content."""
     adopted = event.data.get("adopted", False)
     ids = event.data.get("topic_ids", {})
     state.enabled = True
@@ -152,7 +152,7 @@ def _enabled(state: JournalState, event: Event) -> None:
     state.offset_syncs_start = event.data.get("syncs_since", {})
     cut_record = event.data.get("cut_record")
     if cut_record:
-        # What the journal knows of a topic of that name is about another one, or about a time when it was not watched.
+        # The journal's records about a topic of that name refer to another topic, or to a time without this collection.
         state.cuts = [_without(one, set(cut_record.get("joined", ()))) for one in state.cuts]
         state.cuts.append({**cut_record, "known": False})
 
@@ -160,25 +160,25 @@ def _enabled(state: JournalState, event: Event) -> None:
 def _of_same_topics(
     facts: Mapping[str, Any], alias: str, before: Mapping[str, Any], now: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """``facts`` of a side that was left, without positions on topics that were created again since."""
+    """``facts`` of a cluster that was left, without committed offsets on topics that were recreated since."""
     old, new = before.get(alias, {}), now.get(alias, {})
     other = {topic for topic in old if topic in new and new[topic] != old[topic]}
     if not other or "committed_offsets" not in facts:
         return dict(facts)
-    kept = {
+    same = {
         group: {topic: at for topic, at in topics.items() if topic not in other}
         for group, topics in facts["committed_offsets"].items()
     }
-    return {**facts, "committed_offsets": kept}
+    return {**facts, "committed_offsets": same}
 
 
 def _without(cut_record: Mapping[str, Any], topics: set[str]) -> dict[str, Any]:
-    """A seam that says nothing of ``topics``."""
-    kept = {
+    """A cut record without entries for ``topics``."""
+    rest = {
         name: {topic: at for topic, at in (cut_record.get(name) or {}).items() if topic not in topics} or None
         for name in ("ends", "cut", "resumed")
     }
-    return {**cut_record, **kept, "ends": kept["ends"] or {}, "cut": kept["cut"] or {}}
+    return {**cut_record, **rest, "ends": rest["ends"] or {}, "cut": rest["cut"] or {}}
 
 
 def _disabled(state: JournalState, event: Event) -> None:
@@ -186,7 +186,7 @@ def _disabled(state: JournalState, event: Event) -> None:
 
 
 def _replaced(state: JournalState, event: Event) -> None:
-    """All that was known of a side is about a cluster that is gone; positions noted on the other one still hold."""
+    """Facts about the replaced cluster are void. Offsets that were recorded on the other cluster still hold."""
     alias = event.data["alias"]
     state.topic_ids = {name: ids for name, ids in state.topic_ids.items() if name != alias}
     state.left = {
@@ -274,7 +274,7 @@ def _pnr(state: JournalState, event: Event) -> None:
 
 
 def _undoing(state: JournalState, event: Event) -> None:
-    """Void a point of no return that was written in part: its writer stopped before it acted on it."""
+    """Void a point of no return that was only partly written: its writer stopped before it acted on it."""
     run = _run_of(state, event)
     if run is not None and run.passed is not None:
         state.run = replace(run, passed=None, passed_generation=None, left_at=None)
