@@ -51,7 +51,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(pair: Scenario) -> None:
     before = snapshot(pair.folder, ["settlement", "fraud"])
     refused = pair.playbook("failover_disaster", {"kafka_dr_confirm": "B"}, expect=2)
-    assert "a planned failover is possible" in refused["output"]
+    assert "planned failover is possible" in " ".join(refused["output"].split())
     assert refused["changed"] == 0
     after = snapshot(pair.folder, ["settlement", "fraud"])
     assert after["B"]["connectors"] == before["B"]["connectors"]

@@ -535,7 +535,7 @@ def test_what_kafka_does_not_carry_is_told_and_stands_in_nobodys_way(pair: Pair)
         found = until(pair.observation, lambda seen: len(seen["readiness"]["not_carried"]) == len(names))
         reported = " ".join(found["lines"])
         assert "not carried: P has the topic _schemas" in reported
-        assert '"settlement" is an application of Kafka Streams' in reported
+        assert '"settlement" is a Kafka Streams application' in reported
         assert answers(found) == answers(before)
     finally:
         for done in admin.delete_topics(names).values():

@@ -81,9 +81,12 @@ REFUTES: dict[str, tuple[Callable[[World], Any], str]] = {
     ),
     "a producer has written on P": (
         lambda w: w["status"]["flows"][1]["partitions"][0].update(end=45),
-        "P T-0: 5 offsets were written there since the applications left",
+        "P T-0: 5 offsets were written since the applications left",
     ),
-    "a connector differs": (lambda w: w.update(planned=[PLAN]), "B->P.MirrorSourceConnector is not as it should be"),
+    "a connector differs": (
+        lambda w: w.update(planned=[PLAN]),
+        "B->P.MirrorSourceConnector is not in its desired state",
+    ),
     "a flow failed": (lambda w: flow(w, verdict="REFUTED", reason="a task has failed"), "B->P is REFUTED: a task has"),
     "a foreign writer": (lambda w: w["status"]["missing"].append("B->P: B.T-0 is foreign"), "B.T-0 is foreign"),
     "a copy of the journal is gone": (lambda w: w["journal"]["missing_on"].append("P"), "topic is missing on P"),
@@ -93,7 +96,7 @@ REFUTES: dict[str, tuple[Callable[[World], Any], str]] = {
 }
 UNSEEN: dict[str, tuple[Callable[[World], Any], str]] = {
     "no producer writes on B": (lambda w: w["activity"]["grown"].update(B=[]), "no record was written on B"),
-    "no consumer reads on B": (lambda w: w["judgement"].update(verdict="UNKNOWN"), "no group has members there"),
+    "no consumer reads on B": (lambda w: w["judgement"].update(verdict="UNKNOWN"), "no group has members on B"),
     "a silent flow": (lambda w: flow(w, verdict="UNKNOWN", reason="no heartbeat"), "B->P is UNKNOWN: no heartbeat"),
     "settings not compared": (lambda w: w.update(planned=None), "settings of the flows were not compared"),
     "no settings compared": (lambda w: w.update(planned=[]), "settings of the flows were not compared"),
@@ -109,19 +112,23 @@ UNSEEN: dict[str, tuple[Callable[[World], Any], str]] = {
     "no flow observed": (lambda w: w["status"]["flows"].clear(), "0 of 2 flows were observed"),
     "writes on the other side not observed": (lambda w: w["activity"]["grown"].pop("P"), "writes on P were not"),
     "no fence read": (lambda w: w.update(fences=[{"failed": True, "msg": "no answer"}]), "the fence could not be read"),
-    "a fence without an answer": (lambda w: w["fences"][0].pop("fenced"), "P refuses no writes"),
+    "a fence without an answer": (lambda w: w["fences"][0].pop("fenced"), "P does not refuse writes"),
     "a worker does not answer": (
         lambda w: w.update(planned=[{"failed": True, "msg": "no answer"}]),
         "the flows could not be compared: no answer",
     ),
+    "a check of the connectors failed": (
+        lambda w: w["status"]["missing"].append("P->B: whether a connector replicates back is unknown: no answer"),
+        "whether a connector replicates back is unknown",
+    ),
     "the fence is not readable": (lambda w: w["fences"][0].update(failed=True, msg="no answer"), "could not be read"),
     "no authorizer runs": (
         lambda w: w["fences"][0].update(fenced=False, reason="no authorizer"),
-        "P refuses no writes: no authorizer",
+        "P does not refuse writes: no authorizer",
     ),
     "presynced offsets failed": (
         lambda w: w["journal"]["leases"][0].update(outcome="failed"),
-        "the last reverse_checkpoint toward P failed",
+        "the last reverse_checkpoint to P failed",
     ),
 }
 

@@ -121,6 +121,6 @@ def test_a_trend_reports_its_start_and_its_number_of_observations() -> None:
     lines = trend_lines(observations)
     assert "controlled: NO since 2026-01-02T00:00:00Z; YES in 1 of 3 observations since 2026-01-01T00:00:00Z" in lines
     assert "disaster: YES since 2026-01-01T00:00:00Z; YES in 3 of 3 observations since 2026-01-01T00:00:00Z" in lines
-    assert lines[-1] == "lag: 9.0 s, in earlier looks 0.5 s (median) and 0.5 s at most"
+    assert lines[-1] == "lag: 9.0 s; earlier observations: median 0.5 s, maximum 0.5 s"
     assert trend_lines(observations[:1]) == []
     assert not any("lag" in line for line in trend_lines([observe("a", lag=None), observe("b")]))

@@ -22,8 +22,8 @@ def test_each_kind_is_named_once() -> None:
     topics = ["_schemas", "settlement-sums-changelog", "settlement-by-key-repartition", "__share_group_state"]
     schemas, sink, streams, shares = not_carried("P", topics, ["settlement", "connect-archive"], ["Payments"])
     assert "P has the topic _schemas" in schemas
-    assert '"settlement" is an application of Kafka Streams (2 internal topics such as settlement-by-key' in streams
-    assert '"connect-archive" is a sink of Kafka Connect' in sink
+    assert '"settlement" is a Kafka Streams application (2 internal topics such as settlement-by-key' in streams
+    assert '"connect-archive" is a Kafka Connect sink' in sink
     assert "share groups" in shares
 
 
@@ -35,6 +35,6 @@ def test_declared_topics_are_replicated() -> None:
 def test_topics_outside_the_inventory_are_counted_and_some_are_named() -> None:
     """Such topics were probably created after the pair was set up."""
     (note,) = not_carried("P", ["Payments", "B.Payments", "heartbeats", "Refunds"], [], ["Payments"], "B.")
-    assert note == "P has 1 topics that the inventory does not have: Refunds"
+    assert note == "P has 1 topics that are not in the inventory: Refunds"
     (note,) = not_carried("P", [f"t{number}" for number in range(9)], [], [])
     assert note.endswith("t0, t1, t2, t3, t4 and 4 more")

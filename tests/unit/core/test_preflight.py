@@ -88,7 +88,7 @@ def test_a_healthy_pair_may_move() -> None:
         (status(missing=['P->B: the replica topic "P.T" does not exist yet']), '"P.T" does not exist yet'),
         (status(group("B", "STABLE")), "These groups already have members on B: g (app-1 on 10.0.0.7)."),
         (status(group("B", "UNKNOWN")), "These groups already have members on B: g (app-1 on 10.0.0.7)."),
-        (status(group("P", commit=None, read=None)), "no position on P T-0"),
+        (status(group("P", commit=None, read=None)), "no committed offset on P T-0"),
         (
             status(undeclared_topics=[{"group": "g", "alias": "P", "topics": ["Other"]}]),
             '"g" also reads Other on P, which the inventory does not list',
@@ -164,7 +164,7 @@ def test_already_there_with_an_active_group_is_proven(groups: tuple[dict[str, An
     """R18: group members are evidence from the cluster."""
     judged = judge_cutover(status(*groups), journal("B"), "cutoff", "B")
     assert (judged["already"], judged["problems"], judged["verdict"]) == (True, [], "PROVEN")
-    assert "nothing is to be done" in judged["text"]
+    assert "Nothing to do." in judged["text"]
 
 
 @pytest.mark.parametrize("groups", [(), (group("B"),), (group("P"), group("B", "DEAD"))])
@@ -172,7 +172,7 @@ def test_already_there_by_the_journal_alone_is_unknown(groups: tuple[dict[str, A
     """R18: a journal is not evidence from the clusters."""
     judged = judge_cutover(status(*groups), journal("B"), "cutoff", "B")
     assert (judged["already"], judged["problems"], judged["verdict"]) == (True, [], "UNKNOWN")
-    assert "no group has members" in judged["text"]
+    assert "No group has members" in judged["text"]
 
 
 def test_already_there_but_with_members_on_the_other_cluster_is_an_error() -> None:
@@ -188,13 +188,13 @@ def test_the_same_run_resumes_no_matter_what_the_clusters_show() -> None:
     seen = status(group("B", "STABLE"), flows=[flow("P", "B", "REFUTED"), flow("B", "P")])
     judged = judge_cutover(seen, journal("P", RUN), "cutoff", "B")
     assert (judged["already"], judged["problems"]) == (False, [])
-    assert "r1 was interrupted and goes on" in judged["text"]
+    assert "r1 was interrupted and resumes" in judged["text"]
 
 
 @pytest.mark.parametrize(("kind", "to"), [("continuous", "B"), ("cutoff", "P")])
 def test_another_run_is_refused_until_the_unfinished_one_has_ended(kind: str, to: str) -> None:
     judged = judge_cutover(status(), journal("P", RUN), kind, to)
-    assert "The cutoff run r1 to B has not ended" in judged["problems"][0]
+    assert "The cutoff run r1 to B is unfinished" in judged["problems"][0]
 
 
 def test_an_interrupted_run_after_its_point_of_no_return_is_not_taken_for_finished() -> None:
@@ -290,18 +290,18 @@ def observe(
     ("seen", "state", "already", "problem", "text"),
     [
         (observe(DEAD), journal(), False, "", "lived on P and move to B"),
-        (observe(ALIVE, ALIVE), journal(), False, "a planned failover is possible", ""),
+        (observe(ALIVE, ALIVE), journal(), False, "A planned failover is possible", ""),
         (observe(ALIVE, DEAD), journal(), False, "", "lived on P"),
-        (observe(CLOSED), journal(), False, "nobody knows whether it is lost: (certificate has expired).", ""),
-        (observe(ALIVE, CLOSED), journal(), False, "nobody knows whether it is lost", ""),
+        (observe(CLOSED), journal(), False, "it is unknown whether it is lost: (certificate has expired).", ""),
+        (observe(ALIVE, CLOSED), journal(), False, "it is unknown whether it is lost", ""),
         (observe(DEAD, busy=("g",)), journal(), False, "already have members on B: g (app-1 on 10.0.0.7)", ""),
         (observe(DEAD, hidden=(HIDDEN,)), journal(), False, '"g" uses the topic "U" on B (committed offset 3', ""),
-        (observe(DEAD, hidden=(HIDDEN,)), journal(run=LOST), False, "", "was interrupted and goes on"),
-        (observe(DEAD, busy=("g",)), journal("B"), True, "", "(g at work)"),
-        (observe(DEAD), journal("B"), True, "", "nothing proves it"),
-        (observe(DEAD, busy=("g",)), journal(run=LOST), False, "", "was interrupted and goes on"),
-        (observe(DEAD, busy=("g",)), journal(run=RUN), False, "", "takes its place"),
-        (observe(DEAD), journal("B", {**RUN, "pnr": 1.0}), False, "", "this one ends it"),
+        (observe(DEAD, hidden=(HIDDEN,)), journal(run=LOST), False, "", "was interrupted and resumes"),
+        (observe(DEAD, busy=("g",)), journal("B"), True, "", "(members: g)"),
+        (observe(DEAD), journal("B"), True, "", "this is not proven"),
+        (observe(DEAD, busy=("g",)), journal(run=LOST), False, "", "was interrupted and resumes"),
+        (observe(DEAD, busy=("g",)), journal(run=RUN), False, "", "this run replaces it"),
+        (observe(DEAD), journal("B", {**RUN, "pnr": 1.0}), False, "", "this run completes it"),
     ],
 )
 def test_whether_a_disaster_may_begin(
@@ -362,7 +362,7 @@ def test_a_flow_whose_offsets_do_not_fit_its_source_is_named() -> None:
 def test_a_group_that_never_read_is_refused_by_name() -> None:
     """It has no rows, so no other check would see it. A resumed run has passed this check."""
     judged = judge_cutover(status(group("P")), journal(), "cutoff", "B", groups=["g", "new"])
-    assert ['"new" has no position on any' in text for text in judged["problems"]] == [True]
+    assert ['"new" has no committed offset on any' in text for text in judged["problems"]] == [True]
     assert judge_cutover(status(), journal("P", RUN), "cutoff", "B", groups=["new"])["problems"] == []
 
 

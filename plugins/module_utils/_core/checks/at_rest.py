@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Is a pair whose applications already live on the wanted cluster in the state that it should be in? (R18, R32)
+"""Is a pair whose applications already live on the wanted cluster in its desired state? (R18, R32)
 
-Journal and group members alone do not prove it: producers, flows, their settings and the fence have to agree.
+Journal and group members alone do not prove it. Producers, flows, their settings and the fence must agree.
 
 Private to this collection: may change in any release.
 """
@@ -31,7 +31,7 @@ def judge_at_rest(
     planned: Sequence[Mapping[str, Any]] | None = None,
     fences: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """``judgement`` with the verdict that all evidence gives, and a text that names what differs or is not known.
+    """``judgement`` with the verdict from all evidence, and a text that names what differs or is unknown.
 
     ``journal``: the result of ``dr_journal``. ``activity``: of ``dr_active_info`` with ``observe``. ``planned``: of
     ``dr_flows`` in check mode; None: not compared. ``fences``: of ``dr_fence`` in check mode.
@@ -41,24 +41,28 @@ def judge_at_rest(
     differs = [
         *(f"the journal topic is missing on {alias}" for alias in journal["missing_on"]),
         *_wrong_flows(status, REFUTED),
-        *(text for text in _other_findings(status) if "not known" not in text),
+        *(text for text in _other_findings(status) if not _is_unknown(text)),
         *scope_problems(status["out_of_scope"]),
         *_writers(status, state, activity),
         *_planned(planned or ()),
         *(text for one in fences if not one.get("failed") for text in _fence(one)),
     ]
     unknown = [
-        *([] if judgement["verdict"] == PROVEN else ["no group has members there"]),
+        *([] if judgement["verdict"] == PROVEN else [f"no group has members on {active}"]),
         *_wrong_flows(status, UNKNOWN),
         *_not_observed(status, state, activity),
         *_not_drained(status, state),
-        *(text for text in _other_findings(status) if "not known" in text),
+        *(text for text in _other_findings(status) if _is_unknown(text)),
         *([] if activity["grown"].get(active) else [f"no record was written on {active} while it was observed"]),
         *(["the settings of the flows were not compared"] if not planned else []),
         *(f"the flows could not be compared: {one.get('msg', '')}" for one in planned or () if _not_compared(one)),
         *(text for one in planned or () for text in one.get("not_compared", ())),
         *(f"the fence could not be read: {one.get('msg', '')}" for one in fences if one.get("failed")),
-        *(f"{one['item']['alias']} refuses no writes: {one.get('reason', '')}" for one in fences if _unfenced(one)),
+        *(
+            f"{one['item']['alias']} does not refuse writes: {one.get('reason', '')}"
+            for one in fences
+            if _unfenced(one)
+        ),
         *_failed_leases(journal.get("leases", ()), active),
     ]
     verdict = REFUTED if differs else UNKNOWN if unknown else PROVEN
@@ -77,7 +81,7 @@ def _wrong_flows(status: Mapping[str, Any], verdict: str) -> list[str]:
 
 
 def _not_observed(status: Mapping[str, Any], state: Mapping[str, Any], activity: Mapping[str, Any]) -> list[str]:
-    """Flows of the pair and clusters of which there is no observation."""
+    """Flows and clusters of the pair that were not observed."""
     flows = status["flows"]
     wanted = 1 if state["policy"] == "identity" else 2
     aliases = {flow[end] for flow in flows for end in ("source", "target")} - {state["active"]}
@@ -88,9 +92,9 @@ def _not_observed(status: Mapping[str, Any], state: Mapping[str, Any], activity:
 
 
 def _not_drained(status: Mapping[str, Any], state: Mapping[str, Any]) -> list[str]:
-    """After a continuous cutover, partitions of the old side that may hold records which were not replicated.
+    """After a continuous cutover: partitions of the cluster that was left that may have unreplicated records.
 
-    Producers wrote there after the barrier, until they moved: no end in the journal shows what they wrote last.
+    Producers wrote there after the barrier, until they moved. The journal does not have the log ends after that.
     """
     run = state["run"] or {}
     if state["policy"] == "identity" or run.get("type") != "continuous" or run.get("to") != state["active"]:
@@ -105,31 +109,35 @@ def _not_drained(status: Mapping[str, Any], state: Mapping[str, Any]) -> list[st
 
 
 def _other_findings(status: Mapping[str, Any]) -> list[str]:
-    """What ``dr_status_info`` misses, but for verdicts of flows."""
+    """What ``dr_status_info`` reports as missing, except verdicts of flows."""
     known = {f"{flow['name']}: {flow['reason']}" for flow in status["flows"]}
     return [text for text in status["missing"] if text not in known]
 
 
+def _is_unknown(text: str) -> bool:
+    """Whether a text of ``dr_status_info`` reports that it could not find out, as ``Pair.unless_away`` writes it."""
+    return " is unknown: " in text
+
+
 def _writers(status: Mapping[str, Any], state: Mapping[str, Any], activity: Mapping[str, Any]) -> list[str]:
-    """Producers on the other cluster. With the policy identity a flow writes there: ``missing`` has foreign records."""
+    """Producers on the other cluster. With the policy identity a flow writes there; ``missing`` has foreign writers."""
     if state["policy"] == "identity":
         return []
     active, run = state["active"], state["run"] or {}
     texts = [text for alias, found in activity["grown"].items() if alias != active for text in found]
     facts = state["left"].get(run.get("from"), {}) if run.get("to") == active else {}
-    # Continuous: producers wrote on after the barrier, see _not_drained.
+    # Continuous: producers continued to write after the barrier, see _not_drained.
     if facts.get("ends") and not facts.get("disaster") and run.get("type") != "continuous":
         left = {"flows": [flow for flow in status["flows"] if flow["source"] == run["from"]]}
         texts += [
-            f"{text} were written there since the applications left"
-            for text in written_after_barrier(left, facts["ends"])
+            f"{text} were written since the applications left" for text in written_after_barrier(left, facts["ends"])
         ]
     return texts
 
 
 def _planned(results: Iterable[Mapping[str, Any]]) -> list[str]:
     return [
-        f"the {change['kind']} {change['name']} is not as it should be ({change['action']})"
+        f"the {change['kind']} {change['name']} is not in its desired state ({change['action']})"
         for result in results
         for change in result.get("changes", ())
     ]
@@ -147,7 +155,7 @@ def _fence(result: Mapping[str, Any]) -> list[str]:
 
 
 def _unfenced(result: Mapping[str, Any]) -> bool:
-    """Nothing would be changed, and no ban is known to be in force: no authorizer runs."""
+    """Nothing would change, and no fence is in force: the cluster has no authorizer."""
     if result.get("failed") or result.get("changes"):
         return False
     return result["item"]["state"] == "fenced" and not result.get("fenced")
@@ -155,7 +163,7 @@ def _unfenced(result: Mapping[str, Any]) -> bool:
 
 def _failed_leases(leases: Iterable[Mapping[str, Any]], active: str) -> list[str]:
     return [
-        f"the last reverse_checkpoint toward {lease['to']} failed"
+        f"the last reverse_checkpoint to {lease['to']} failed"
         for lease in leases
         if lease["kind"] == "checkpoint" and lease["to"] != active and lease["outcome"] == "failed"
     ]

@@ -26,7 +26,7 @@ __all__ = [
 
 
 def lag_seconds(facts: Facts) -> float | None:
-    """Seconds for which the oldest unreplicated record has waited; None: unknown for a partition."""
+    """Seconds that the oldest unreplicated record has waited; None: unknown for at least one partition."""
     if facts.expiring is None or any(one.waited is None for one in facts.expiring):
         return None
     return max((one.waited for one in facts.expiring if one.waited is not None), default=0.0)
@@ -49,15 +49,15 @@ def rereads(rows: Any) -> dict[str, int | None] | None:
 
 
 def cost_lines(facts: Facts, lacking: Mapping[str, Any] | None) -> list[str]:
-    """What a move would cost now, for a person."""
+    """What a move would cost now, as lines of a report."""
     lines = []
     for way, rows in (("a controlled cutover", facts.offsets), ("a disaster", survey_rows(facts))):
         counts = rereads(rows)
         if counts is None:
-            lines.append(f"{way} now: what would be read again is not known")
+            lines.append(f"{way} now: the number of records read again is unknown")
             continue
         reported = ", ".join(f"{group} {'?' if count is None else count}" for group, count in sorted(counts.items()))
-        lines.append(f"{way} now: read again at most {reported or 'nothing'}")
+        lines.append(f"{way} now: records read again, at most: {reported or 'none'}")
     if facts.survey is not None:
         counted, *more = facts.survey["loss_lines"]
         lines += [f"a disaster now would lose {text}" for text in (_lost(lacking) or counted, *more)]
@@ -65,7 +65,7 @@ def cost_lines(facts: Facts, lacking: Mapping[str, Any] | None) -> list[str]:
 
 
 def unreplicated(facts: Facts, now: float) -> dict[str, Any] | None:
-    """Records that only the cluster being left has; None: they were not counted. ``now``: seconds since the epoch."""
+    """Records that only the cluster being left has; None: they were not counted. ``now``: epoch seconds."""
     if facts.unreplicated is None:
         return None
     known = [one.since for one in facts.unreplicated if one.since is not None]
@@ -79,24 +79,24 @@ def unreplicated(facts: Facts, now: float) -> dict[str, Any] | None:
 
 
 def records_lost(found: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The unreplicated records as part of the loss of a disaster."""
+    """The fields of a disaster's loss that count unreplicated records."""
     known = found or {"at_least": None, "at_most": None, "seconds": None}
     names = {"records_at_least": "at_least", "records_at_most": "at_most", "seconds": "seconds"}
     return {name: known[key] for name, key in names.items()}
 
 
 def _lost(found: Mapping[str, Any] | None) -> str:
-    """For a person; empty: not counted."""
+    """The unreplicated records in words; empty: they were not counted."""
     if found is None:
         return ""
     least, most, seconds = found["at_least"], found["at_most"], found["seconds"]
-    since = "since an unknown time" if seconds is None else f"within the last {seconds:.1f} s"
+    since = "at an unknown time" if seconds is None else f"within the last {seconds:.1f} s"
     return f"{most if least == most else f'{least} to {most}'} records, written {since}" if most else "nothing"
 
 
 def duration_lines(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Durations of earlier runs, for a person."""
+    """Durations of earlier runs, as lines of a report."""
     return [
-        f"{kind}: took {one['median']:.0f} s (median of {one['runs']}), the last one {one['last']:.0f} s"
+        f"{kind}: took {one['median']:.0f} s (median of {one['runs']} runs), the last one {one['last']:.0f} s"
         for kind, one in found.items()
     ]

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What earlier readiness checks and rehearsals of a pair found.
+"""Results of earlier readiness checks and rehearsals of a pair.
 
-Each is a value of the state topic, under a key with its time: processes that write at the same time cannot overwrite
-each other, and an old value is deleted by a tombstone.
+Each result is a record of the state topic, and its key has its time. So processes that write at the same time do not
+overwrite each other. A tombstone deletes an old result.
 
 Private to this collection: may change in any release.
 """
@@ -31,24 +31,24 @@ __all__ = [
     "trend_lines",
 ]
 
-# Kinds of what is kept.
+# Kinds of results.
 READINESS, REHEARSAL = "readiness", "rehearsal"
-# A look every quarter of an hour for four days; what is older is in the reports.
+# An observation every 15 minutes for four days. The reports have the older ones.
 KEPT = 400
 
 
 def moment(seconds: float) -> str:
-    """Epoch seconds as ISO 8601 in UTC with microseconds: as text it sorts by time."""
+    """Epoch seconds as ISO 8601 in UTC with microseconds. Such texts sort by time."""
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{int(seconds % 1 * 1e6):06d}"
 
 
 def kept_key(pair: str, kind: str, at: str) -> str:
-    """``at``: see :func:`moment`."""
+    """Key of a result. ``at``: see :func:`moment`."""
     return f"{pair}/{kind}/{at}"
 
 
 def trend_entry(pair: str, at: str, report: Mapping[str, Any]) -> dict[str, Any]:
-    """What is kept of a look: the verdicts, what was in their way, and the figures of which a trend can be told."""
+    """The stored part of a readiness report: verdicts, checks that are NO or UNKNOWN, and figures for the trend."""
     loss, rereads = report.get("loss") or {}, (report.get("rereads") or {}).get("controlled")
     counts = None if rereads is None else list(rereads.values())
     return {
@@ -67,18 +67,18 @@ def trend_entry(pair: str, at: str, report: Mapping[str, Any]) -> dict[str, Any]
 
 
 def kept(values: Iterable[Mapping[str, Any]], pair: str, kind: str) -> list[dict[str, Any]]:
-    """Those of one kind among the values of the state topic, oldest first; one on both clusters counts once."""
+    """The results of one kind from the values of the state topic, oldest first. A copy on both clusters counts once."""
     found = {value["at"]: dict(value) for value in values if (value.get("kind"), value.get("pair")) == (kind, pair)}
     return [found[at] for at in sorted(found)]
 
 
 def superfluous(observations: Sequence[Mapping[str, Any]], keep: int = KEPT) -> list[Mapping[str, Any]]:
-    """The oldest ones, beyond the newest ``keep``."""
+    """All observations but the newest ``keep``."""
     return list(observations[: max(0, len(observations) - keep)])
 
 
 def rehearsal_line(rehearsal: Mapping[str, Any] | None) -> list[str]:
-    """The last rehearsal, for a person; nothing where none is kept."""
+    """The last rehearsal as a line of a report; no line if there is none."""
     if rehearsal is None:
         return []
     took = "" if rehearsal["cutover_s"] is None else f", {rehearsal['cutover_s']:.1f} s"
@@ -88,7 +88,7 @@ def rehearsal_line(rehearsal: Mapping[str, Any] | None) -> list[str]:
 
 
 def trend_lines(observations: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The last look of ``observations`` beside the others, for a person; nothing where it is the only one."""
+    """The last observation compared with the others, as lines of a report; no line if it is the only one."""
     if len(observations) < 2:
         return []
     return [*(_since(observations, way) for way in WAYS), *_lag(observations)]
@@ -113,4 +113,4 @@ def _lag(observations: Sequence[Mapping[str, Any]]) -> list[str]:
     )
     if now is None or not before:
         return []
-    return [f"lag: {now:.1f} s, in earlier looks {median(before):.1f} s (median) and {max(before):.1f} s at most"]
+    return [f"lag: {now:.1f} s; earlier observations: median {median(before):.1f} s, maximum {max(before):.1f} s"]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What applications may need beside records and positions, and Kafka does not carry to the other side: as names tell.
+"""What applications may need besides records and offsets, and replication does not carry. Judged by names only.
 
 Sources: Confluent's and Karapace's default ``kafkastore.topic``, Kafka Streams' names of internal topics (KIP-216), the
 groups of Kafka Connect's sinks (``connect-`` and the connector's name), KIP-932 for share groups.
@@ -27,16 +27,17 @@ _SHOWN = 5
 def not_carried(
     alias: str, topics: Collection[str], groups: Collection[str], originals: Collection[str], replicas: str = ""
 ) -> list[str]:
-    """Notes in words. ``topics``: all names on ``alias``; ``groups``: those that move; ``originals``: what is copied.
+    """Notes in words. None of them is a verdict.
 
-    ``replicas``: how names of what is copied to ``alias`` begin. Names only: a schema registry or a sink beside another
-    cluster is not seen, and none of it is a verdict.
+    ``topics``: all names on ``alias``. ``groups``: the groups that move. ``originals``: the topics that are replicated.
+    ``replicas``: prefix of the replicas on ``alias``. A schema registry or a sink that uses another cluster is not
+    found.
     """
     there = set(topics)
     reported = set(_SCHEMAS)
     notes = [
-        f"{alias} has the topic {name}: records name their schemas by ids of that Schema Registry, and readers on the"
-        " other side must reach the same ids"
+        f"{alias} has the topic {name}: records refer to schemas by ids of that Schema Registry, and consumers on the"
+        " other cluster need the same ids"
         for name in _SCHEMAS
         if name in there and name not in originals
     ]
@@ -46,16 +47,16 @@ def not_carried(
         reported |= set(own)
         if own:
             notes.append(
-                f'"{group}" is an application of Kafka Streams ({len(own)} internal topics such as {own[0]}): its state'
-                " is not copied; it is built anew, or is not there"
+                f'"{group}" is a Kafka Streams application ({len(own)} internal topics such as {own[0]}): its state is'
+                " not replicated, and must be rebuilt"
             )
         if group.startswith(_SINK):
             notes.append(
-                f'"{group}" is a sink of Kafka Connect: its connector has to be made on the other side\'s workers, and'
-                " what it wrote elsewhere stays as it is"
+                f'"{group}" is a Kafka Connect sink: create its connector on the workers of the other cluster; what it'
+                " wrote to other systems does not change"
             )
     if _SHARES in there:
-        notes.append(f"{alias} has share groups ({_SHARES}): what they have acknowledged is not copied")
+        notes.append(f"{alias} has share groups ({_SHARES}): their acknowledgements are not replicated")
     rest = sorted(
         name
         for name in there - reported - set(originals)
@@ -63,7 +64,5 @@ def not_carried(
     )
     if rest:
         more = f" and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
-        notes.append(
-            f"{alias} has {len(rest)} topics that the inventory does not have: {', '.join(rest[:_SHOWN])}{more}"
-        )
+        notes.append(f"{alias} has {len(rest)} topics that are not in the inventory: {', '.join(rest[:_SHOWN])}{more}")
     return notes

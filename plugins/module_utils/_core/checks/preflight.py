@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""May a cutover start, is it needed, and which of its phases are left.
+"""May a cutover start, is it needed, and which of its phases are left?
 
 Private to this collection: may change in any release.
 """
@@ -28,15 +28,15 @@ __all__ = [
     "written_after_barrier",
 ]
 
-# The phase that begins with the point of no return; an interrupted run behind it goes on there.
+# Phases that begin with the point of no return. A run that was interrupted after it resumes with one of them.
 _FORWARD_FROM = ("start", "move_producers")
 _REPAIR = (
-    "Run the playbook switchback.kafka_dr.enable: it mends connectors and waits until both flows are seen to move. If"
-    " it ends the same way, look at the tasks of those connectors and at the log of their workers."
+    "Run the playbook switchback.kafka_dr.enable: it repairs connectors and waits until both flows make progress. If"
+    " the problem remains, check the tasks of those connectors and the logs of their workers."
 )
 _MIXED = (
     'The type "{}" cannot be used with the policy "{}": the flow and the producers would write into the'
-    ' same partitions at the same time, and no cut would tell their records apart. Use the type "cutoff".'
+    ' same partitions at the same time, and no cut would separate their records. Use the type "cutoff".'
 )
 
 
@@ -50,10 +50,10 @@ def judge_cutover(
 ) -> dict[str, Any]:
     """``{already, problems, text, verdict}`` for a cutover of type ``kind`` to the alias ``to``.
 
-    ``verdict`` is about ``already``: the journal alone, without a group at work there, proves nothing.
+    ``verdict`` is about ``already``: the journal alone proves nothing if no group has members on ``to``.
 
-    ``status``: what ``dr_status_info`` saw; ``journal``: its state. The active side is believed only if the journal
-    and the clusters do not contradict each other (R18). ``groups``: those that have to move.
+    ``status``: the result of ``dr_status_info``. ``journal``: the journal's state. The active cluster counts as known
+    only if the journal and the clusters do not contradict each other (R18). ``groups``: the groups that move.
     """
     active, run = journal["active"], journal["run"]
     if policy not in CUTOVER_TYPES[kind].policies:
@@ -63,19 +63,22 @@ def judge_cutover(
     if journal["interrupted"]:
         same = run["type"] == kind and run["to"] == to
         problems = [] if same else [_other_run(run, kind, to)]
-        return _judgement(False, problems, f"The run {run['id']} was interrupted and goes on.")
+        return _judgement(False, problems, f"The run {run['id']} was interrupted and resumes.")
     if active == to:
         problems = [
-            f"The journal says that the applications live on {to}, but these groups have members on {alias}:"
-            f" {with_members(busy[alias])}. Find out who is right before anything moves: stop those clients; or, if the"
-            f" applications were moved by hand, run enable with -e kafka_dr_applications_on={alias}."
+            f"According to the journal, the applications live on {to}, but these groups have members on {alias}:"
+            f" {with_members(busy[alias])}. Stop those consumers. If the applications were moved by hand, run enable"
+            f" with -e kafka_dr_applications_on={alias} instead."
             for alias in elsewhere
             if busy[alias]
         ]
         if busy[to]:
-            text = f"The applications already live on {to} ({', '.join(busy[to])} at work): nothing is to be done."
+            text = f"The applications already live on {to} (members: {', '.join(busy[to])}). Nothing to do."
             return _judgement(True, problems, text, PROVEN)
-        text = f"The journal says that the applications live on {to}; no group has members there, so nothing proves it."
+        text = (
+            f"According to the journal, the applications live on {to}. No group has members there, so this is"
+            " not proven."
+        )
         return _judgement(True, problems, text)
     problems = [f"{text}." for text in status["missing"]]
     problems += [
@@ -86,21 +89,22 @@ def judge_cutover(
     problems = [*problems[:6], _REPAIR] if problems else []
     problems += [
         f'The group "{row["group"]}" also reads {", ".join(row["topics"])} on {row["alias"]}, which the inventory'
-        " does not list: its committed offsets there would not be moved. Add the topics or take the group out."
+        " does not list. Its committed offsets there would not be moved. Add the topics or remove the group."
         for row in status["undeclared_topics"]
     ]
     problems += scope_problems(status["out_of_scope"])
     problems += [_busy(busy[to], to)] if busy[to] else []
     problems += [
-        f'The group "{row["group"]}" has no position on {row["alias"]} {row["topic"]}-{row["partition"]}.'
+        f'The group "{row["group"]}" has no committed offset on {row["alias"]} {row["topic"]}-{row["partition"]}.'
         " Commit one first."
         for row in status["groups"]
         if row["alias"] == active and row["commit"] is None and row["read_to_end"] is None
     ]
     known = {row["group"] for row in status["groups"] if row["alias"] == active}
     problems += [
-        f'The group "{group}" has no position on any of these topics on {active}: on {to} its auto.offset.reset would'
-        " decide. Start it once or commit positions; or take it out of the inventory."
+        f'The group "{group}" has no committed offset on any of these topics on {active}: on {to} its'
+        " auto.offset.reset would decide where it starts. Start it once or commit offsets; or remove it from the"
+        " inventory."
         for group in groups
         if group not in known
     ]
@@ -110,9 +114,11 @@ def judge_cutover(
 def judge_disaster(
     observation: Mapping[str, Any], journal: Mapping[str, Any], to: str, anyway: bool = False
 ) -> dict[str, Any]:
-    """As :func:`judge_cutover`, from what one side knows; ``behind``: another run has passed the point of no return.
+    """As :func:`judge_cutover`, from one cluster's evidence, with ``replaces_passed_run``.
 
-    ``look``: what ``dr_disaster`` found in check mode. ``anyway``: also while the other side answers (R15).
+    ``replaces_passed_run``: this run ends a run that had passed the point of no return, or that was about to leave
+    ``to``. ``observation``: the result of ``dr_disaster`` in check mode. ``anyway``: also if the other cluster responds
+    (R15).
     """
     active, run, busy = journal["active"], journal["run"], observation["active_groups"]
     resumes = journal["interrupted"] and not needs_source(run["type"]) and run["to"] == to
@@ -120,55 +126,55 @@ def judge_disaster(
         text = f"The applications already live on {to}"
         if busy:
             alone = "Whether applications write on the other cluster was not observed: failover_cutoff compares both."
-            return _judgement(True, [], f"{text} ({', '.join(busy)} at work): nothing is to be done. {alone}")
-        return _judgement(True, [], f"{text}, says the journal; no group has members there, so nothing proves it.")
+            return _judgement(True, [], f"{text} (members: {', '.join(busy)}). Nothing to do. {alone}")
+        return _judgement(
+            True, [], f"{text}, according to the journal. No group has members there, so this is not proven."
+        )
     problems = []
-    other = active if active != to else "The other side"
+    other = active if active != to else "The other cluster"
     if any(probe["locked_out"] for probe in observation["probes"]) and not anyway:
         problems.append(
-            f"{other} is there and does not let this run ask, so that nobody knows whether it is lost:"
-            f" {observation['probes'][-1]['reason']} Correct certificate, login or rights and start"
-            " again; or, if it is lost,"
-            " start again with -e kafka_dr_although_healthy=true."
+            f"{other} responds but rejects this client, so it is unknown whether it is lost:"
+            f" {observation['probes'][-1]['reason']} Correct certificate, login or rights and start again. If the"
+            " cluster is lost, start again with -e kafka_dr_although_healthy=true."
         )
     elif observation["probes"] and all(probe["answers"] for probe in observation["probes"]) and not anyway:
         problems.append(
-            f"{other} answered {len(observation['probes'])} times"
-            f" ({observation['probes'][0]['reason']}): a planned failover is possible, and loses"
-            " nothing. Start the playbook"
-            f" switchback.kafka_dr.failover_cutoff with -e kafka_dr_to={to} -e kafka_dr_confirm={to}, or this one again"
-            " with -e kafka_dr_although_healthy=true."
+            f"{other} responded {len(observation['probes'])} times ({observation['probes'][0]['reason']}). A planned"
+            " failover is possible and loses no record. Start the playbook switchback.kafka_dr.failover_cutoff with"
+            f" -e kafka_dr_to={to} -e kafka_dr_confirm={to}, or this playbook again with"
+            " -e kafka_dr_although_healthy=true."
         )
-    # It lived here already when another run was interrupted: nothing that groups have read since may be set back.
-    behind = active == to
-    passed = behind and run["to"] == to and run["pnr"] is not None
-    if busy and not resumes and not behind and not journal["interrupted"]:
+    # The applications lived here already when another run was interrupted: no offset may be set back.
+    here = active == to
+    passed = here and run["to"] == to and run["pnr"] is not None
+    if busy and not resumes and not here and not journal["interrupted"]:
         problems.append(_busy(observation["active_members"], to))
     if not journal["interrupted"]:
         problems += scope_problems(observation["out_of_scope"])
     text = f"The applications lived on {active} and move to {to} by the type disaster."
     if resumes:
-        text = f"The run {run['id']} was interrupted and goes on."
+        text = f"The run {run['id']} was interrupted and resumes."
     elif passed:
-        text = f"The {run['type']} run {run['id']} had passed the point of no return to {to}: this one ends it."
-    elif behind:
+        text = f"The {run['type']} run {run['id']} had passed the point of no return to {to}: this run completes it."
+    elif here:
         text = f"The {run['type']} run {run['id']} was about to leave {to}: the applications start there again."
     elif journal["interrupted"]:
-        text = f"{text} The {run['type']} run {run['id']} had not ended: this one takes its place."
-    return {**_judgement(False, problems, text), "replaces_passed_run": behind and not resumes}
+        text = f"{text} The {run['type']} run {run['id']} had not ended: this run replaces it."
+    return {**_judgement(False, problems, text), "replaces_passed_run": here and not resumes}
 
 
 def _busy(groups: Mapping[str, str], alias: str) -> str:
     return (
-        f"These groups already have members on {alias}: {with_members(groups)}. Stop them first; those of clients"
-        " that died leave by themselves after their session time-out."
+        f"These groups already have members on {alias}: {with_members(groups)}. Stop those consumers first. A consumer"
+        " that died leaves its group after its session time-out."
     )
 
 
 def unfit(status: Mapping[str, Any]) -> list[str]:
-    """Partitions on which a flow must not go on: its position is not known to lie inside the source's log.
+    """Partitions on which a flow must not continue: its offset is not known to be within the source's log.
 
-    MirrorMaker 2 would go on silently, from the wrong place or from the start.
+    MirrorMaker 2 would continue without an error, from a wrong offset or from the log start.
     """
     return [
         f"{flow['name']} {row['topic']}-{row['partition']}: {row['fits_reason']}"
@@ -179,10 +185,10 @@ def unfit(status: Mapping[str, Any]) -> list[str]:
 
 
 def initial_offsets(status: Mapping[str, Any], alias: str) -> list[dict[str, Any]]:
-    """Position 0 for groups that have none on partitions of ``alias`` that were never written.
+    """Offset 0 for groups without a committed offset, on partitions of ``alias`` that were never written.
 
-    Only there it is certain that nothing is skipped and nothing is read again; any other first position is a decision
-    of the group's owner. Shape as ``kafka_group`` takes it; groups with members commit for themselves.
+    Only there no record can be skipped or read again. Any other initial offset is a decision of the group's owner. The
+    shape is that of ``kafka_group``. Groups with members are left out: they commit themselves.
     """
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in status["groups"]:
@@ -212,11 +218,11 @@ def _other_run(run: Mapping[str, Any], kind: str, to: str) -> str:
 
 
 def phases_left(phases: Sequence[str], run: Mapping[str, Any]) -> list[str]:
-    """The phases that a run still has to do: all of them, or from the point of no return on.
+    """The phases that a run still has to do: all of them, or those from the point of no return on.
 
-    Every phase looks before it acts, so an earlier one may be repeated; behind the point of no return none may be.
-    Where the applications lived on that side already (``behind``), no position is touched; without a cut there are no
-    first writes to look for.
+    Every phase checks before it acts, so phases before the point of no return may be repeated; later ones may not. If
+    the applications lived on that cluster already (``replaces_passed_run``), no offset changes, and without a cut there
+    are no first writes to check.
     """
     if run["pnr"] is not None:
         left = list(phases[next(index for index, phase in enumerate(phases) if phase in _FORWARD_FROM) :])
@@ -230,9 +236,9 @@ def phases_left(phases: Sequence[str], run: Mapping[str, Any]) -> list[str]:
 
 
 def run_outlook(run: Mapping[str, Any] | None, lower: str, run_on: str) -> dict[str, Any]:
-    """What the tasks after a look into the journal need of its last run. ``lower``: as of :func:`on_higher`.
+    """What the tasks need to know of the journal's last run.
 
-    ``run_on``: inventory host of the playbook.
+    ``lower``: as ``asked`` of :func:`on_higher`. ``run_on``: inventory host of the playbook.
     """
     if not run:
         return {"phases_left": [], "on_higher": "", "resume_command": "", "unfinished_run": ""}
@@ -245,11 +251,11 @@ def run_outlook(run: Mapping[str, Any] | None, lower: str, run_on: str) -> dict[
 
 
 def on_higher(run: Mapping[str, Any], asked: str = "auto") -> str:
-    """What is done about a higher position on the side being entered: ``fail``, ``lower`` or ``keep`` (R6).
+    """What to do about a higher committed offset on the cluster being entered: ``fail``, ``lower`` or ``keep`` (R6).
 
-    ``asked``: one of these, or ``auto``. Then it is kept only where this run's own consumers may have read there: it
-    began to start them before it was interrupted, and had found nobody ahead before that. A cutoff starts nobody
-    before the point of no return, behind which no position is set again.
+    ``asked``: one of these, or ``auto``. With ``auto``, it is kept only if this run's own consumers may have committed
+    it: the run began to start them before it was interrupted, and had found no higher offset before that. A cutoff
+    starts no consumer before the point of no return, and sets no offset after it.
     """
     if asked != "auto":
         return asked
@@ -260,7 +266,7 @@ def on_higher(run: Mapping[str, Any], asked: str = "auto") -> str:
 
 
 def written_after_barrier(status: Mapping[str, Any], ends: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Partitions of the side that was left whose end moved behind the barrier: somebody still writes there."""
+    """Partitions of the cluster that was left whose log end grew after the barrier: a producer still writes there."""
     texts = []
     for flow in status["flows"]:
         for row in flow["partitions"]:

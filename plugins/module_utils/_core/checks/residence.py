@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""On which cluster the applications live, by journal and by evidence (R18, R34).
+"""On which cluster the applications live, according to the journal and to evidence (R18, R34).
 
-A lost journal is not an empty one: without it the active side follows from evidence, or has to be named. Whatever the
-journal says, group members on the other side contradict it.
+A lost journal is not an empty one. Without it, evidence shows the active cluster, or the operator must name it. Group
+members on the other cluster always contradict the journal.
 
 Private to this collection: may change in any release.
 """
@@ -28,11 +28,11 @@ _JOURNAL_SETTINGS = {"cleanup.policy": "delete", "retention.ms": "-1", "retentio
 
 @dataclass(frozen=True)
 class SideEvidence:
-    """What was observed on one cluster. Texts, each with the name of a group or topic."""
+    """What was observed on one cluster, as texts that name a group or topic."""
 
     #: Members of the pair's groups, with client id and host.
     members: Sequence[str] = ()
-    #: Originals that grew between two observations although no flow writes them: a producer is at work.
+    #: Originals that grew between two observations although no flow writes to them, so a producer does.
     writes: Sequence[str] = ()
     #: Signs that the applications have lived on this cluster at some time.
     traces: Sequence[str] = ()
@@ -45,16 +45,19 @@ class SideEvidence:
 
 @dataclass(frozen=True)
 class Residence:
-    """``active``: the cluster on which the applications live; ``reason``: how that is known."""
+    """The active cluster."""
 
+    #: Alias of the cluster on which the applications live.
     active: str
+    #: How that is known.
     reason: str
 
 
 def find_residence(sides: Mapping[str, SideEvidence], home: str, journaled: str | None, asked: str = "") -> Residence:
-    """The active side; raises where journal, evidence and the operator's answer do not agree.
+    """The active cluster. Raises if journal, evidence and the operator's answer contradict each other.
 
-    ``journaled``: None without a journal, or with an empty one. ``asked``: kafka_dr_applications_on.
+    ``journaled``: the active cluster in the journal; None if there is no journal, or an empty one. ``asked``:
+    kafka_dr_applications_on.
     """
     busy = [alias for alias, side in sides.items() if side.members]
     if len(busy) > 1:
@@ -72,7 +75,7 @@ def find_residence(sides: Mapping[str, SideEvidence], home: str, journaled: str 
 
 def _known(sides: Mapping[str, SideEvidence], asked: str, journaled: str | None) -> Residence:
     active = asked or str(journaled)
-    # Producers may write an original on both clusters; without a journal they count as much as members.
+    # Producers may write to an original on both clusters. Without a journal they count like members.
     against = {
         alias: list(side.members) if journaled else side.at_work for alias, side in sides.items() if alias != active
     }
@@ -116,15 +119,15 @@ def _first(texts: Sequence[str]) -> str:
 
 
 def missing_epochs(events: Iterable[Event]) -> list[int]:
-    """Epochs that the journal must have held and no copy holds any more."""
+    """Epochs that the journal must have had and no copy has any more."""
     known = {event.epoch for event in events}
     return sorted(set(range(1, max(known, default=0))) - known)
 
 
 def unsafe_journal(alias: str, state: TopicState, brokers: int | None) -> list[str]:
-    """Settings under which the journal topic on ``alias`` loses events, in words with the value that is wanted.
+    """Settings that make the journal topic on ``alias`` lose events, in words with the wanted value.
 
-    A setting whose value the broker does not show is no evidence here; readiness reports it as unknown.
+    A setting that the broker does not return does not count here; readiness reports it as unknown.
     """
     found = []
     for name, wanted in _JOURNAL_SETTINGS.items():
