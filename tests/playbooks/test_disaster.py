@@ -37,7 +37,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(
-    params=[*(pytest.param(kind, fingerprints=pytest.mark.soak) for kind in list(KINDS)[:2]), list(KINDS)[2]]
+    params=[*(pytest.param(kind, marks=pytest.mark.soak) for kind in list(KINDS)[:2]), list(KINDS)[2]]
 )
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Under load on P, positions prepared on B."""

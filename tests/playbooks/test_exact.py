@@ -161,7 +161,7 @@ def counts(found: dict[str, Any]) -> dict[str, Any]:
         pytest.param(
             {"secure": n % 2 == 0},
             n,
-            fingerprints=[] if n < SHORT else [pytest.mark.soak],
+            marks=[] if n < SHORT else [pytest.mark.soak],
             id=f"{'open' if n % 2 else 'secured'}-seed-{SEED + n}",
         )
         for n in range(LONG)

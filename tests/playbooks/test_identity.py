@@ -147,7 +147,7 @@ def lag(pair: Scenario) -> int:
 
 
 @pytest.mark.parametrize(
-    ("name", "phase"), [("failover_cutoff", "start"), pytest.param("failback", "flows", fingerprints=pytest.mark.soak)]
+    ("name", "phase"), [("failover_cutoff", "start"), pytest.param("failback", "flows", marks=pytest.mark.soak)]
 )
 def test_a_killed_run_arms_the_flow_back_once(pair: Scenario, name: str, phase: str) -> None:
     for move, to in (("failover_cutoff", "B"), ("failback", "P")):

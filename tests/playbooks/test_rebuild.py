@@ -33,7 +33,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(
-    params=["default", *(pytest.param(kind, fingerprints=pytest.mark.soak) for kind in ("identity", "secure", "srm"))]
+    params=["default", *(pytest.param(kind, marks=pytest.mark.soak) for kind in ("identity", "secure", "srm"))]
 )
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Under load on P."""

@@ -39,7 +39,7 @@ class AwxApi(ScriptedServer):
         self._ids = itertools.count(1)
         self.endless = (200, {})
 
-    def presynced(self, status: int, content: Any) -> tuple[int, Any]:
+    def sent(self, status: int, content: Any) -> tuple[int, Any]:
         method, path, body = self.asked[-1]
         parts = urlsplit(path)
         kind, number, what = [*parts.path.removeprefix(PREFIX).strip("/").split("/"), "", ""][:3]

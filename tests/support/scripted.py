@@ -37,7 +37,7 @@ class ScriptedServer:
                 script.asked.append((self.command, self.path, body))
                 script.headers.append(dict(self.headers))
                 answer = script.answers.pop(0) if script.answers else (script.endless or UNEXPECTED)
-                status, content = script.presynced(*answer[:2])
+                status, content = script.sent(*answer[:2])
                 if status == 0:
                     return
                 raw = (
@@ -58,7 +58,7 @@ class ScriptedServer:
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
 
-    def presynced(self, status: int, content: Any) -> tuple[int, Any]:
+    def sent(self, status: int, content: Any) -> tuple[int, Any]:
         """An answer as it is sent."""
         return status, content
 

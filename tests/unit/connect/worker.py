@@ -13,6 +13,6 @@ from ansible_collections.switchback.kafka_dr.tests.support.scripted import Scrip
 class Worker(ScriptedServer):
     """Its errors are in Kafka Connect's own words, unless they say that a servlet wrote them."""
 
-    def presynced(self, status: int, content: Any) -> tuple[int, Any]:
+    def sent(self, status: int, content: Any) -> tuple[int, Any]:
         own = status >= 400 and isinstance(content, dict) and "servlet" not in content
         return status, {"error_code": status, **content} if own else content
