@@ -36,9 +36,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(
-    params=[*(pytest.param(kind, marks=pytest.mark.soak) for kind in list(KINDS)[:2]), list(KINDS)[2]]
-)
+@pytest.fixture(params=[*(pytest.param(kind, marks=pytest.mark.soak) for kind in list(KINDS)[:2]), list(KINDS)[2]])
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Under load on P, positions prepared on B."""
     with Scenario(tmp_path_factory.mktemp("pair"), clients=CLIENTS, **KINDS[request.param]).up() as made:

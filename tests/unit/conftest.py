@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Property tests judge results, not the speed of a machine that others use too."""
+"""Property tests have no deadline, because they judge results and not the speed of a shared machine."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ settings.load_profile("shared machine")
 
 
 def pytest_collection_finish() -> None:
-    """What was loaded by now stays: the collection after each run of a module need not look at it."""
+    """Objects that are loaded by now stay.
+
+    Freeze them, so that the garbage collection after each module run ignores them.
+    """
     gc.collect()
     gc.freeze()

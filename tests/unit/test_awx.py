@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is loaded into AWX is complete, and says the same as playbooks, argument specs and inventories."""
+"""The AWX objects are complete and agree with playbooks, argument specs and inventories."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.version 
 from awx_project import PROJECT, ROOT, Unsafe, configuration, injected, questions, templates
 from yamls import load_yaml, parse_yaml
 
-# These start and stop processes of the machine that they run on, which in AWX is the container of one job.
+# These start and stop processes of the machine that they run on. In AWX that is the container of one job.
 LEFT_OUT = {"lab_up", "lab_down"}
 READS_ONLY = {"status", "readiness", "verify", "support_bundle"}
 PLAYBOOKS = sorted({path.stem for path in (ROOT / "playbooks").glob("*.yml")} - LEFT_OUT)
@@ -68,7 +68,7 @@ def test_a_wrapper_imports_the_playbook_of_its_name(playbook: str) -> None:
 
 
 @pytest.mark.parametrize("playbook", PLAYBOOKS)
-def test_a_template_offers_check_and_diff_and_takes_nothing_but_its_survey(playbook: str) -> None:
+def test_a_template_offers_check_and_diff_and_only_takes_survey_variables(playbook: str) -> None:
     template = templates()[playbook]
     assert template["name"] == f"{CONFIGURATION['setup_name']} {playbook}"
     assert (PROJECT / template["playbook"]).is_file()
@@ -80,13 +80,13 @@ def test_a_template_offers_check_and_diff_and_takes_nothing_but_its_survey(playb
 
 
 @pytest.mark.parametrize("playbook", PLAYBOOKS)
-def test_whatever_may_write_wants_a_confirmation_that_nothing_gives_beforehand(playbook: str) -> None:
+def test_every_template_that_may_write_needs_a_confirmation_without_a_default(playbook: str) -> None:
     asked = [one for one in questions(templates()[playbook]) if one["variable"] == "kafka_dr_confirm"]
     assert len(asked) == (playbook not in READS_ONLY)
     assert all(one["required"] and "default" not in one for one in asked)
 
 
-def test_templates_name_what_is_loaded_before_them() -> None:
+def test_templates_only_name_objects_that_are_loaded_before_them() -> None:
     for template in CONFIGURATION["controller_templates"]:
         assert template["project"] in names("controller_projects")
         assert template["inventory"] in names("controller_inventories")
@@ -120,7 +120,7 @@ def as_answer(option: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("one", CONFIGURATION["controller_templates"] + CONFIGURATION["controller_workflows"], ids=NAME)
-def test_a_survey_is_one_that_awx_takes(one: dict[str, Any]) -> None:
+def test_awx_accepts_each_survey(one: dict[str, Any]) -> None:
     """Source: JobTemplateSurveySpec._validate_spec_data in AWX 24.6.1, awx/api/views."""
     if not one["survey_enabled"]:
         assert "survey_spec" not in one
@@ -146,7 +146,7 @@ def test_a_survey_is_one_that_awx_takes(one: dict[str, Any]) -> None:
 
 
 def expressions(value: Any, key: str = "") -> Iterator[nodes.Template]:
-    """What Ansible evaluates in a file of tasks or variables."""
+    """The expressions that Ansible evaluates in a file of tasks or variables."""
     if isinstance(value, dict):
         for name, item in value.items():
             yield from expressions(item, name)
@@ -160,7 +160,7 @@ def expressions(value: Any, key: str = "") -> Iterator[nodes.Template]:
 
 
 def judged(expression: nodes.Template) -> Iterator[str]:
-    """Variables that are taken for true or false, compared or computed with, as they come."""
+    """Variables that are used as true or false, compared or computed with, without a conversion."""
     for node in expression.find_all((nodes.BinExpr, nodes.UnaryExpr, nodes.Compare, nodes.CondExpr)):
         parts = {
             nodes.Compare: lambda node: [node.expr, *(operand.expr for operand in node.ops)],
@@ -169,8 +169,11 @@ def judged(expression: nodes.Template) -> Iterator[str]:
         yield from (part.name for part in parts if isinstance(part, nodes.Name))
 
 
-def test_numbers_and_truth_values_may_be_text() -> None:
-    """``-e`` and surveys give text, and "0" and "false" are true: roles convert, modules do so by their own specs."""
+def test_numbers_and_booleans_may_be_text() -> None:
+    """``-e`` and surveys give text, and "0" and "false" are true.
+
+    Roles convert them; modules do so by their own specs.
+    """
     typed = {name for name, one in options().items() if one["type"] in ("bool", "float", "int", "list")}
     files = [path for what in ("tasks", "vars") for path in (ROOT / "roles").glob(f"*/{what}/*.yml")]
     found = {
@@ -184,7 +187,7 @@ def test_numbers_and_truth_values_may_be_text() -> None:
 
 
 def used(value: Any) -> Iterator[str]:
-    """Names of the variables that credentials give, in an inventory."""
+    """The names of the variables from credentials in an inventory."""
     if isinstance(value, dict):
         for item in value.values():
             yield from used(item)
@@ -193,7 +196,7 @@ def used(value: Any) -> Iterator[str]:
 
 
 def given(kind: dict[str, Any]) -> dict[str, str]:
-    """What a credential with an own value in each field gives."""
+    """The variables of a credential with a distinct value in each field."""
     inputs = {field["id"]: f"{field['id']} of {kind['name']}" for field in kind["inputs"]["fields"]}
     inputs |= {"logins": '{"User:payments-api": {"sasl.password": "logins"}}'} if "logins" in inputs else {}
     files = {name.removeprefix("template."): f"/file/{name}" for name in kind["injectors"].get("file", {})}
@@ -206,7 +209,7 @@ def test_each_variable_that_a_credential_gives_is_used_by_an_inventory_and_none_
 
 
 @pytest.mark.parametrize("path", INVENTORIES, ids=lambda path: path.name)
-def test_an_example_inventory_is_right_with_the_credentials_of_its_engine(path: Path) -> None:
+def test_an_example_inventory_is_valid_with_the_credentials_of_its_engine(path: Path) -> None:
     known = {name: value for kind in TYPES.values() for name, value in given(kind).items()}
     environment = NativeEnvironment(undefined=StrictUndefined)
     environment.filters["from_json"] = parse_yaml
@@ -221,7 +224,7 @@ def test_an_example_inventory_is_right_with_the_credentials_of_its_engine(path: 
     variables = load_yaml(path / "group_vars/all/kafka_dr.yml")
     pair = derive_pair({name.removeprefix("kafka_dr_"): rendered(value) for name, value in variables.items()})
     assert pair["engine"] == path.name
-    # Without it a run would take whatever answers at that address.
+    # Without it, a run would accept any server that answers at that address.
     assert all(cluster["cluster_id"] for cluster in pair["clusters"].values())
     assert [pair["home"], pair["away"]] == [CONFIGURATION["setup_home"], CONFIGURATION["setup_away"]]
     groups = load_yaml(path / "hosts.yml")["all"]["children"]
@@ -233,7 +236,7 @@ NAMED = r"[a-zA-Z_][a-zA-Z0-9_]*"
 
 
 @pytest.mark.parametrize("kind", TYPES.values(), ids=TYPES)
-def test_a_credential_type_is_one_that_awx_takes(kind: dict[str, Any]) -> None:
+def test_awx_accepts_each_credential_type(kind: dict[str, Any]) -> None:
     """Source: CredentialTypeInputField and CredentialTypeInjectorField in AWX 24.6.1, awx/main/fields.py."""
     assert set(kind["inputs"]) <= {"required", "fields"}
     fields = kind["inputs"]["fields"]
@@ -251,18 +254,18 @@ def test_a_credential_type_is_one_that_awx_takes(kind: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", TYPES.values(), ids=TYPES)
-def test_a_credential_gives_every_field_and_hides_what_is_secret(kind: dict[str, Any]) -> None:
+def test_a_credential_provides_every_field_and_hides_secrets(kind: dict[str, Any]) -> None:
     fields = {field["id"]: field for field in kind["inputs"]["fields"]}
     assert set(kind["inputs"]["required"]) == set(fields)
     texts = [*kind["injectors"]["extra_vars"].values(), *kind["injectors"].get("file", {}).values()]
-    # Ansible must hand these to AWX as they are.
+    # Ansible must pass these to AWX unchanged.
     assert all(isinstance(text, Unsafe) for text in texts)
     assert set(re.findall(r"{{ (?!tower)(\w+) }}", " ".join(texts))) == set(fields)
     secret = {name for name, field in fields.items() if field.get("secret")}
     assert secret == {name for name in fields if re.search("password|secret|logins", name)}
 
 
-def test_credentials_are_of_these_types_and_carry_no_secret() -> None:
+def test_credentials_have_these_types_and_no_secret() -> None:
     assert {one["credential_type"] for one in CONFIGURATION["controller_credentials"]} == set(TYPES)
     assert not [one for one in CONFIGURATION["controller_credentials"] if "inputs" in one]
 
@@ -271,7 +274,7 @@ def test_credentials_are_of_these_types_and_carry_no_secret() -> None:
 
 
 @pytest.mark.parametrize("workflow", CONFIGURATION["controller_workflows"], ids=NAME)
-def test_a_workflow_moves_only_behind_readiness_and_an_approval(workflow: dict[str, Any]) -> None:
+def test_a_workflow_moves_only_after_readiness_and_an_approval(workflow: dict[str, Any]) -> None:
     nodes = {node["identifier"]: node for node in workflow["workflow_nodes"]}
     by_name = {one["name"]: one for one in CONFIGURATION["controller_templates"]}
     ways = {
@@ -290,7 +293,7 @@ def test_a_workflow_moves_only_behind_readiness_and_an_approval(workflow: dict[s
     assert {job["type"] for job in jobs.values()} == {"job_template"}
     moved = by_name[jobs["move"]["name"]]
     assert moved["playbook"] in ("playbooks/failover_cutoff.yml", "playbooks/failback.yml")
-    # AWX hands an answer of the workflow on to the jobs that ask for it.
+    # AWX passes an answer of the workflow to the jobs that ask for it.
     assert {one["variable"] for one in questions(workflow)} == {
         one["variable"] for one in questions(moved) if one["required"]
     }
@@ -299,22 +302,22 @@ def test_a_workflow_moves_only_behind_readiness_and_an_approval(workflow: dict[s
 
 
 def accepts(template: dict[str, Any], data: dict[str, Any]) -> None:
-    """A job started without a person takes answers of the survey only, and needs those that are required."""
+    """A job started without an operator only takes answers of the survey, and needs the required ones."""
     asked = {one["variable"]: one for one in questions(template)}
     assert set(data) <= set(asked)
     assert {name for name, one in asked.items() if one["required"]} <= set(data)
     assert all(value in asked[name].get("choices", [value]) for name, value in data.items())
 
 
-def test_schedules_name_templates_that_need_nobody() -> None:
-    """Of a rule AWX wants a start with a time zone, and INTERVAL (ScheduleSerializer.validate_rrule)."""
+def test_schedules_name_templates_that_need_no_operator() -> None:
+    """AWX requires a start with a time zone and INTERVAL in a rule (ScheduleSerializer.validate_rrule)."""
     by_name = {one["name"]: one for one in CONFIGURATION["controller_templates"]}
     for schedule in CONFIGURATION["controller_schedules"]:
         accepts(by_name[schedule["unified_job_template"]], schedule.get("extra_data", {}))
         assert re.fullmatch(r"DTSTART:\d{8}T\d{6}Z RRULE:FREQ=MINUTELY;INTERVAL=\d+", schedule["rrule"])
 
 
-def test_readiness_is_scheduled_and_a_checkpoint_for_each_side() -> None:
+def test_readiness_and_a_checkpoint_for_each_cluster_are_scheduled() -> None:
     playbooks = {one["name"]: Path(one["playbook"]).stem for one in CONFIGURATION["controller_templates"]}
     found = sorted(
         (playbooks[one["unified_job_template"]], one.get("extra_data", {}).get("kafka_dr_confirm", ""))
@@ -324,11 +327,11 @@ def test_readiness_is_scheduled_and_a_checkpoint_for_each_side() -> None:
     assert found == [("readiness", ""), *(("reverse_checkpoint", side) for side in sides)]
 
 
-# ---- what a workflow carries from job to job
+# ---- what a workflow passes from job to job
 
 
-def test_whatever_a_job_hands_on_is_accepted_by_the_next_one() -> None:
-    """AWX gives artifacts to the jobs behind as extra variables, whatever their surveys ask."""
+def test_the_next_job_accepts_everything_that_a_job_passes_on() -> None:
+    """AWX passes artifacts to later jobs as extra variables, no matter what their surveys ask for."""
     handed = {name for path in (ROOT / "roles").glob("*/tasks/*.yml") for name in stats(load_yaml(path))}
     assert handed >= {"kafka_dr_verdict", "kafka_dr_ready_controlled"}
     variables = load_yaml(PROJECT / "inventories/connect/group_vars/all/kafka_dr.yml") | dict.fromkeys(handed, "YES")
@@ -339,7 +342,7 @@ def test_whatever_a_job_hands_on_is_accepted_by_the_next_one() -> None:
 # ---- the guide
 
 
-def test_the_guide_names_what_is_there() -> None:
+def test_the_guide_only_names_existing_objects() -> None:
     text = (ROOT / "docs" / "awx.md").read_text(encoding="utf-8")
     paths = set(re.findall(r"(?:awx|tests|extensions)/[\w./-]*\w", text))
     assert paths >= {"awx/load.yml", "awx/vars/controller.yml"}

@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Commands of applications and hooks as real processes: what is too slow ends as a whole, a daemon stays."""
+"""Commands of applications and hooks as real processes: a command that is too slow ends with its children, a daemon
+stays.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors i
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
 
-# A child that is not the command itself; `wait` is what a script does that runs something in the foreground.
+# A child that is not the command itself. `wait` is what a script does that runs a program in the foreground.
 CHILD = "(exec sh -c 'echo $$ > {pid}; sleep 30; touch {late}') & wait"
 
 
@@ -38,7 +40,7 @@ def run(argv: list[str], timeout: float = 20.0) -> dict[str, Any]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for what must happen soon."""
+    """Wait until the condition is true, for a few seconds."""
     end = time.monotonic() + 20
     while not condition():
         assert time.monotonic() < end, "it did not happen"
@@ -46,14 +48,14 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def is_at_work(pid: int) -> bool:
-    """Whether a process runs; one that has ended and was not waited for does not."""
+    """Return whether a process runs. A process that ended and was not waited for does not run."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
 
 
-def test_what_is_too_slow_ends_with_its_children(tmp_path: Path) -> None:
+def test_a_command_that_is_too_slow_ends_with_its_children(tmp_path: Path) -> None:
     pid, late = tmp_path / "pid", tmp_path / "late"
     row = run(["sh", "-c", CHILD.format(pid=pid, late=late)], timeout=1.5)
     assert "did not exit within 1.5 s and was killed, with its child processes" in row["error"]
@@ -62,7 +64,7 @@ def test_what_is_too_slow_ends_with_its_children(tmp_path: Path) -> None:
     assert not late.exists()
 
 
-def test_a_child_that_does_not_listen_is_killed(tmp_path: Path) -> None:
+def test_a_child_that_ignores_signals_is_killed(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     deaf = f"import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); \
 open({str(pid)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
@@ -71,7 +73,7 @@ open({str(pid)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
     assert not is_at_work(int(pid.read_text()))
 
 
-def test_a_daemon_lives_on_and_nobody_waits_for_its_output(tmp_path: Path) -> None:
+def test_a_daemon_stays_and_its_output_is_not_waited_for(tmp_path: Path) -> None:
     """It keeps the output of the command that started it, and stays in its session."""
     pid = tmp_path / "pid"
     row = run(["sh", "-c", f"sleep 60 & echo $! > {pid}; echo started"])
@@ -85,7 +87,7 @@ def test_a_daemon_lives_on_and_nobody_waits_for_its_output(tmp_path: Path) -> No
     until(lambda: not is_at_work(daemon))
 
 
-def test_what_a_command_said_is_shown() -> None:
+def test_the_output_of_a_command_is_shown() -> None:
     assert run(["sh", "-c", "echo no licence >&2; echo hidden; exit 3"])["error"] == (
         '"sh -c echo no licence >&2; echo hidden; exit 3" exited with 3, wanted 0: no licence'
     )
@@ -94,7 +96,7 @@ def test_what_a_command_said_is_shown() -> None:
     assert "No such file" in run(["/no/such/command"])["error"]
 
 
-def test_a_last_line_may_say_that_nothing_changed() -> None:
+def test_a_last_line_may_report_that_nothing_changed() -> None:
     assert run(["echo", '{"changed": false}'])["changed"] is False
 
 
@@ -121,7 +123,7 @@ def seen(folder: Path) -> tuple[str, str]:
     return (folder / "app.env").read_text(), (folder / "started").read_text()
 
 
-def test_a_host_refuses_a_controller_that_is_older_than_one_that_has_worked_there(tmp_path: Path) -> None:
+def test_a_host_refuses_a_controller_older_than_the_last_one_there(tmp_path: Path) -> None:
     """R31: it passed its own check, was frozen, and wakes up after a newer one has started the application."""
     assert start(tmp_path, 7, 0).failure is None
     assert start(tmp_path, 7, 1).failure is None
@@ -133,7 +135,7 @@ def test_a_host_refuses_a_controller_that_is_older_than_one_that_has_worked_ther
     assert seen(tmp_path) == ("8.0", "7.0\n7.1\n8.0\n")
 
 
-def test_a_journal_that_was_made_again_counts_from_the_beginning(tmp_path: Path) -> None:
+def test_a_re_created_journal_counts_from_the_beginning(tmp_path: Path) -> None:
     assert start(tmp_path, 40, 3).failure is None
     assert start(tmp_path, 1, 0, journal=2.0).failure is None
 
@@ -151,7 +153,7 @@ def test_an_application_without_an_endpoint_file_is_fenced_in_the_state_of_its_u
     assert kept == {"journal": 1.0, "epoch": 3, "holder_generation": 0}
 
 
-def test_a_token_that_cannot_be_kept_is_a_warning_and_no_reason_to_let_an_application_stand_still(
+def test_a_token_that_cannot_be_stored_is_a_warning_and_the_application_starts(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "file").write_text("")
@@ -162,7 +164,7 @@ def test_a_token_that_cannot_be_kept_is_a_warning_and_no_reason_to_let_an_applic
     assert "could not be stored" in done.warnings[0]
 
 
-def test_a_frozen_controller_that_holds_the_lock_stops_the_newer_one_with_a_reason(
+def test_a_frozen_controller_with_the_lock_stops_the_newer_one_with_a_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert start(tmp_path, 1, 0).failure is None
@@ -175,8 +177,10 @@ def test_a_frozen_controller_that_holds_the_lock_stops_the_newer_one_with_a_reas
     assert seen(tmp_path) == ("1.0", "1.0\n")
 
 
-def test_a_command_is_not_started_where_the_proof_fails_right_before_it(tmp_path: Path) -> None:
-    """Overtaken between the endpoint file and the command: the file is as it was in time, the command does not run."""
+def test_a_command_is_not_started_if_the_proof_fails_just_before_it(tmp_path: Path) -> None:
+    """The controller is superseded between writing the endpoint file and the command: the file is written, the command
+    not run.
+    """
     proofs = iter([None, DrError("run_superseded", "overtaken")])
 
     def proof() -> None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the pages say is what the code has: links, defaults, error codes, playbooks, and ansible-doc is complete."""
+"""The pages agree with the code: links, defaults, error codes and playbooks; and ansible-doc is complete."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAGES = [
     for page in sorted(ROOT.glob(places))
 ]
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)")
-# Where the page has words in place of a value, and what they stand for.
+# Places where a page has words in place of a value, and the values they mean.
 WORDS: dict[str, tuple[str, Any]] = {
     "kafka_dr_home": ("needed", None),
     "kafka_dr_clusters": ("needed", None),
@@ -51,13 +51,13 @@ def without_code(text: str) -> str:
 
 
 def anchors(path: Path) -> set[str]:
-    """As a repository host and MkDocs make them: small letters, no marks, blanks as hyphens."""
+    """The anchors that a repository host and MkDocs create: lower case, no punctuation, hyphens for spaces."""
     heads = re.findall(r"^#+ (.+)$", without_code(path.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", head.lower()).strip().replace(" ", "-") for head in heads}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name)
-def test_links_of_a_page_lead_to_files_and_headings_of_the_repository(path: Path) -> None:
+def test_the_links_of_a_page_point_to_files_and_headings_of_the_repository(path: Path) -> None:
     broken = []
     for target, anchor in LINK.findall(without_code(path.read_text(encoding="utf-8"))):
         there = (path.parent / target).resolve() if target else path
@@ -66,7 +66,7 @@ def test_links_of_a_page_lead_to_files_and_headings_of_the_repository(path: Path
     assert broken == []
 
 
-def test_every_playbook_has_its_place_among_the_procedures() -> None:
+def test_every_playbook_is_described_among_the_procedures() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("**/*.md"))
     playbooks = {path.stem for path in ROOT.glob("playbooks/*.yml")} - {"lab_up", "lab_down"}
     overview = read("docs/procedures/README.md") + read("docs/procedures/rehearse.md")
@@ -92,7 +92,7 @@ def default_column() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("variable", sorted(inventory_options()))
-def test_the_inventory_reference_and_the_argument_specs_give_the_same_default(variable: str) -> None:
+def test_the_inventory_reference_and_the_argument_specs_have_the_same_defaults(variable: str) -> None:
     reported, default = default_column()[variable], inventory_options()[variable].get("default")
     if variable in WORDS:
         assert (reported, default) == WORDS[variable]
@@ -159,7 +159,7 @@ def test_an_entry_point_of_a_role_is_described_with_all_its_options(role: str, e
 
 
 def entered() -> set[tuple[str, str]]:
-    """Role and entry point of each include, in playbooks and between roles."""
+    """The role and entry point of each include, in playbooks and between roles."""
     found = set()
     for path in [*ROOT.glob("playbooks/*.yml"), *ROOT.glob("roles/*/tasks/*.yml")]:
         for role, entry in re.findall(
@@ -176,7 +176,7 @@ def test_every_entry_point_that_a_playbook_or_role_uses_is_documented() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("plugins/filter/*.yml")), ids=name)
-def test_a_filter_is_described_with_an_example_and_what_it_returns(path: Path) -> None:
+def test_a_filter_is_documented_with_an_example_and_its_result(path: Path) -> None:
     found = load_yaml(path)
     assert found["DOCUMENTATION"]["name"] == path.stem
     assert found["DOCUMENTATION"]["short_description"]
@@ -202,8 +202,8 @@ MODULES = [path for path in sorted(ROOT.glob("plugins/modules/*.py")) if path.st
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
-def test_a_module_is_described_with_examples_and_all_that_it_returns(path: Path) -> None:
-    """That options and specs agree is a sanity test's (validate-modules)."""
+def test_a_module_is_documented_with_examples_and_all_return_values(path: Path) -> None:
+    """A sanity test (validate-modules) checks that options and specs agree."""
     texts = documentation(path)
     doc = parse_yaml(texts["DOCUMENTATION"])
     assert list(undescribed(doc.get("options", {}), "suboptions")) == []

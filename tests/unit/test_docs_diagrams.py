@@ -24,7 +24,9 @@ PAGES = {
     "docs/identity.md": "cutoff",
 }
 MOVES = ("cutoff", "continuous", "disaster", "identity")
-STEPS = {"disable": "enable"} | {name: name for name in load() if name not in (*MOVES, "disable")}  # and their page
+STEPS = {"disable": "enable"} | {
+    name: name for name in load() if name not in (*MOVES, "disable")
+}  # The diagrams and their pages.
 REQUESTS = requests()
 SVG = "{http://www.w3.org/2000/svg}"
 IMAGE = re.compile(r"!\[[^\]]+\]\((?:\.\./)?(?:docs/)?images/([a-z-]+\.svg)\)")
@@ -152,7 +154,7 @@ def test_committed_offsets_are_drawn_on_the_cluster_that_holds_them() -> None:
     fingerprints = {
         name: draw(f"phases {name}").count('class="committed_offsets"') for name in ("enable", "rehearse", "disable")
     }
-    assert fingerprints == {"enable": 2 + 1, "rehearse": 4 + 1, "disable": 0}  # one in the legend
+    assert fingerprints == {"enable": 2 + 1, "rehearse": 4 + 1, "disable": 0}  # One in the legend.
 
 
 def test_a_legend_explains_what_is_in_the_picture() -> None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reports are whole, in every mode, and never a change."""
+"""Reports are complete in every mode, and writing one is never a change."""
 
 from __future__ import annotations
 
@@ -40,9 +40,7 @@ READY = {"schema": "switchback.kafka_dr/readiness/1", "pair": "B-P", "from": "P"
 
 
 @pytest.mark.parametrize("check", [True, False])
-def test_a_report_that_has_a_page_gets_one_beside_each_file_and_the_same_one_is_left_alone(
-    tmp_path: Path, check: bool
-) -> None:
+def test_a_report_gets_a_page_beside_each_file_and_an_equal_page_is_not_rewritten(tmp_path: Path, check: bool) -> None:
     params = {"folder": str(tmp_path), "names": ["last", "run-1"], "kind": "finished", "facts": READY}
     last, first = (f"{'check-' if check else ''}{name}" for name in ("last", "run-1"))
     result = run_module(dr_report, params, check=check, diff=True)
@@ -59,7 +57,7 @@ def test_a_report_that_has_a_page_gets_one_beside_each_file_and_the_same_one_is_
         assert Path(path).stat().st_mode & 0o777 == 0o640
 
     before = {path: path.stat().st_ino for path in tmp_path.iterdir()}
-    # Somebody else's hands: another content, other rights, what is no text.
+    # Changed by another program: other content, other permissions, or no text.
     (tmp_path / f"{last}.html").write_bytes(b"\xff")
     (tmp_path / f"{last}.json").chmod(0o600)
     again = run_module(dr_report, params, check=check)
@@ -73,14 +71,14 @@ def test_a_report_that_has_a_page_gets_one_beside_each_file_and_the_same_one_is_
     assert ">NO</span> for a controlled cutover" in Path(changed["pages"][0]).read_text()
 
 
-def test_the_report_is_there_whatever_becomes_of_its_page(tmp_path: Path) -> None:
+def test_the_report_is_written_even_if_its_page_fails(tmp_path: Path) -> None:
     (tmp_path / "last.html").mkdir()
     result = run_module(dr_report, {"folder": str(tmp_path), "names": ["last"], "kind": "finished", "facts": READY})
     assert result["error"]["code"] == "no_report"
     assert json.loads((tmp_path / "last.json").read_text()) == READY
 
 
-def test_a_folder_that_cannot_be_made_is_a_plain_error(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     result = run_module(
         dr_report, {"folder": str(tmp_path / "file" / "x"), "names": ["a"], "kind": "finished", "facts": {}}
@@ -89,7 +87,9 @@ def test_a_folder_that_cannot_be_made_is_a_plain_error(tmp_path: Path) -> None:
     assert result["error"]["code"] == "no_report"
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file_and_no_partial_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "x.json"
     write_whole(path, "old", 0o640)
 
@@ -103,7 +103,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path: Path, monkeypa
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.json"]
 
 
-def test_a_check_run_leaves_the_reports_of_real_runs_alone(tmp_path: Path) -> None:
+def test_a_check_run_does_not_change_the_reports_of_real_runs(tmp_path: Path) -> None:
     params = {"folder": str(tmp_path), "names": ["cutoff-B"], "kind": "finished", "facts": READY}
     run_module(dr_report, params)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

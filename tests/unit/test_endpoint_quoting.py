@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A value in an endpoint file arrives unchanged, whichever of a shell, systemd and the ledger reads the file."""
+"""A value in an endpoint file is read unchanged by a shell, by systemd and by the ledger."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ledger.endpoint import parse_endpoint
 ROOT = Path(__file__).resolve().parents[2]
 KEYS = ("KAFKA_BOOTSTRAP_SERVERS", "KAFKA_CLIENT_CONFIG", "KAFKA_TOPICS")
 COUNT = 1000
-# Line separators other than "\n" too: a reader that splits at all of them would cut the value.
+# This includes line separators other than "\\n": a reader that splits at all of them would truncate the value.
 NASTY = "'\"\\$`!#;=~*?()[]{}<>|&%^:,/ \taZ09-_.\u00e9\u20ac\u4e2d\U0001f600\x7f\x01\x0b\x85\u2028"
 EDGES = ["", "'", "''", '"', "\\", "\\'", "'\\", " ", " a ", "$HOME", "$(id)", "`id`", "a#b", "#", "~", "!!", "'\"'\"'"]
 
@@ -85,7 +85,7 @@ def test_every_reader_gets_every_value_unchanged(tmp_path: Path, path_of_templat
         assert read([values[key] for key in KEYS]) == right, seed
 
 
-def test_a_line_break_in_the_addresses_is_refused_with_the_name_of_the_client_and_without_the_value() -> None:
+def test_a_line_break_in_the_addresses_is_refused_with_the_client_name_but_not_the_value() -> None:
     endpoint = {"alias": "P", "bootstrap_servers": "p1.example.com:9092\nEVIL=1"}
     client = {"name": "payments-api", "endpoint_file": "/nowhere/kafka.env", "endpoint_template": "kafka.env.j2"}
     pair = {"clients": [client], "endpoints": {"P": {"payments-api": endpoint}}}

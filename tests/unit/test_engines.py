@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Engines are found by their folder, and nothing outside of it asks which one a pair has."""
+"""Engines are found by their folders, and no other code asks which engine a pair has."""
 
 from __future__ import annotations
 
@@ -28,16 +28,18 @@ def test_each_engine_has_every_method_of_the_contract(name: str) -> None:
     module = next(one for one in packed() if one.__name__.split(".")[-2] == name)
     made = getattr(module, f"{name.title()}Engine")
     wanted = {method for method in vars(Engine) if not method.startswith("_")} | set(Engine.__annotations__)
-    # `application` of the engine connect is set when it is made.
+    # `application` of the engine connect is set when the engine is created.
     assert wanted - set(dir(made)) - {"application"} == set()
 
 
 def own_file(path: Path) -> bool:
-    """A file of one engine outside of its folder: task files and filters that its ``steps`` use."""
+    """Return whether the file belongs to one engine outside its folder: task files and filters
+    that its ``steps`` use.
+    """
     return any(path.name in (f"{name}.py", f"{name}.yml") or f"engine_{name}_" in path.name for name in engines())
 
 
-def test_nothing_outside_of_the_engines_asks_which_engine_a_pair_has() -> None:
+def test_no_code_outside_the_engines_asks_which_engine_a_pair_has() -> None:
     names = "|".join(engines())
     asks = re.compile(
         rf"""isinstance\([^)]*Engine\)|(Connect|Srm)Engine|_engines\.({names})\b"""

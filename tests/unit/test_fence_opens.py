@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When the role cutover takes the bans of an earlier run away: by the condition as it stands in its tasks."""
+"""When the role cutover removes the ACLs of an earlier run's fence: by the condition in its tasks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOVE = {
 
 
 def opens(kind: str, alias: str, **facts: Any) -> bool:
-    """Whether the side is opened where clients are started on ``alias``."""
+    """Return whether the cluster is opened when clients are started on ``alias``."""
     (task,) = (task for task in load_yaml(TASKS) if task.get("vars", {}).get("fence_state") == "open")
     when = task["when"] if isinstance(task["when"], list) else [task["when"]]
     known = {**MOVE, "cutover_kind": as_variables()[kind], "cutover_at": alias, **facts}
@@ -34,23 +34,27 @@ def opens(kind: str, alias: str, **facts: Any) -> bool:
 
 
 @pytest.mark.parametrize("kind", ["cutoff", "continuous", "disaster"])
-def test_the_side_being_entered_is_opened_by_whatever_run_has_fenced_it(kind: str) -> None:
-    """This one may fence nothing (kafka_dr_fence: none): the producers start under the bans all the same."""
+def test_the_cluster_being_entered_is_opened_no_matter_which_run_fenced_it(kind: str) -> None:
+    """This run may fence nothing (kafka_dr_fence: none), but its producers start on a cluster
+    that another run fenced.
+    """
     assert opens(kind, "B", cutover_fences=False)
     assert not opens(kind, "B", cutover_principals=[])
 
 
 def test_consumers_open_nothing() -> None:
-    """R23: continuous starts them while producers still write on the other side, which is not closed yet."""
+    """R23: a continuous cutover starts them while producers still write on the other cluster,
+    which is not fenced yet.
+    """
     assert not opens("continuous", "B", cutover_clients=CLIENTS[1:])
     assert opens("continuous", "B", cutover_clients=[{"name": "join", "role": "processor"}])
 
 
-def test_an_undo_opens_what_its_run_has_closed() -> None:
+def test_an_undo_opens_the_cluster_that_its_run_fenced() -> None:
     assert opens("cutoff", "P")
     assert opens("continuous", "P")
 
 
-def test_the_undo_of_a_disaster_asks_the_lost_side_for_nothing() -> None:
-    """It closed nothing there, and what does not answer must not keep clients and flows from coming back."""
+def test_the_undo_of_a_disaster_sends_nothing_to_the_lost_cluster() -> None:
+    """It fenced nothing there, and an unreachable cluster must not prevent clients and flows from starting again."""
     assert not opens("disaster", "P")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The filters as a playbook sees them."""
+"""The filters as a playbook uses them."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ GOOD: dict[str, Any] = {
 }
 
 
-def test_variables_come_with_their_prefix() -> None:
+def test_variables_have_their_prefix() -> None:
     found = plugin.pair(GOOD)
     assert (found["name"], found["groups"]) == ("B-P", ["settlement"])
 
 
-def test_a_bad_inventory_stops_the_playbook_with_every_problem_and_that_nothing_was_changed() -> None:
+def test_an_invalid_inventory_stops_the_playbook_with_every_problem_before_any_change() -> None:
     with pytest.raises(AnsibleFilterError) as stopped:
         plugin.pair({**GOOD, "kafka_dr_home": "Q", "kafka_dr_tpoics": []})
     text = str(stopped.value)
@@ -47,12 +47,12 @@ def test_a_bad_inventory_stops_the_playbook_with_every_problem_and_that_nothing_
 
 
 def test_the_derived_pair_can_be_written_as_json() -> None:
-    """Facts travel to other hosts and into the journal as JSON."""
+    """Facts are sent to other hosts and into the journal as JSON."""
     found = plugin.pair(GOOD)
     assert json.loads(json.dumps(found)) == found
 
 
-def test_every_filter_that_a_role_or_playbook_uses_exists_and_none_is_there_for_nobody() -> None:
+def test_every_used_filter_exists_and_every_filter_is_used() -> None:
     used: set[tuple[str, ...]] = set()
     for folder in ("roles", "playbooks"):
         for path in (ROOT / folder).rglob("*"):
@@ -88,8 +88,8 @@ def test_the_page_of_a_filter_names_its_arguments_in_their_order(name: str) -> N
     assert {key for key, option in page["options"].items() if option.get("required")} == needed
 
 
-def test_no_expression_of_a_role_or_playbook_decides_more_than_one_thing() -> None:
-    """YAML orders and asserts, Python decides: no expression has more than one inline ``if``."""
+def test_no_expression_of_a_role_or_playbook_has_more_than_one_if() -> None:
+    """YAML orders and asserts, and Python decides: no expression has more than one inline ``if``."""
     nested = []
     for folder in ("roles", "playbooks"):
         for path in (ROOT / folder).rglob("*"):

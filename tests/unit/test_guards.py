@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OURS = "switchback.kafka_dr."
 GUARD = "{{ kafka_dr_guard }}"
 MODULES = {path.stem for path in (ROOT / "plugins" / "modules").glob("*.py")} - {"__init__"}
-# Without an effect on anything that a controller could lose, each with its reason.
+# Modules that change nothing that a controller could lose, each with its reason.
 HARMLESS = {
     "dr_journal": "the journal itself: its events are fenced by the producer epoch and refused by turn",
     "dr_checkpoint": "takes a lease of its own and proves it before each commit",
@@ -41,7 +41,7 @@ READS = {
         *("set_stats", "slurp", "stat"),
     )
 }
-# Tasks with modules of Ansible that change something, and need no proof: (file, task): reason.
+# Tasks with modules of Ansible that change something and need no proof: (file, task): reason.
 NO_PROOF = {
     ("roles/verify/tasks/compare.yml", "Copy the audit program to the host"): "our own program",
     ("roles/rehearsal/tasks/step_count.yml", "Compare acknowledged records with processed records"): "reads",
@@ -55,14 +55,14 @@ NO_PROOF = {
         "Copy the client program to the host",
     ): "the folder of this rehearsal, proven before",
 }
-# What a task passes instead where the host of the effect cannot ask Kafka: a proof of its own stands before it.
+# What a task passes instead if the host of the effect cannot reach Kafka: a separate proof comes just before it.
 ELSEWHERE = {
     "roles/clients/tasks/command.yml": "{{ clients_token if clients_far else kafka_dr_guard }}",
     "roles/clients/tasks/point.yml": "{{ clients_token if clients_far else kafka_dr_guard }}",
     "roles/replication/tasks/engine_srm_lists.yml": (
         "{{ kafka_dr_guard if replication_tool.host == inventory_hostname else {} }}"
     ),
-    # A hook's command is no application: no host keeps a token of it.
+    # A hook's command is not an application: no host stores a token for it.
     "roles/cutover/tasks/hook.yml": "{{ kafka_dr_guard | combine({'token': {}}) }}",
 }
 PROVES_FIRST = {name for name in ELSEWHERE if "hook" not in name}
@@ -91,7 +91,7 @@ def tasks_in(items: Any) -> Iterator[dict[str, Any]]:
 
 
 def every_task() -> list[tuple[str, dict[str, Any] | None, dict[str, Any]]]:
-    """File, the task before and the task, of all roles but the lab's, and of all playbooks."""
+    """The file, the previous task and the task, for all roles except the lab and for all playbooks."""
     found = []
     paths = [path for path in sorted((ROOT / "roles").glob("*/tasks/*.yml")) if path.parts[-3] != "lab"]
     for path in [*paths, *sorted((ROOT / "playbooks").glob("*.yml"))]:
@@ -118,7 +118,7 @@ def is_proof(task: dict[str, Any] | None) -> bool:
 
 
 def unguarded(file: str, before: dict[str, Any] | None, task: dict[str, Any]) -> str | None:
-    """Why this task could act for a controller that was overtaken; None: it cannot."""
+    """The reason why this task could act for a superseded controller, or None if it cannot."""
     name = action(task)
     if name is None or name in READS:
         return None
@@ -152,20 +152,20 @@ def test_every_task_with_an_effect_passes_the_guard() -> None:
     assert set(NO_PROOF) <= used, "an exception that is not needed any more"
 
 
-def test_the_enumeration_sees_a_task_without_the_guard() -> None:
+def test_the_check_detects_a_task_without_the_guard() -> None:
     bare = {"name": "Stop", f"{OURS}connect_mirror": {"state": "stopped"}}
     assert unguarded("roles/x/tasks/main.yml", None, bare) == "guard is None"
     unit = {"name": "Stop", "ansible.builtin.systemd_service": {"name": "x"}}
     assert unguarded("roles/x/tasks/main.yml", bare, unit) == "no proof stands before it"
 
 
-def test_the_owners_tasks_are_included_right_behind_a_proof() -> None:
+def test_the_owners_tasks_are_included_just_after_a_proof() -> None:
     tasks = list(tasks_in(load_yaml(ROOT / "roles" / "clients" / "tasks" / "owned.yml")))
     at = next(number for number, task in enumerate(tasks) if "block" in task)
     assert is_proof(tasks[at - 1])
 
 
-def test_no_admin_request_that_changes_something_goes_past_the_guard() -> None:
+def test_no_changing_admin_request_bypasses_the_guard() -> None:
     """Every changing method of the library is wrapped, so that a new caller cannot forget it."""
     admin = importlib.import_module("confluent_kafka.admin").AdminClient
     client = importlib.import_module(f"ansible_collections.{OURS}plugins.module_utils._kafka.client")
@@ -175,7 +175,7 @@ def test_no_admin_request_that_changes_something_goes_past_the_guard() -> None:
 
 
 @pytest.mark.parametrize("name", ["delete_topics", "create_acls", "alter_consumer_group_offsets"])
-def test_a_refused_proof_keeps_an_admin_request_from_being_sent(name: str) -> None:
+def test_after_a_refused_proof_no_admin_request_is_sent(name: str) -> None:
     client = importlib.import_module(f"ansible_collections.{OURS}plugins.module_utils._kafka.client")
     kafka = client.Kafka("127.0.0.1:1", {}, 1.0)
     with _guard.owned(refuse), pytest.raises(DrError, match="overtaken"):
@@ -183,7 +183,7 @@ def test_a_refused_proof_keeps_an_admin_request_from_being_sent(name: str) -> No
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH"])
-def test_a_refused_proof_keeps_a_rest_call_from_being_sent(method: str) -> None:
+def test_after_a_refused_proof_no_rest_call_is_sent(method: str) -> None:
     http = importlib.import_module(f"ansible_collections.{OURS}plugins.module_utils._connect.http")
     calls = http.Transport("http://127.0.0.1:1", {}, 0.5)
     with _guard.owned(refuse), pytest.raises(DrError, match="overtaken"):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every playbook checks the whole inventory before its first other task, and names every problem at once."""
+"""Every playbook checks the whole inventory before any other task, and reports every problem at once."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_first_task_checks_the_inventory(playbook: str) -> None:
 
 
 @pytest.mark.parametrize("playbook", ["enable", "failover_disaster"])
-def test_every_problem_is_named_before_anything_else(playbook: str, tmp_path: Path) -> None:
+def test_every_problem_is_reported_before_anything_else(playbook: str, tmp_path: Path) -> None:
     hosts = {"children": {"web": {"hosts": {"web1": None, "web2": None}}, "none": {}}, "vars": VARIABLES}
     (tmp_path / "inventory.yml").write_text(json.dumps({"all": hosts}))
     program = Path(sys.executable).with_name("ansible-playbook")

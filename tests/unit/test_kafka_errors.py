@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What librdkafka says of Kerberos, in its own words (2.15.1 and 2.16.1), becomes one line that says what to do."""
+"""librdkafka's messages about Kerberos (2.15.1 and 2.16.1) become one line with the next step."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def raised(code: int, text: str) -> KafkaException:
     return KafkaException(KafkaError(code, text))
 
 
-def test_a_build_without_kerberos_is_named() -> None:
+def test_a_build_without_kerberos_is_reported() -> None:
     found = kafka_error(raised(KafkaError._INVALID_ARG, CREATING + NO_PROVIDER), "create a Kafka client", "p:9092")
     assert found.code == "kerberos_missing"
     assert "docs/kerberos.md" in found.hint
 
 
-def test_a_client_without_a_keytab_is_told_how_to_take_a_ticket() -> None:
+def test_without_a_keytab_the_error_explains_how_to_get_a_ticket() -> None:
     found = kafka_error(raised(KafkaError._INVALID_ARG, CREATING + NO_KEYTAB), "create a Kafka client", "p:9092")
     assert found.code == "kafka_error"
     assert "sasl.kerberos.min.time.before.relogin: 0" in found.hint
@@ -60,7 +60,7 @@ def test_a_client_without_a_keytab_is_told_how_to_take_a_ticket() -> None:
         ),
     ],
 )
-def test_only_the_innermost_reason_is_told(gssapi: str, reported: str, more: str) -> None:
+def test_only_the_innermost_reason_is_reported(gssapi: str, reported: str, more: str) -> None:
     error = raised(KafkaError._TIMED_OUT, "Failed while waiting for controller: Local: Timed out")
     found = kafka_error(error, "describe the cluster", "p:9092", FAILED.format(gssapi, more))
     assert isinstance(found, Unreachable)
@@ -79,15 +79,15 @@ def test_only_the_innermost_reason_is_told(gssapi: str, reported: str, more: str
         KafkaError.REQUEST_TIMED_OUT,
     ],
 )
-def test_what_passes_by_itself_is_told_from_a_refusal(code: int) -> None:
-    """R35."""
+def test_a_temporary_error_is_distinguished_from_a_refusal(code: int) -> None:
+    """R35: a temporary error is retried, a refusal is not."""
     found = kafka_error(raised(code, "not now"), "read offsets", "p:9092")
     assert isinstance(found, Transient)
     assert "refused" not in found.message
     assert isinstance(found, Busy) is (code == KafkaError.REQUEST_TIMED_OUT)
 
 
-def test_a_refusal_and_a_dead_broker_do_not_pass() -> None:
+def test_a_refusal_and_a_dead_broker_are_not_temporary() -> None:
     for code in (KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError._TRANSPORT, KafkaError.INVALID_PARTITIONS):
         found = kafka_error(raised(code, "no"), "read offsets", "p:9092")
         assert not isinstance(found, (Transient, LockedOut))

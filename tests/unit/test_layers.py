@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Imports between the packages of the product go one way (docs/architecture.md)."""
+"""Imports between the packages of the product go in one direction (docs/architecture.md)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 MODULE_UTILS = Path(__file__).resolve().parents[2] / "plugins" / "module_utils"
-# A package imports packages before it in this list, and none after it. A module that is listed by itself is a layer of
-# its own: the pure part of each engine, which the inventory reads, lies below what connects to systems.
+# A package imports packages before it in this list, and none after it. A module in the list is a layer of its own: the
+# pure part of each engine, which the inventory reads, is below the code that connects to systems.
 LAYERS = [
     "_core",
     "_core.resources",
@@ -51,13 +51,13 @@ OPENING = ("_engines", "opening.py")
 
 
 def layer(module: tuple[str, ...]) -> str:
-    """The layer of a module: its own, else that of its package."""
+    """The layer of a module: its own, or that of its package."""
     name = ".".join(module)
     return name if name in LAYERS else ".".join(module if MODULE_UTILS.joinpath(*module).is_dir() else module[:-1])
 
 
 def imports() -> Iterator[tuple[str, str]]:
-    """Layer and imported layer, for each relative import in ``module_utils``."""
+    """The layer and the imported layer for each relative import in ``module_utils``."""
     for path in sorted(MODULE_UTILS.rglob("*.py")):
         package = path.parent.relative_to(MODULE_UTILS).parts
         if (*package, path.name) == OPENING:
@@ -89,7 +89,7 @@ def engine_inventories() -> list[Path]:
 
 
 @pytest.mark.parametrize("package", LAYERS)
-def test_a_package_imports_nothing_above_it(package: str) -> None:
+def test_a_package_imports_nothing_from_a_higher_layer(package: str) -> None:
     upward = {
         target for source, target in imports() if source == package and LAYERS.index(target) > LAYERS.index(source)
     }

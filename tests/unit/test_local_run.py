@@ -15,7 +15,7 @@ RESULT = {"changed": False, "msg": "done"}
 
 
 class ResultObject:
-    """What ansible-core 2.21 returns for a module's output."""
+    """The object that ansible-core 2.21 returns for a module's output."""
 
     def as_result_dict(self, *, for_round_trip: bool) -> dict[str, object]:
         return RESULT if for_round_trip else {}
@@ -27,7 +27,7 @@ def test_a_parsed_result_becomes_a_dictionary_in_every_ansible_core(parsed: obje
 
 
 @pytest.mark.parametrize("resolved", ["switchback.kafka_dr.dr_audit", "dr_audit"])
-def test_a_module_runs_under_its_own_name_whatever_the_task_calls_it(resolved: str) -> None:
+def test_a_module_runs_under_its_own_name_no_matter_how_the_task_names_it(resolved: str) -> None:
     """`resolved_fqcn` is a short name if the task finds the module through the keyword `collections`."""
     asked = []
 

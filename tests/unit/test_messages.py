@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A message states a cause, or what a run left behind, only where the code knows it."""
+"""A message only states a cause, or what a run left behind, if the code knows it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ ROOT = Path(__file__).parents[2]
 
 # ---- "Nothing was changed"
 
-# A module does not know what the tasks before it changed, and a task file does not know who includes it. These do:
+# A module does not know which changes the tasks before it made, and a task file does not know which file includes it.
+# These files do:
 KNOWS = {
     "plugins/module_utils/_core/inventory/pair.py": "the inventory is checked before anything else",
     "plugins/module_utils/_core/reports/advice.py": "from the run: none was opened",
@@ -48,13 +49,13 @@ KNOWS = {
 CLAIM = re.compile(r"nothing[\s\"]+(was|has[\s\"]+been)[\s\"]+changed", re.IGNORECASE)
 
 
-def test_only_who_knows_says_that_nothing_was_changed() -> None:
+def test_only_code_that_knows_it_reports_that_nothing_was_changed() -> None:
     files = [*ROOT.glob("plugins/**/*.py"), *ROOT.glob("roles/*/tasks/*.yml"), *ROOT.glob("playbooks/*.yml")]
     found = {str(path.relative_to(ROOT)) for path in files if CLAIM.search(path.read_text())}
     assert found - {"roles/lab/tasks/main.yml"} == set(KNOWS)
 
 
-# Before the confirmation these may stand: they look, or they remember.
+# These may come before the confirmation, because they only observe or set facts.
 HARMLESS = re.compile(r"(ansible\.builtin\.(assert|set_fact|debug|fail|include_role)|.*_info|.*\.dr_journal)$")
 KEYWORDS = {"name", "when", "vars", "register", "loop", "loop_control", "tags", "no_log", "delegate_to"}
 
@@ -66,7 +67,7 @@ def before_the_confirmation(path: Path) -> list[dict[str, Any]]:
     return tasks[: names.index("confirm")] if "confirm" in names else []
 
 
-def test_what_stands_before_the_confirmation_changes_nothing() -> None:
+def test_the_tasks_before_the_confirmation_change_nothing() -> None:
     files = [*ROOT.glob("playbooks/*.yml"), *ROOT.glob("roles/*/tasks/*.yml")]
     found = {path: before_the_confirmation(path) for path in files}
     assert sum(bool(tasks) for tasks in found.values()) >= 8
@@ -101,16 +102,16 @@ def test_a_missing_file_of_a_kafka_client_is_named_as_such(name: str, tmp_path: 
 
 
 @pytest.mark.parametrize("value", ["probe", ""])
-def test_what_is_no_path_is_not_looked_for(value: str) -> None:
+def test_a_value_that_is_not_a_path_is_not_searched_as_a_file(value: str) -> None:
     Kafka("127.0.0.1:1", {"ssl.ca.location": value}, 1.0)
 
 
-def test_a_keytab_that_nobody_reads_is_not_looked_for() -> None:
+def test_an_unused_keytab_is_not_searched() -> None:
     client = {"sasl.kerberos.keytab": "/gone", "sasl.kerberos.min.time.before.relogin": 0}
     Kafka("127.0.0.1:1", client, 1.0)
 
 
-def test_what_the_client_library_does_not_take_is_not_the_broker_s_refusal(tmp_path: Path) -> None:
+def test_a_setting_that_the_client_library_refuses_is_not_reported_as_the_broker_s_refusal(tmp_path: Path) -> None:
     (tmp_path / "empty.pem").touch()
     with pytest.raises(DrError) as refused:
         Kafka("b1:9092", {"security.protocol": "SSL", "ssl.ca.location": str(tmp_path / "empty.pem")}, 1.0)
@@ -128,7 +129,7 @@ def test_a_missing_file_of_a_rest_client_is_named_as_such(peer: Any, key: str, t
     assert f'"{gone}": that file does not exist' in refused.value.message
 
 
-# ---- what a stopped cutover advises
+# ---- the advice of a stopped cutover
 
 P, B = "p1:9092", "b1:9092"
 
@@ -157,12 +158,12 @@ def test_a_refused_preflight_changed_nothing() -> None:
     assert cutover_advice(stopped()) == "Nothing was changed by this attempt."
 
 
-def test_whether_the_run_was_opened_is_not_claimed() -> None:
+def test_the_message_does_not_claim_whether_the_run_was_opened() -> None:
     text = cutover_advice(stopped(failure={"task": "Open the run in the journal"}))
     assert text == "No application was stopped, and no connector or committed offset was changed."
 
 
-def test_a_planned_move_away_from_a_dead_side_names_the_disaster() -> None:
+def test_a_planned_move_away_from_a_dead_cluster_suggests_the_disaster_failover() -> None:
     text = cutover_advice(stopped(failure=away(P)))
     assert "switchback.kafka_dr.failover_disaster with -e kafka_dr_to=B -e kafka_dr_confirm=B" in text
     undone = cutover_advice(stopped(failure=away(P), run="r", outcome="undone"))
@@ -172,17 +173,17 @@ def test_a_planned_move_away_from_a_dead_side_names_the_disaster() -> None:
 @pytest.mark.parametrize(
     "facts",
     [
-        stopped(failure=away(B)),  # the side being entered is away: no disaster failover goes there
+        stopped(failure=away(B)),  # The cluster being entered is unreachable: no disaster failover goes there.
         stopped(failure={"error": {"code": "kafka_error", "endpoint": P}}),
         stopped(failure=away(P), type="disaster"),
         stopped(failure=away(P), run="r", passed=True),
     ],
 )
-def test_nothing_else_names_it(facts: dict[str, Any]) -> None:
+def test_no_other_failure_suggests_the_disaster_failover(facts: dict[str, Any]) -> None:
     assert "failover_disaster" not in cutover_advice(facts)
 
 
-def test_what_a_run_left_behind_follows_from_the_run() -> None:
+def test_the_leftovers_of_a_run_follow_from_its_state() -> None:
     passed = stopped(run="r", passed=True)
     lost = {"ownership": {"code": "run_superseded", "message": 'The run "r" is not the current one.'}}
     overtaken = stopped(run="r", passed=True, failure={**passed["failure"], **lost})
@@ -195,8 +196,8 @@ def test_what_a_run_left_behind_follows_from_the_run() -> None:
     assert "same playbook" not in cutover_advice(overtaken)
 
 
-def test_a_reason_that_a_completed_run_reports_has_no_next_step() -> None:
-    """A disaster goes on without clients that could not be stopped: "start again" would be wrong advice."""
+def test_a_reason_in_a_completed_run_has_no_next_step() -> None:
+    """A disaster failover continues without clients that could not be stopped: "start again" would be wrong advice."""
     error = DrError("client_failed", "1 of 1 applications failed (api): no host", "Look at the log.").as_dict()
     result = {"msg": "1 of 1 applications failed (api): no host Look at the log.", "error": error}
     assert failure_reason(result, "unknown") == "1 of 1 applications failed (api): no host"
@@ -230,12 +231,14 @@ def test_members_are_named_by_client_and_host() -> None:
         (("Why?", ""), "Why?"),
     ],
 )
-def test_a_text_has_one_full_stop_for_each_sentence_and_no_sentence_twice(texts: tuple[str, ...], shown: str) -> None:
+def test_a_text_has_one_full_stop_for_each_sentence_and_no_repeated_sentence(
+    texts: tuple[str, ...], shown: str
+) -> None:
     assert one_text(*texts) == shown
     assert DrError("c", *texts).sentence() == shown
 
 
-def test_an_error_has_single_full_stops_also_where_only_its_message_is_shown() -> None:
+def test_an_error_has_single_full_stops_even_if_only_its_message_is_shown() -> None:
     assert DrError("c", "It said: no..").message == "It said: no."
 
 
@@ -264,7 +267,7 @@ def test_a_stopped_cutover_shows_task_code_alias_and_advice_as_sentences() -> No
     assert stopped_text(stopped(failure={"message": "no."})).startswith("Stopped in 'Look at both flows': no. Nothing")
 
 
-# Errors without a next step: a value that only a developer can correct, or a text that has the step within.
+# Errors without a next step: a value that only a developer can correct, or a text that includes the step.
 STEP_WITHIN = {
     "bad_option",
     "bad_record",
@@ -280,7 +283,7 @@ STEP_WITHIN = {
 
 
 def raised() -> Iterator[tuple[str, str, str, str | None]]:
-    """Where, code, message, hint (None: there is none) of every error, ``{}`` where a value is filled in."""
+    """The location, code, message and hint (None: there is none) of every error, with ``{}`` for an inserted value."""
     for path in sorted(ROOT.glob("plugins/**/*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "DrError":
@@ -301,7 +304,7 @@ def literal(node: ast.expr) -> str:
     return "{}"
 
 
-def test_every_error_is_made_of_sentences_and_has_a_next_step() -> None:
+def test_every_error_consists_of_sentences_and_has_a_next_step() -> None:
     found = list(raised())
     assert len(found) > 200
     for where, code, message, hint in found:
@@ -330,7 +333,7 @@ def spoken(path: Path) -> Iterator[str]:
                 yield task[module][key]
 
 
-def test_every_failing_task_says_whole_sentences() -> None:
+def test_every_failing_task_prints_complete_sentences() -> None:
     files = [*ROOT.glob("roles/*/tasks/*.yml"), *ROOT.glob("playbooks/*.yml")]
     texts = [(path, text) for path in files for text in spoken(path)]
     assert len(texts) > 30

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every module promises: documented options, one shape of results and errors, no secret in an answer."""
+"""The contract of every module: documented options, one shape of results and errors, and no secret in a result."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def documented(name: str) -> dict[str, Any]:
 
 
 def spec(name: str) -> dict[str, Any]:
-    """The options that ``main()`` hands to Ansible."""
+    """The options that ``main()`` passes to Ansible."""
     seen: list[ArgumentSpec] = []
 
     class EnoughError(Exception):
@@ -72,7 +72,7 @@ def spec(name: str) -> dict[str, Any]:
 
 
 def reported(option: dict[str, Any]) -> dict[str, Any]:
-    """What documentation and argument spec must agree on."""
+    """The parts on which documentation and argument spec must agree."""
     return {
         "type": option.get("type", "str"),
         "elements": option.get("elements"),
@@ -86,7 +86,7 @@ def reported(option: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_documentation_says_what_the_options_are(name: str) -> None:
+def test_the_documentation_agrees_with_the_options(name: str) -> None:
     written = {key: reported(option) for key, option in documented(name)["options"].items()}
     assert written == {key: reported(option) for key, option in spec(name).items()}
 
@@ -106,7 +106,7 @@ def test_check_mode_is_documented_and_supported(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_module_returns_is_documented(name: str) -> None:
+def test_the_results_of_a_module_are_documented(name: str) -> None:
     rows = parse_yaml(module(name).RETURN)
     assert rows
     assert all({"description", "returned", "type"} <= set(row) for row in rows.values())
@@ -148,7 +148,7 @@ def test_an_event_of_a_run_needs_its_run(params: dict[str, Any], said: str) -> N
     ("event", "data", "missing"),
     [("enabled", {}, "active"), ("started", {"type": "cutoff"}, "from, to"), ("phase", {"facts": {}}, "phase")],
 )
-def test_an_event_without_its_facts_is_refused_before_anybody_is_asked(
+def test_an_event_without_its_facts_is_refused_before_any_request(
     event: str, data: dict[str, Any], missing: str
 ) -> None:
     clusters = {"P": {"bootstrap_servers": "127.0.0.1:1"}}
@@ -158,7 +158,7 @@ def test_an_event_without_its_facts_is_refused_before_anybody_is_asked(
     assert f'"{event}" needs {missing} in data' in result["msg"]
 
 
-# ---- one shape, whatever happens
+# ---- one shape for every result
 
 
 SPEC = ArgumentSpec({"client": {"type": "dict", "default": {}}})
@@ -168,7 +168,7 @@ FAILED = Outcome(DONE.change, "failed", "no right")
 
 
 def ended(work: Any, params: dict[str, Any] | None = None, diff: bool = False) -> dict[str, Any]:
-    """The answer of a module that does ``work``."""
+    """The result of a module that does ``work``."""
     made = ModuleType("made")
     made.main = lambda: run(SPEC.create_module(), work)  # type: ignore[attr-defined]
     return run_module(made, params or {}, diff=diff)
@@ -177,7 +177,7 @@ def ended(work: Any, params: dict[str, Any] | None = None, diff: bool = False) -
 @pytest.mark.parametrize(
     ("outcomes", "changed"), [([], False), ([DONE], True), ([PLANNED], True), ([FAILED], False), ([FAILED, DONE], True)]
 )
-def test_changed_is_what_was_done_or_would_be(outcomes: list[Outcome], changed: bool) -> None:
+def test_changed_covers_completed_and_planned_changes(outcomes: list[Outcome], changed: bool) -> None:
     result = ended(lambda _module: Result(outcomes=outcomes, extra={"seen": 1}))
     assert (result["changed"], result["failed"], result["rc"], result["seen"]) == (changed, False, 0, 1)
     assert set(result) >= ALWAYS
@@ -185,13 +185,13 @@ def test_changed_is_what_was_done_or_would_be(outcomes: list[Outcome], changed: 
     assert "diff" not in result
 
 
-def test_a_diff_comes_only_when_it_is_asked_for() -> None:
+def test_a_diff_is_returned_only_on_request() -> None:
     result = ended(lambda _module: Result(outcomes=[DONE]), diff=True)
     assert result["diff"] == {"before": {"topic T": None}, "after": {"topic T": {"partitions": 3}}}
 
 
 @pytest.mark.parametrize("kind", [DrError, Unreachable])
-def test_an_error_is_data_and_a_sentence_and_says_that_nothing_was_changed(kind: type[DrError]) -> None:
+def test_an_error_has_data_and_a_sentence_and_reports_that_nothing_was_changed(kind: type[DrError]) -> None:
     def work(_module: Any) -> Result:
         raise kind("wrong_cluster", "It is another cluster.", "Correct it.", "p:9092")
 
@@ -206,15 +206,15 @@ def test_an_error_is_data_and_a_sentence_and_says_that_nothing_was_changed(kind:
     }
 
 
-def test_a_failure_in_the_middle_keeps_what_was_done_and_what_was_seen() -> None:
+def test_a_failure_in_the_middle_keeps_completed_changes_and_observations() -> None:
     failure = DrError("not_replicated", "It stopped moving.")
     result = ended(lambda _module: Result(outcomes=[DONE], extra={"status": {"lag": 3}}, failure=failure))
     assert (result["failed"], result["changed"], result["status"]) == (True, True, {"lag": 3})
     assert result["error"]["code"] == "not_replicated"
 
 
-def test_what_a_module_was_called_with_goes_to_syslog_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ansible's own constructor writes it there, on every host that has a syslog."""
+def test_the_parameters_of_a_module_go_to_syslog_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ansible's own constructor writes them, on every host that has a syslog."""
     logged: list[str] = []
     monkeypatch.setattr(AnsibleModule, "log", lambda _self, text, log_args=None: logged.append(f"{text} {log_args}"))
     ended(lambda _module: Result(), {"client": {"sasl.username": "dr", "sasl.password": "hunter2secret"}})
@@ -222,18 +222,18 @@ def test_what_a_module_was_called_with_goes_to_syslog_without_secrets(monkeypatc
     assert not [text for text in logged if "hunter2secret" in text]
 
 
-def test_no_client_is_collected_in_its_own_callback() -> None:
-    """librdkafka aborts the process then: a module does not collect garbage at all."""
+def test_no_client_is_garbage_collected_in_its_own_callback() -> None:
+    """librdkafka aborts the process in that case, so a module does no garbage collection at all."""
     assert ended(lambda _module: Result(extra={"collects": gc.isenabled()}))["collects"] is False
     assert gc.isenabled()
 
 
-def test_warnings_are_handed_on(capfd: pytest.CaptureFixture[str]) -> None:
+def test_warnings_are_returned(capfd: pytest.CaptureFixture[str]) -> None:
     result = ended(lambda _module: Result(warnings=["look at this"]))
     assert "look at this" in str(result.get("warnings", "")) + capfd.readouterr().err
 
 
-def test_a_secret_in_a_free_dictionary_never_comes_back() -> None:
+def test_a_secret_in_a_free_form_dictionary_is_never_returned() -> None:
     def work(made: Any) -> Result:
         return Result(extra={"echo": dict(made.params["client"]), "text": "with hunter2 inside"})
 
@@ -252,7 +252,7 @@ def test_a_secret_in_a_free_dictionary_never_comes_back() -> None:
             {"a", "b"},
         ),
         ({"list": [{"sasl.jaas.config": "c"}]}, {"c"}),
-        ({"sasl.password": ""}, set()),  # masking nothing would mask everything
+        ({"sasl.password": ""}, set()),  # Masking an empty text would mask everything.
         ({"sasl.username": "joe", "url_password_file": "/x"}, set()),
         ("text", set()),
     ],
@@ -265,7 +265,7 @@ def test_secrets_are_found_at_any_depth(value: Any, found: set[str]) -> None:
 
 
 def test_a_run_does_not_change_the_options_of_the_next_one() -> None:
-    """Ansible fills suboptions into the default of their option, in place."""
+    """Ansible writes suboptions into the default of their option, in place."""
     part = {"type": "dict", "default": {}, "options": {"names": {"type": "list", "elements": "str", "default": []}}}
     spec = ArgumentSpec({"part": part})
     with patch_module_args({}):
@@ -273,7 +273,7 @@ def test_a_run_does_not_change_the_options_of_the_next_one() -> None:
     assert part["default"] == {}
 
 
-def test_two_specs_become_one_and_neither_is_changed() -> None:
+def test_two_specs_are_merged_and_neither_is_changed() -> None:
     first = ArgumentSpec({"a": {"type": "str"}}, required_together=[("a", "b")])
     both = first.merge(ArgumentSpec({"b": {"type": "int"}}, required_together=[("b", "a")]))
     assert list(both.options) == ["a", "b"]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Alert rules and dashboard ask only for metrics and labels that readiness writes; the dashboard is one for Grafana."""
+"""Alert rules and dashboard only use metrics and labels that readiness writes, and the dashboard works in Grafana."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from yamls import load_yaml
 
 FOLDER = Path(__file__).resolve().parents[2] / "extensions" / "monitoring"
 ANSWERS = ("YES", "NO", "UNKNOWN", "SKIPPED", "ACCEPTED")
-# Every check with every answer, so that each label has each value that it may have.
+# Every check with every answer, so that each label has each of its possible values.
 REPORTS: list[dict[str, Any]] = [
     {
         "pair": "B-P",
@@ -39,7 +39,7 @@ Metrics = dict[str, dict[str, set[str]]]
 
 @pytest.fixture(scope="module")
 def metrics() -> Metrics:
-    """Labels and their values by metric, as rendered."""
+    """The labels and their values by metric, as rendered."""
     found: Metrics = {}
     for line in "".join(readiness_metrics(report, 1.0) for report in REPORTS).splitlines():
         if sample := SAMPLE.fullmatch(line):
@@ -59,7 +59,7 @@ def dashboard() -> dict[str, Any]:
 
 
 def questions() -> Iterator[tuple[str, str]]:
-    """Each expression with the texts that name labels of its result."""
+    """Each expression with the texts that use labels of its result."""
     for rule in rules():
         yield rule["expr"], " ".join(re.findall(r"\$labels\.(\w+)", json.dumps(rule["annotations"])))
     for panel in dashboard()["panels"]:
@@ -71,7 +71,7 @@ def questions() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("expr", "named"), list(questions()))
-def test_metrics_labels_and_values_that_are_asked_for_are_written(metrics: Metrics, expr: str, named: str) -> None:
+def test_every_metric_label_and_value_that_is_used_is_written(metrics: Metrics, expr: str, named: str) -> None:
     asked = SELECTOR.findall(expr)
     assert asked
     for name, matchers in asked:
@@ -86,11 +86,11 @@ def test_metrics_labels_and_values_that_are_asked_for_are_written(metrics: Metri
         assert all(label.strip() in metrics[asked[0][0]] for label in grouped.split(","))
 
 
-def test_what_cannot_be_written_is_found(metrics: Metrics) -> None:
-    """The looking itself."""
+def test_a_metric_that_is_never_written_is_detected(metrics: Metrics) -> None:
+    """This tests the check itself."""
     for expr in ("kafka_dr_lag > 1", 'kafka_dr_ready{answer="MAYBE"}', 'kafka_dr_lag_seconds{group="g"}'):
         with pytest.raises(AssertionError):
-            test_metrics_labels_and_values_that_are_asked_for_are_written(metrics, expr, "")
+            test_every_metric_label_and_value_that_is_used_is_written(metrics, expr, "")
 
 
 def test_every_metric_is_shown(metrics: Metrics) -> None:
@@ -100,7 +100,7 @@ def test_every_metric_is_shown(metrics: Metrics) -> None:
     assert shown == set(metrics)
 
 
-def test_every_alert_says_how_bad_it_is_and_what_it_means() -> None:
+def test_every_alert_has_a_severity_and_a_description() -> None:
     names = [rule["alert"] for rule in rules()]
     assert len(set(names)) == len(names)
     assert "KafkaDrLag" in names
@@ -109,7 +109,7 @@ def test_every_alert_says_how_bad_it_is_and_what_it_means() -> None:
         assert all(rule["annotations"][key].strip() for key in ("summary", "description"))
 
 
-def test_the_dashboard_has_the_parts_that_grafana_wants() -> None:
+def test_the_dashboard_has_the_parts_that_grafana_needs() -> None:
     made = dashboard()
     assert made["uid"]
     assert len(made["uid"]) <= 40
@@ -124,12 +124,12 @@ def test_the_dashboard_has_the_parts_that_grafana_wants() -> None:
         assert refs
         assert len(set(refs)) == len(refs)
         assert {target["datasource"]["uid"] for target in panel["targets"]} == {"${datasource}"}
-    # A variable that is not declared is shown as its own name.
+    # An undeclared variable is shown as its own name.
     used = set(re.findall(r"\$\{?(\w+)\}?", json.dumps(made["panels"])))
     assert used == variables
 
 
-def test_no_two_panels_lie_on_each_other() -> None:
+def test_no_two_panels_overlap() -> None:
     taken: set[tuple[int, int]] = set()
     for panel in dashboard()["panels"]:
         place = panel["gridPos"]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A look that is taken once: what is asked again, and what is kept of a failure."""
+"""One observation of a pair: which parts are requested again, and how a failure is stored."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RUNS = {"source": PartState("source", "P->B.source", "RUNNING", ("RUNNING",))}
 
 
 def observe(**facts: PartitionFacts) -> FlowObservation:
-    """By the partition's letter."""
+    """A flow state by the letter of each partition."""
     keys = {"a": A, "b": B, "c": C}
     return FlowObservation("P", "B", dict(RUNS), {keys[name]: one for name, one in facts.items()}, 1.0)
 
@@ -52,8 +52,8 @@ def waits(last_replicated_offset: int, start: int = 0) -> PartitionFacts:
 DONE = PartitionFacts(0, 100, 99, data_after=False, replica_end=100)
 
 
-class Scripted:
-    """Answers further looks one after another, and notes for which partitions it was asked."""
+class ScriptedFlow:
+    """Returns scripted later observations one after another, and stores the partitions of each request."""
 
     def __init__(self, *answers: FlowObservation) -> None:
         self.answers = list(answers)
@@ -71,51 +71,51 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judge(first: FlowObservation, *answers: FlowObservation, seconds: float = 5.0) -> tuple[str, list[set[Any]]]:
-    pair = Scripted(*answers)
+    pair = ScriptedFlow(*answers)
     [(_observation, finding)] = status.judged_flows(pair, [first], seconds)  # type: ignore[arg-type]
     return finding.verdict, pair.asked
 
 
-def test_nothing_waits_nothing_is_asked_again() -> None:
+def test_if_nothing_waits_no_partition_is_observed_again() -> None:
     assert judge(observe(a=DONE, b=DONE)) == (PROVEN, [])
 
 
-def test_only_undecided_partitions_are_asked_again() -> None:
+def test_only_undecided_partitions_are_observed_again() -> None:
     first = observe(a=DONE, b=waits(10), c=waits(20))
     found = judge(first, observe(b=waits(11), c=waits(20)), observe(c=waits(25)))
     assert found == (PROVEN, [{B, C}, {C}])
 
 
-def test_one_that_never_moves_refutes_whatever_the_others_do() -> None:
+def test_a_partition_that_never_advances_refutes_no_matter_what_the_others_do() -> None:
     verdict, asked = judge(observe(a=waits(10), b=waits(20)), observe(a=waits(11), b=waits(20)), seconds=0.05)
     assert verdict == REFUTED
     assert asked[0] == {A, B}
     assert all(keys == {B} for keys in asked[1:])
 
 
-def test_a_partition_that_has_moved_must_still_fit() -> None:
-    """Records expire before they are copied, behind a look in which it moved."""
+def test_a_partition_that_has_advanced_must_still_fit() -> None:
+    """Records may expire unreplicated after an observation that showed progress."""
     moved, lost = waits(11), waits(11, start=50)
     assert status._flow_finding(observe(a=waits(10)), observe(a=lost), {A}).verdict == REFUTED
     assert status._flow_finding(observe(a=waits(10)), observe(a=moved), {A}).verdict == PROVEN
 
 
-def test_a_flow_that_could_not_be_asked_is_unknown_whatever_its_logs_say() -> None:
-    """An empty partition would fit, and everything of it be copied: nobody has asked the flow."""
-    blind = replace(observe(a=PartitionFacts(0, 0, None)), away="nobody answers", heartbeat_age=0.5)
-    [(_observation, finding)] = status.judged_flows(Scripted(), [blind])  # type: ignore[arg-type]
-    assert (finding.verdict, finding.reason) == (UNKNOWN, "nobody answers")
+def test_an_unreachable_flow_is_unknown_no_matter_what_its_logs_show() -> None:
+    """An empty partition would fit, and all of it would be replicated, but the flow's state is unknown."""
+    blind = replace(observe(a=PartitionFacts(0, 0, None)), away="no worker responds", heartbeat_age=0.5)
+    [(_observation, finding)] = status.judged_flows(ScriptedFlow(), [blind])  # type: ignore[arg-type]
+    assert (finding.verdict, finding.reason) == (UNKNOWN, "no worker responds")
     row = status.flow_row(blind, finding)
     assert (row["verdict"], row["lag"], row["partitions"][0]["fits"]) == (UNKNOWN, None, UNKNOWN)
 
 
-def test_only_people_are_shown_a_part_of_the_pair() -> None:
-    """A playbook that goes on from what it sees gets an error instead."""
+def test_a_partial_observation_is_only_shown_to_people() -> None:
+    """A playbook that continues with the observation gets an error instead."""
     users = [path.name for path in ROLES.rglob("*.yml") if re.search(r"^ +partial:", path.read_text(), re.MULTILINE)]
     assert users == ["observe_status.yml"]
 
 
-def test_what_could_not_be_seen_stops_only_who_needs_it() -> None:
+def test_a_missing_part_only_stops_code_that_needs_it() -> None:
     lost = DrError("x", "no leader", "")
     reported = {A: (0, 5), B: "Broker: Leader not available"}
 
@@ -131,7 +131,7 @@ def test_what_could_not_be_seen_stops_only_who_needs_it() -> None:
         snapshot.ranges("B", [A])
 
 
-def test_a_last_record_is_read_once_for_each_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_record_is_read_once_for_each_end(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
     def read(_kafka: Any, spans: Any, _isolation: str) -> Any:
@@ -146,18 +146,18 @@ def test_a_last_record_is_read_once_for_each_end(monkeypatch: pytest.MonkeyPatch
     assert asked == [{A: (0, 5)}, {B: (0, 7)}, {A: (0, 6)}]
 
 
-def test_partitions_lie_by_topic_in_order() -> None:
+def test_partitions_are_sorted_by_topic() -> None:
     assert pair_observation.by_topic([("b", 1), ("a", 10), ("b", 0), ("a", 2)]) == {
         "a": [("a", 2), ("a", 10)],
         "b": [("b", 0), ("b", 1)],
     }
 
 
-# ---- what parts make of one sight ----------------------------------------------------------------------------------
+# ---- the values from one snapshot ----------------------------------------------------------------------------------
 
 
 class Remembers:
-    """A cluster whose topics a look remembers; asked for anything else, it fails."""
+    """A cluster whose topics the snapshot already has. It fails for every other request."""
 
     bootstrap_servers = "cluster:1"
 
@@ -182,7 +182,7 @@ LAST = {
 
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> tuple[Pair, PairSnapshot]:
-    """T-0 is copied but for its marker, T-1 ends in another record on each side, T-2 was never written."""
+    """T-0 is replicated except for its marker, T-1 ends with another record on each cluster, T-2 was never written."""
     kafka: Any = {"P": Remembers("T", "B.T"), "B": Remembers("T", "P.T", "P.heartbeats")}
     for cluster, missing in (("P", "B.heartbeats"), ("B", "x")):
         kafka[cluster].seen_topics[missing] = None
@@ -205,15 +205,15 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> tuple[Pair, PairSnapshot]:
     return pair, snapshot
 
 
-def test_groups_are_behind_where_a_record_lies_behind_them(seen: tuple[Pair, PairSnapshot]) -> None:
+def test_groups_lag_if_a_record_is_after_their_offset(seen: tuple[Pair, PairSnapshot]) -> None:
     pair, snapshot = seen
     found = pair.groups_of(snapshot, "P")["g"]
     assert found.commits == {A: 9, B: 4}
-    # Behind 9 lies a marker only; what was never written is read to its end.
+    # There is only a marker after 9. A partition that was never written is read to its end.
     assert {key: found.read_to_end[key] for key in (A, B, C)} == {A: True, B: False, C: True}
 
 
-def test_a_flow_is_seen_as_by_a_look_of_its_own(seen: tuple[Pair, PairSnapshot]) -> None:
+def test_a_flow_in_the_snapshot_equals_an_observation_of_its_own(seen: tuple[Pair, PairSnapshot]) -> None:
     pair, snapshot = seen
     found = pair.flow_observation(snapshot, "P", "B")
     assert found.heartbeat_age is None
@@ -222,12 +222,12 @@ def test_a_flow_is_seen_as_by_a_look_of_its_own(seen: tuple[Pair, PairSnapshot])
     assert found.facts[C].replica_end == 0
 
 
-def test_a_replica_that_ends_in_another_record_is_looked_at_again(
+def test_a_replica_that_ends_with_another_record_is_observed_again(
     seen: tuple[Pair, PairSnapshot], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The end of the source is asked afresh, for suspects only: it may hold by now what the replica ends in."""
+    """The end of the source is read again, only for suspects: by now it may include the last record of the replica."""
     from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import (
-        foreign_writers as intruders,
+        foreign_writers as foreign_writers_module,
     )
 
     pair, snapshot = seen
@@ -238,9 +238,9 @@ def test_a_replica_that_ends_in_another_record_is_looked_at_again(
         return dict.fromkeys(keys, (0, 7))
 
     recent = [record(4, b"b")]
-    monkeypatch.setattr(intruders, "log_ranges", ranges)
-    monkeypatch.setattr(intruders, "offsets_at", lambda _kafka, stamps: dict.fromkeys(stamps))
-    monkeypatch.setattr(intruders, "_records", lambda _pair, _alias, spans: dict.fromkeys(spans, recent))
+    monkeypatch.setattr(foreign_writers_module, "log_ranges", ranges)
+    monkeypatch.setattr(foreign_writers_module, "offsets_at", lambda _kafka, stamps: dict.fromkeys(stamps))
+    monkeypatch.setattr(foreign_writers_module, "_records", lambda _pair, _alias, spans: dict.fromkeys(spans, recent))
     observation = pair.flow_observation(snapshot, "P", "B")
     assert len(foreign_records(pair, observation, (), snapshot.last)) == 1
     recent.append(record(5, b"not b"))
@@ -248,15 +248,15 @@ def test_a_replica_that_ends_in_another_record_is_looked_at_again(
     assert asked == [{B}, {B}]
 
 
-# ---- logs that are not open yet ------------------------------------------------------------------------------------
+# ---- logs that are still loading -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("reason", "observations"),
-    # A leader that does not serve it yet is waited for to the end of the time, one that nobody names is not.
+    # A leader that is still loading its logs is waited for until the timeout. A missing leader is not.
     [("Broker: Not leader for partition", 7), ("Broker: Leader epoch is newer than broker epoch", 7), ("none", 3)],
 )
-def test_a_leader_that_is_opening_logs_is_waited_for(
+def test_a_leader_that_is_loading_logs_is_waited_for(
     reason: str, observations: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds

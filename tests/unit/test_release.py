@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One version everywhere, a changelog that ends with it, and hooks that run what the Makefile runs."""
+"""One version everywhere, a changelog that ends with it, and hooks that run the same commands as the Makefile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.version 
 from yamls import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-# As a page says it: the tarball, or the release that it is about.
+# How a page names the version: the tarball, or the release that it describes.
 REPORTED = re.compile(r"switchback-kafka_dr-(\d+\.\d+\.\d+)\.tar\.gz|\brelease (\d+\.\d+\.\d+)\b", re.IGNORECASE)
 FRAGMENTS = sorted((ROOT / "changelogs" / "fragments").glob("*.yml"))
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").rglob("*.md")])
@@ -41,12 +41,12 @@ def test_galaxy_and_modules_and_the_newest_release_of_the_changelog_have_one_ver
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_a_page_tells_no_other_version(path: Path) -> None:
+def test_a_page_names_no_other_version(path: Path) -> None:
     reported = {one or other for one, other in REPORTED.findall(path.read_text(encoding="utf-8"))}
     assert reported <= {VERSION}
 
 
-def test_plugins_came_with_releases_that_there_are() -> None:
+def test_plugins_were_added_in_existing_releases() -> None:
     files = [*(ROOT / "plugins" / "modules").glob("*.py"), *(ROOT / "plugins" / "filter").glob("*.yml")]
     reported = {
         path.name: SHORT.findall(path.read_text(encoding="utf-8").replace("  version_added", "version_added"))
@@ -56,7 +56,7 @@ def test_plugins_came_with_releases_that_there_are() -> None:
 
 
 def test_every_fragment_is_in_a_release_word_for_word() -> None:
-    """A text that was mended after the release was written would be told to nobody."""
+    """A text that is corrected after the release was written would reach no reader."""
     released = list(load("changelogs/changelog.yaml")["releases"].values())
     fragments = {path.name: load(f"changelogs/fragments/{path.name}") for path in FRAGMENTS}
     assert set(fragments) <= {name for one in released for name in one["fragments"]}
@@ -71,11 +71,11 @@ def test_every_fragment_is_in_a_release_word_for_word() -> None:
         for text in ([texts] if isinstance(texts, str) else texts)
     }
     assert wanted - reported == set()
-    # Fragments are kept: nothing is told that none of them says.
+    # Fragments are kept: every text of the release is in a fragment.
     assert reported - wanted == set()
 
 
-def test_nothing_is_excused_by_a_file_of_ignores() -> None:
+def test_no_sanity_ignore_file_exists() -> None:
     assert list((ROOT / "tests" / "sanity").glob("*")) == []
     assert not (ROOT / ".ansible-lint-ignore").exists()
     assert set(load(".ansible-lint")) == {"profile", "strict", "offline", "exclude_paths", "mock_modules"}
@@ -83,7 +83,7 @@ def test_nothing_is_excused_by_a_file_of_ignores() -> None:
 
 
 def test_hooks_are_local_and_run_tools_of_the_environment_or_targets_of_the_makefile() -> None:
-    """`load_config` is what `pre-commit validate-config` calls."""
+    """`load_config` is the function that `pre-commit validate-config` calls."""
     pinned = {line.split("==")[0] for line in (ROOT / "requirements.in").read_text().splitlines() if "==" in line}
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     config = load_config(str(ROOT / ".pre-commit-config.yaml"))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Argument specs, defaults, the checked inventory and the words about them name the same things."""
+"""Argument specs, defaults, the checked inventory and the documentation name the same variables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROLES = sorted(path.name for path in (ROOT / "roles").iterdir() if (path / "tasks").is_dir())
 PLAYBOOKS = {path.stem for path in (ROOT / "playbooks").glob("*.yml")}
 PREFIX = "kafka_dr_"
-# What the role kafka_dr makes, or takes for its own work: no inventory.
+# Facts and internal variables of the role kafka_dr: not part of the inventory.
 INTERNAL = {f"kafka_dr_{name}" for name in ("pair", "known", "confirm_alias", "confirm_text", "lease")}
 
 
@@ -55,7 +55,7 @@ def test_every_role_documents_its_entry_points_and_has_a_readme_with_an_example(
 
 
 def declared(role: str) -> list[tuple[str, Any]]:
-    """Defaults of all entry points, as the specs have them."""
+    """The defaults of all entry points in the specs."""
     entries = specs(role).values()
     return [(name, one["default"]) for entry in entries for name, one in entry.items() if "default" in one]
 
@@ -70,14 +70,14 @@ def tasks_of(role: str) -> list[Path]:
 
 
 def written(role: str, name: str) -> list[Any]:
-    """What tasks of a role take where the variable is not given."""
+    """The values that tasks of a role use if the variable is not set."""
     filtered = re.compile(rf"\b{name} \| default\(([^()]*)\)")
     found = [text for path in tasks_of(role) for text in filtered.findall(path.read_text(encoding="utf-8"))]
     return [parse_yaml(text) for text in found]
 
 
 def begun_with() -> dict[str, Any]:
-    """With what a cutover begins to remember what the role report tells."""
+    """The initial values of the facts that a cutover collects for the role report."""
     first = next(
         task for task in load_yaml(ROOT / "roles/cutover/tasks/begin.yml") if "ansible.builtin.set_fact" in task
     )
@@ -85,12 +85,12 @@ def begun_with() -> dict[str, Any]:
     return facts
 
 
-# Ansible does not set a variable because an argument spec has a default: something else must.
+# Ansible does not set a variable because an argument spec has a default: another file must.
 @pytest.mark.parametrize(
     ("role", "name", "value"),
     [pytest.param(role, *one, id=f"{role}: {one[0]}") for role in ROLES for one in declared(role)],
 )
-def test_a_default_of_an_argument_spec_is_the_one_that_is_taken(role: str, name: str, value: Any) -> None:
+def test_the_default_of_an_argument_spec_is_the_value_in_use(role: str, name: str, value: Any) -> None:
     given = [places[name] for places in (defaults(role), defaults("kafka_dr"), begun_with()) if name in places]
     taken = [*given, *written(role, name)]
     assert taken
@@ -130,7 +130,7 @@ def test_choices_and_defaults_of_a_variable_agree_with_the_inventory_check(name:
 
 
 @pytest.mark.parametrize("name", sorted(known()))
-def test_no_variable_is_required_by_the_spec_so_that_a_misspelt_name_gets_the_message_with_the_right_one(
+def test_no_variable_is_required_by_the_spec_so_that_a_misspelt_name_gets_our_message(
     name: str,
 ) -> None:
     assert not inventory_options()[name].get("required", False)
@@ -147,7 +147,7 @@ def test_the_readme_lists_every_playbook() -> None:
 
 
 def module_calls(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every module of the collection that a list of tasks calls, with its arguments."""
+    """Every module of the collection in a list of tasks, with its arguments."""
     for task in value if isinstance(value, list) else []:
         for key, arguments in task.items():
             if key.startswith("switchback.kafka_dr.") and isinstance(arguments, dict):
@@ -156,8 +156,8 @@ def module_calls(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield from module_calls(arguments)
 
 
-def test_a_group_that_lives_on_both_sides_is_given_to_readiness_alone() -> None:
-    """R8: connectors, reverse_checkpoint, rebuild and every cutover get the groups of the pair that move."""
+def test_a_local_group_is_only_passed_to_readiness() -> None:
+    """R8: connectors, reverse_checkpoint, rebuild and every cutover get only the groups of the pair that move."""
     calls = [call for path in (ROOT / "roles").glob("*/tasks/*.yml") for call in module_calls(load_yaml(path))]
     assert [name for name, arguments in calls if "local_groups" in str(arguments)] == ["dr_readiness"]
     reported = {"dr_barrier", "dr_checkpoint", "dr_disaster"}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rulebook fits its schema, the alerts that Prometheus raises, and the job template that AWX has."""
+"""The rulebook agrees with its schema, with the alerts that Prometheus raises, and with the AWX job template."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def rulebook() -> Any:
     return load_yaml(RULEBOOK)
 
 
-def test_it_fits_the_schema_of_rulebooks(rulebook: Any) -> None:
-    """The one that ansible-lint carries, which is that of ansible-rulebook."""
+def test_it_is_valid_for_the_rulebook_schema(rulebook: Any) -> None:
+    """The schema is the one in ansible-lint, which is that of ansible-rulebook."""
     schema = json.loads((resources.files("ansiblelint") / "schemas" / "rulebook.json").read_text(encoding="utf-8"))
     jsonschema.validate(rulebook, schema)
 
 
-def test_it_reads_one_alert_at_a_time_and_wants_a_token(rulebook: Any) -> None:
+def test_it_reads_one_alert_at_a_time_and_requires_a_token(rulebook: Any) -> None:
     (source,) = rulebook[0]["sources"]
     assert source["eda.builtin.webhook"]["token"] == "{{ webhook_token }}"
     assert source["filters"] == [{"eda.builtin.event_splitter": {"splitter_key": "payload.alerts"}}]
 
 
-def test_it_starts_the_job_template_of_readiness_which_needs_no_answer(rulebook: Any) -> None:
+def test_it_starts_the_readiness_job_template_which_needs_no_answer(rulebook: Any) -> None:
     (rule,) = rulebook[0]["rules"]
     job = rule["action"]["run_job_template"]
     assert set(re.findall(r"{{ (\w+) }}", RULEBOOK.read_text())) == {
@@ -51,7 +51,7 @@ def test_it_starts_the_job_template_of_readiness_which_needs_no_answer(rulebook:
     assert rule["throttle"] == {"once_within": "5 minutes", "group_by_attributes": ["event.labels.pair"]}
 
 
-def test_the_alerts_that_it_waits_for_are_raised_by_our_rules(rulebook: Any) -> None:
+def test_our_rules_raise_the_alerts_that_it_waits_for(rulebook: Any) -> None:
     (rule,) = rulebook[0]["rules"]
     groups = load_yaml(ALERTS)["groups"]
     raised = {one["alert"] for group in groups for one in group["rules"]}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every rule that code, tests or documentation cite exists in docs/correctness.md, and every rule is used."""
+"""Every rule that code, tests or documentation cite exists in docs/correctness.md, and every rule is cited."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECTIONS = dict(re.findall(r"^### R(\d+) .*?\n(.*?)(?=^##|\Z)", PAGE.read_text()
 
 
 def files() -> list[Path]:
-    """Text files of the project, without the page itself and this test."""
+    """The text files of the project, without the page itself and this test."""
     roots = [ROOT / place for place in PLACES]
     found = [path for root in roots for path in (root.rglob("*") if root.is_dir() else [root])]
     return [path for path in found if path.suffix in SUFFIXES and path.is_file() and path not in (PAGE, Path(__file__))]

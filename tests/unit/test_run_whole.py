@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A playbook runs whole or not at all: --tags, --skip-tags, --start-at-task and --limit are refused."""
+"""A playbook runs completely or not at all: --tags, --skip-tags, --start-at-task and --limit are refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LINE = "This playbook must run whole. Start it without --tags, --skip-tags, --st
 
 
 @pytest.mark.parametrize("playbook", PLAYBOOKS)
-def test_every_play_is_guarded_where_no_tag_can_leave_the_guard_out(playbook: str) -> None:
+def test_every_play_has_a_guard_that_no_tag_can_skip(playbook: str) -> None:
     for play in load_yaml(ROOT / "playbooks" / f"{playbook}.yml"):
         assert "| switchback.kafka_dr.run_whole }}" in play["hosts"]
 
@@ -53,7 +53,7 @@ def given(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
         {"tags": ["all"], "skip_tags": ["molecule-notest", "notest", "molecule-idempotence-notest"]},
     ],
 )
-def test_a_whole_run_keeps_its_host(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
+def test_a_complete_run_keeps_its_host(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
     given(monkeypatch, **options)
     assert run_whole("controller") == "controller"
 
@@ -69,7 +69,7 @@ def test_a_whole_run_keeps_its_host(monkeypatch: pytest.MonkeyPatch, options: di
         {"subset": "another"},
     ],
 )
-def test_a_part_of_a_run_is_refused(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
+def test_a_partial_run_is_refused(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
     given(monkeypatch, **options)
     with pytest.raises(AnsibleFilterError, match=LINE):
         run_whole("controller")
@@ -86,7 +86,7 @@ def test_a_part_of_a_run_is_refused(monkeypatch: pytest.MonkeyPatch, options: di
         ("lab_down", ["--start-at-task", "no such task"]),
     ],
 )
-def test_ansible_starts_no_task_of_a_part(playbook: str, options: list[str]) -> None:
+def test_ansible_starts_no_task_of_a_partial_run(playbook: str, options: list[str]) -> None:
     program = Path(sys.executable).with_name("ansible-playbook")
     done = subprocess.run(
         [program, f"switchback.kafka_dr.{playbook}", "-i", "localhost,another,", *options],

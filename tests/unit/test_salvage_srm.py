@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A replay that Streams Replication Manager makes impossible is refused before a range is noted.
+"""A replay that is impossible with Streams Replication Manager is refused before a range is journaled.
 
-A range that is noted and not brought over keeps `enable` from starting the flow, which the refusal advises.
+A journaled range that was not replayed prevents `enable` from starting the flow, which the refusal suggests.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ REQUEST = SalvageRequest(PAIR, "P", "B", "replay", "salvage", Path(), (), (), 15
     ],
 )
 def test_a_replay_without_a_way_to_set_offsets_writes_nothing(tail: Tail, check: bool) -> None:
-    # Whatever would write needs connections and a reader, which are not there.
+    # Every write needs connections and a reader, and there are none here.
     opened: Any = SimpleNamespace(kafka={}, engine=SimpleNamespace(capabilities=SrmEngine.capabilities))
     nothing: Any = None
     replay = Replay(Pair(PAIR, [("P", "B")], opened=opened), REQUEST, Found([tail], {}, {}, False), nothing, nothing)

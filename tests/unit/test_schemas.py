@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every report has a published schema. That reports keep to it is looked at behind each playbook of the tests."""
+"""Every report has a published schema. The playbook tests check that each report is valid for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from schemas import faults, schemas
 
 ROOT = Path(__file__).resolve().parents[2]
-# Read by programs of this collection only.
+# Only programs of this collection read these.
 PRIVATE = {"switchback.kafka_dr/audit-plan/1", "switchback.kafka_dr/salvage/1"}
 
 
@@ -26,7 +26,7 @@ def test_every_schema_of_the_code_is_published_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(schemas()))
-def test_a_schema_is_one(name: str) -> None:
+def test_each_schema_is_a_valid_schema(name: str) -> None:
     Draft202012Validator.check_schema(schemas()[name])
 
 
@@ -42,7 +42,7 @@ CHECKPOINT: dict[str, Any] = {
 }
 
 
-def test_what_keeps_to_it_has_no_faults() -> None:
+def test_a_valid_document_has_no_faults() -> None:
     assert faults(CHECKPOINT) == []
 
 
@@ -55,5 +55,5 @@ def test_what_keeps_to_it_has_no_faults() -> None:
         ({"schema": "switchback.kafka_dr/report/1", "kind": "dance"}, "no report is of the kind 'dance'"),
     ],
 )
-def test_what_does_not_is_told(change: dict[str, Any], reported: str) -> None:
+def test_each_fault_of_an_invalid_document_is_reported(change: dict[str, Any], reported: str) -> None:
     assert [text for text in faults({**CHECKPOINT, **change}) if reported in text]

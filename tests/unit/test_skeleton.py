@@ -31,7 +31,7 @@ def load(path: str) -> Any:
 
 
 def files(suffix: str, *folders: str) -> list[Path]:
-    """Without the empty ones: `ansible-test sanity` wants each __init__.py in plugins to have no content."""
+    """The files, without empty ones: `ansible-test sanity` requires each __init__.py in plugins to be empty."""
     found = (path for folder in folders for path in (ROOT / folder).rglob(f"*{suffix}"))
     return sorted(path for path in found if path.is_file() and path.stat().st_size)
 
@@ -49,12 +49,12 @@ def groups() -> dict[str, list[str]]:
     return found
 
 
-def test_every_module_is_in_the_group_all_and_nothing_else_is() -> None:
+def test_the_group_all_has_exactly_the_modules() -> None:
     assert set(groups()["all"]) == modules()
 
 
-def test_every_module_and_nothing_else_is_routed_to_the_one_action_plugin() -> None:
-    """A module without a route is packed, sent and compiled in each task, while applications stand still."""
+def test_exactly_the_modules_are_routed_to_the_action_plugin() -> None:
+    """A module without a route is packed, sent and compiled in each task while applications are stopped."""
     (action,) = files(".py", "plugins/action")
     route = {"action_plugin": f"switchback.kafka_dr.{action.stem}"}
     assert load("meta/runtime.yml")["plugin_routing"] == {"modules": dict.fromkeys(modules(), route)}
@@ -62,8 +62,8 @@ def test_every_module_and_nothing_else_is_routed_to_the_one_action_plugin() -> N
     assert "plugin_utils.local_run import ActionModule" in action.read_text(encoding="utf-8")
 
 
-def test_only_modules_have_lines_of_progress() -> None:
-    """A renamed module would lose its progress without an error."""
+def test_only_modules_have_progress_lines() -> None:
+    """A renamed module would lose its progress lines without an error."""
     assert set(local_run._PROGRESS) <= modules()
 
 
@@ -77,7 +77,7 @@ def test_the_page_of_modules_names_every_module() -> None:
     assert [module for module in sorted(modules()) if f"`{module}`" not in text] == []
 
 
-def test_the_page_of_modules_lists_internal_steps_apart() -> None:
+def test_the_page_of_modules_lists_internal_modules_separately() -> None:
     """A user must see which modules may change in any release."""
     page = (ROOT / "docs" / "modules.md").read_text(encoding="utf-8")
     public, internal = page.split("## Internal steps")
@@ -108,25 +108,25 @@ def locked(path: str) -> list[str]:
     return [line.removesuffix(" \\") for line in lines(path) if "==" in line]
 
 
-def test_the_client_library_wanted_of_an_execution_environment_fits_the_one_we_test_with() -> None:
+def test_the_client_library_of_an_execution_environment_includes_the_tested_version() -> None:
     assert "confluent-kafka >= 2.6, < 3" in lines("meta/ee-requirements.txt")
     assert [line for line in locked("requirements.txt") if line.startswith("confluent-kafka==2.")]
 
 
 @pytest.mark.parametrize("part", ["requirements", "requirements-run"])
-def test_locked_requirements_hold_every_version_asked_for_and_name_no_index(part: str) -> None:
+def test_locked_requirements_have_every_requested_version_and_no_index(part: str) -> None:
     wanted = {line.lower() for line in lines(f"{part}.in") if "==" in line}
     assert wanted <= set(locked(f"{part}.txt"))
     text = "\n".join(lines(f"{part}.txt"))
     assert not [word for word in ("--index-url", "--find-links", "--trusted-host", "://") if word in text]
 
 
-def test_the_requirements_to_run_are_a_part_of_all_requirements() -> None:
+def test_the_runtime_requirements_are_a_part_of_all_requirements() -> None:
     assert set(locked("requirements-run.txt")) <= set(locked("requirements.txt"))
 
 
 @pytest.mark.parametrize("path", files(".py", *CODE), ids=name)
-def test_a_python_file_begins_with_copyright_and_licence(path: Path) -> None:
+def test_a_python_file_starts_with_copyright_and_licence(path: Path) -> None:
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#!")]
     assert [line.startswith(start) for line, start in zip(lines, HEADER, strict=False)] == [True] * 3
 
@@ -137,7 +137,7 @@ def test_a_shell_script_names_its_licence(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", files(".py", "plugins/module_utils"), ids=name)
-def test_a_module_util_says_that_it_is_private(path: Path) -> None:
+def test_a_module_util_states_that_it_is_private(path: Path) -> None:
     assert PRIVATE in path.read_text(encoding="utf-8")
 
 
@@ -157,6 +157,6 @@ def test_each_class_of_the_audit_has_a_name_of_its_own() -> None:
 
 
 def test_the_audit_never_calls_id() -> None:
-    """An `id()` used as a key outlives its object; a key must be the object itself."""
+    """An `id()` used as a key outlives its object, so the object itself must be the key."""
     calls = [(path, node.func) for path, node in nodes("spark") if isinstance(node, ast.Call)]
     assert [path for path, called in calls if isinstance(called, ast.Name) and called.id == "id"] == []

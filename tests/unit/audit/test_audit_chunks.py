@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chunks follow the content, not the batches; equal parts of two sequences are found, and nothing else is."""
+"""Chunks depend on the content and not on the batches, and exactly the equal parts of two sequences are found."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def test_chunks_do_not_depend_on_batches_and_offsets(values: list[int], cuts: li
 
 
 @pytest.mark.parametrize("values", [[3] * 1000, list(range(1000))])
-def test_chunks_are_neither_tiny_nor_endless(values: list[int]) -> None:
-    """Also where all records are equal, so that all of them would be borders or none."""
+def test_chunks_have_a_minimum_and_a_maximum_size(values: list[int]) -> None:
+    """This also holds if all records are equal, so that every record or no record would be a border."""
     records = Chunks.of(chunks(values).rows).records
     assert records.max() <= SIZE * 8
     assert records[:-1].min() >= SIZE // 4
@@ -82,7 +82,7 @@ def test_one_difference_leaves_all_but_a_few_chunks_equal() -> None:
 
 
 @given(logs, st.integers(0, 500))
-def test_a_border_is_a_border(values: list[int], border: int) -> None:
+def test_each_watched_offset_is_a_border(values: list[int], border: int) -> None:
     assert all(not row[0] < border <= row[1] for row in chunks(values, border=border).rows)
 
 
@@ -98,7 +98,7 @@ def test_the_size_of_chunks_follows_the_work() -> None:
 
 
 @given(st.lists(st.integers(0, 6), max_size=60), st.lists(st.integers(0, 6), max_size=60))
-def test_what_is_called_equal_is_equal_and_rises(left: list[int], right: list[int]) -> None:
+def test_matched_parts_are_equal_and_in_order(left: list[int], right: list[int]) -> None:
     same = align(prints(left), prints(right))
     at_left = at_right = 0
     for part in same:
@@ -112,12 +112,12 @@ def test_what_is_called_equal_is_equal_and_rises(left: list[int], right: list[in
 
 
 @given(st.lists(st.integers(0, 2**40), max_size=200, unique=True), st.sets(st.integers(0, 199)))
-def test_unique_elements_that_were_taken_out_are_all_that_differs(values: list[int], lost: set[int]) -> None:
+def test_only_removed_unique_elements_differ(values: list[int], lost: set[int]) -> None:
     kept = [value for index, value in enumerate(values) if index not in lost]
     assert sum(part.length for part in align(prints(values), prints(kept))) == len(kept)
 
 
-def test_long_sequences_without_unique_elements_do_not_take_for_ever() -> None:
+def test_long_sequences_without_unique_elements_are_compared_quickly() -> None:
     left, right = prints([1, 2] * 50_000), prints([2, 1, 1] * 50_000)
     for part in align(left, right):
         assert (left[part.left : part.left + part.length] == right[part.right : part.right + part.length]).all()

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each kind of difference gets its own name, and only that one."""
+"""Each kind of difference gets its own name, and no other one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kafka_dr_audit.chunks import mixed
 from kafka_dr_audit.committed_offsets import Judged, Map, SecondCopy, judge
 from kafka_dr_audit.differences import Edge, Records, Region, Rules, classify
 
-Record = tuple[object, object, object, int]  # key, value, headers, milliseconds
+Record = tuple[object, object, object, int]  # Key, value, headers, milliseconds.
 
 
 def word(*parts: object) -> int:
@@ -83,13 +83,13 @@ def test_one_difference_has_one_name(name: str) -> None:
     assert kinds(whole(left, right)) == expected
 
 
-def test_corruption_names_the_parts() -> None:
+def test_a_corruption_names_the_altered_parts() -> None:
     changed = [*LOG[:5], ("other", LOG[5][1], (("a", b""),), LOG[5][3]), *LOG[6:]]
     (found,), _other = classify([whole(LOG, changed)], Rules())
     assert (found.parts, found.source_offset, found.target_offset) == (("key", "headers"), 5, 5)
 
 
-def test_without_comparable_timestamps_they_do_not_count() -> None:
+def test_timestamps_that_are_not_comparable_do_not_count() -> None:
     later = [(*record[:3], record[3] + 5) for record in LOG]
     region = Region(0, side(LOG, timestamps=False), side(later, timestamps=False), head=True, tail=True)
     assert kinds(region, timestamps=False) == {}
@@ -99,7 +99,7 @@ UNTIMED = [(*one[:3], -1) if 10 <= at < 20 else one for at, one in enumerate(LOG
 REPLICATED = [(*one[:3], 9_000 + at) if one[3] < 0 else one for at, one in enumerate(UNTIMED)]
 
 
-def test_the_copy_of_a_record_without_a_timestamp_is_equal_and_named() -> None:
+def test_the_copy_of_a_record_without_a_timestamp_is_equal_and_reported() -> None:
     found, (aligned,) = classify([whole(UNTIMED, REPLICATED)], Rules())
     assert Counter(item.kind for item in found) == {"RETIMED": 10}
     assert [(item.source_offset, item.target_offset) for item in found] == [(at, at) for at in range(10, 20)]
@@ -108,17 +108,20 @@ def test_the_copy_of_a_record_without_a_timestamp_is_equal_and_named() -> None:
     assert kinds(whole(UNTIMED, again)) == {"RETIMED": 10, "DUPLICATE": 8}
 
 
-def test_beside_records_without_a_timestamp_others_keep_theirs() -> None:
-    """Equal in all but the timestamp: only what has none on the source may have another one on the target."""
+def test_records_with_a_timestamp_are_still_compared_beside_records_without_one() -> None:
+    """All fields but the timestamp are equal.
+
+    Only records without one on the source may have another one on the target.
+    """
     left = [("k", "v", None, 5), ("k", "v", None, -1), ("k", "v", None, 7), *LOG]
     right = [("k", "v", None, 5), ("k", "v", None, 9_000), ("k", "v", None, 7), *LOG]
     assert kinds(whole(left, right)) == {"RETIMED": 1}
     altered = [*right[:2], ("k", "v", None, 8), *LOG]
-    # Which of two equal ones it is a copy of cannot be told; that one has none is seen.
+    # It is unknown which of two equal records it copies, but one of them has no timestamp.
     assert kinds(whole(left, altered)) == {"RETIMED": 1, "LOST": 1, "DUPLICATE": 1}
 
 
-def test_where_the_targets_broker_has_set_timestamps_they_do_not_count_and_elsewhere_they_do() -> None:
+def test_timestamps_count_except_those_that_the_targets_broker_set() -> None:
     """message.timestamp.type was changed in the middle of the target's log."""
     later = [(*one[:3], 9_000) if at < 20 else one for at, one in enumerate(LOG)]
     region = Region(0, side(LOG), side(later, appended=range(20)), head=True, tail=True)
@@ -128,7 +131,7 @@ def test_where_the_targets_broker_has_set_timestamps_they_do_not_count_and_elsew
     assert kinds(region) == {"RETIMED": 20, "CORRUPT": 1}
 
 
-def test_a_copy_of_what_the_source_got_without_a_timestamp_behind_the_snapshot_is_newer() -> None:
+def test_a_copy_of_a_source_record_without_a_timestamp_after_the_snapshot_is_newer() -> None:
     new = side([("k", "new", None, -1)])
     right = [*LOG, ("k", "new", None, 9_000)]
     region = whole(LOG, right, untimed=frozenset(new.content.tolist()))
@@ -163,11 +166,11 @@ def test_a_record_in_another_partition_is_misplaced() -> None:
         ({"source": Edge(start=40)}, [], LOG, {"EXPIRED": 40}),
     ],
 )
-def test_only_what_a_log_start_explains_has_expired(edges, left, right, expected) -> None:
+def test_only_records_below_a_log_start_have_expired(edges, left, right, expected) -> None:
     assert kinds(whole(left, right, **edges)) == expected
 
 
-def test_what_was_not_copied_yet_is_not_lost() -> None:
+def test_a_record_that_is_not_replicated_yet_is_not_lost() -> None:
     assert kinds(whole(LOG, LOG[:30], replicated=30)) == {"NOT_YET": 10}
     assert kinds(whole(LOG, LOG[:30], replicated=35)) == {"NOT_YET": 5, "LOST": 5}
     assert kinds(whole(LOG, LOG[:30]), mode="online") == {"NOT_YET": 10}
@@ -175,7 +178,7 @@ def test_what_was_not_copied_yet_is_not_lost() -> None:
     assert kinds(whole(LOG, LOG[:30], replicated=30), mode="disaster") == {"ERRANT": 10}
 
 
-def test_a_copied_aborted_record_is_named() -> None:
+def test_a_replicated_aborted_record_is_reported() -> None:
     phantom: Record = ("p", "aborted", None, 7)
     region = whole(LOG, [*LOG[:9], phantom, *LOG[9:]])
     aborted = frozenset(side([phantom]).whole.tolist())
@@ -227,50 +230,50 @@ EQUAL = Map([Same(0, 0, 100)])
         (EQUAL, 100, 97, ("REREAD", 3)),
         (EQUAL, 40, None, ("NONE", 0)),
         (EQUAL, None, None, ("NONE", 0)),
-        # records 50 to 59 are lost on the target
+        # Records 50 to 59 are lost on the target.
         (Map([Same(0, 0, 50), Same(60, 50, 40)]), 55, 50, ("EXACT", 0)),
         (Map([Same(0, 0, 50), Same(60, 50, 40)]), 55, 49, ("REREAD", 1)),
         (Map([Same(0, 0, 50), Same(60, 50, 40)]), 45, 51, ("SKIP", 6)),
-        # two records of somebody else lie at 50 and 51 of the target
+        # Two records of another producer are at 50 and 51 of the target.
         (Map([Same(0, 0, 50), Same(50, 52, 50)]), 50, 50, ("EXACT", 0)),
         (Map([Same(0, 0, 50), Same(50, 52, 50)]), 50, 52, ("EXACT", 0)),
     ],
 )
-def test_a_position_is_exact_too_early_or_too_late(place, stands, goes_on, expected) -> None:
+def test_a_committed_offset_is_exact_too_early_or_too_late(place, stands, goes_on, expected) -> None:
     judged = judge(place, stands, goes_on)
     assert (judged.verdict, judged.records) == expected
 
 
-def test_second_copies_are_counted_apart_from_the_position() -> None:
-    """T = 0..9, R = 0..5 3 4 5 6..9: 3 to 5 lie twice."""
+def test_second_copies_are_counted_separately_from_the_committed_offset() -> None:
+    """T = 0..9, R = 0..5 3 4 5 6..9: 3 to 5 are there twice."""
     place = Map([Same(0, 0, 6), Same(6, 9, 4)], [SecondCopy(3, 6), SecondCopy(4, 7), SecondCopy(5, 8)])
     assert judge(place, 6, 9) == Judged("EXACT", 0, 0, 9)
     assert judge(place, 6, 6) == Judged("REREAD", 3, 0, 9)
     assert judge(place, 5, 8) == Judged("EXACT", 0, 0, 8)
     assert judge(place, 5, 5) == Judged("REREAD", 3, 0, 8)
-    assert judge(place, 3, 6) == Judged("EXACT", 0, 0, 6)  # the second copies of 3, 4 and 5 are still ahead
+    assert judge(place, 3, 6) == Judged("EXACT", 0, 0, 6)  # The second copies of 3, 4 and 5 are still to be read.
     assert judge(place, 3, 7) == Judged("SKIP", 1, 0, 6)
     assert judge(place, 2, 2) == Judged("EXACT", 0, 3, 2)
     assert judge(place, 4, 7) == Judged("EXACT", 0, 0, 7)
     lone = Map([Same(0, 0, 4), Same(4, 5, 6)], [SecondCopy(1, 4)])
-    assert judge(lone, 3, 3) == Judged("EXACT", 0, 1, 3)  # the replica brings 1 once more, whatever the position
+    assert judge(lone, 3, 3) == Judged("EXACT", 0, 1, 3)  # The replica has 1 once more, for every committed offset.
     assert judge(lone, 4, 5) == Judged("EXACT", 0, 0, 5)
 
 
-def test_backwards_a_position_is_judged_by_the_same_map() -> None:
+def test_an_offset_in_the_reverse_direction_is_judged_by_the_same_map() -> None:
     place = Map([Same(0, 0, 50), Same(60, 50, 40)]).mirrored()
     assert judge(place, 50, 60).verdict == "EXACT"
-    # 50 to 59 never came to the replica: whoever stood at 49 there has not read them.
+    # 50 to 59 were never replicated: a group at 49 there has not read them.
     assert judge(place, 49, 61) == Judged("SKIP", 12, 0, 49)
     assert judge(Map([Same(0, 0, 50)]).mirrored(), 50, 80) == Judged("SKIP", 30, 0, 50)
 
 
-def test_what_the_group_itself_read_in_an_earlier_stay_is_not_skipped() -> None:
+def test_records_that_the_group_read_in_an_earlier_tenure_are_not_skipped() -> None:
     assert judge(EQUAL, 40, 60, own=60) == Judged("EXACT", 0, 0, 60)
     assert judge(EQUAL, 40, 61, own=60) == Judged("SKIP", 1, 0, 60)
     assert judge(EQUAL, 40, 50, own=60) == Judged("REREAD", 10, 0, 60)
     assert judge(EQUAL, 40, 30, own=20) == Judged("REREAD", 10, 0, 40)
-    # On the way back: what never came to the replica was read where it was written.
+    # On the way back: records that were never replicated were read where they were written.
     back = Map([Same(0, 0, 50)]).mirrored()
     assert judge(back, 50, 80, own=80) == Judged("EXACT", 0, 0, 80)
     assert judge(back, 50, 80, own=70) == Judged("SKIP", 10, 0, 70)

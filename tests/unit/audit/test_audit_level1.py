@@ -1,7 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ranks of positions from runs of records: exact, or read again; and rows that cannot be a proof are refused."""
+"""Ranks of offsets from runs of records are exact, or the range is read again.
+
+Rows that cannot be a proof are refused.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ offsets = st.lists(st.integers(0, 150), unique=True, max_size=80).map(sorted)
 
 
 def rows(visible: list[int], task: int = 3) -> dict[str, Any]:
-    """What Spark's groups say of a log whose records lie at these offsets."""
+    """The rows that Spark's groups return for a log whose records are at these offsets."""
     runs = [visible[at : at + SIZE] for at in range(0, len(visible), SIZE)]
     bits = RANK_BITS - (SIZE.bit_length() - 1)
     columns = {
@@ -40,7 +43,7 @@ def rows(visible: list[int], task: int = 3) -> dict[str, Any]:
 
 
 def chunked(visible: list[int], ask: Ask) -> dict[str, Any] | None:
-    """What the workers say of the range that is read again."""
+    """The rows that the workers return for the range that is read again."""
     inside = np.asarray([offset for offset in visible if ask.start <= offset < ask.end], dtype=np.int64)
     if not len(inside):
         return None
@@ -65,7 +68,7 @@ def pair(visible: list[int], ranks: dict[int, int]) -> PartitionPair:
 
 
 @given(offsets, st.sets(st.integers(0, 160), max_size=6))
-def test_ranks_are_those_that_counting_gives(visible: list[int], watched: set[int]) -> None:
+def test_ranks_equal_the_counted_ones(visible: list[int], watched: set[int]) -> None:
     known, ask = level1._ranks(level1._runs(rows(visible) if visible else None, SIZE, "P:T-0"), watched)
     if ask:
         one = pair(visible, known)
@@ -74,12 +77,12 @@ def test_ranks_are_those_that_counting_gives(visible: list[int], watched: set[in
     assert known == {offset: sum(at < offset for at in visible) for offset in watched}
 
 
-def test_logs_without_holes_are_not_read_again() -> None:
+def test_logs_without_gaps_are_not_read_again() -> None:
     assert level1._ranks(level1._runs(rows(list(range(100))), SIZE, "P:T-0"), {0, 1, 50, 99, 100, 120})[1] is None
 
 
 @given(offsets.filter(lambda visible: len(visible) > 2), st.data())
-def test_a_log_that_changed_between_both_reads_is_no_proof(visible: list[int], data: st.DataObject) -> None:
+def test_a_log_that_changed_between_both_reads_is_refused(visible: list[int], data: st.DataObject) -> None:
     border = visible[-1] + 1
     one, ask = pair(visible, {}), Ask(0, border, (border,), border)
     gone = data.draw(st.sampled_from(visible))
@@ -90,7 +93,7 @@ def test_a_log_that_changed_between_both_reads_is_no_proof(visible: list[int], d
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda found: found["run"].__setitem__(1, found["run"][1] + (1 << RANK_BITS)),  # another task
+        lambda found: found["run"].__setitem__(1, found["run"][1] + (1 << RANK_BITS)),  # Another task.
         lambda found: found["run"].__setitem__(1, found["run"][1] + 1),
         lambda found: found["records"].__setitem__(0, SIZE - 1),
         lambda found: found["other"].__setitem__(1, 1),

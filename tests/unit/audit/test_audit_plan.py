@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plan is taken as it is meant or refused with the place that is wrong; secrets come from elsewhere."""
+"""A plan is read as it is meant, or refused with the place of the mistake. Secrets come from elsewhere."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
         "no range",
     ),
     "accepts an object": (lambda d: d["topics"][0].update(accept=[{}]), "plan_invalid", "the kinds are"),
-    "position elsewhere": (
+    "committed offset elsewhere": (
         lambda d: d["topics"][0]["committed_offsets"][0].update(partition=1),
         "plan_invalid",
         "no partition 1",
@@ -125,7 +125,7 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_plan_says_where(name: str) -> None:
+def test_a_wrong_plan_is_refused_with_the_place_of_the_mistake(name: str) -> None:
     change, code, text = WRONG[name]
     with pytest.raises(AuditError) as failed:
         plan.parse(changed(change), {})
@@ -134,13 +134,13 @@ def test_a_wrong_plan_says_where(name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "nothing"])
-def test_what_is_no_plan_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_document_that_is_not_a_plan_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "plan.json").write_text(text)
     with pytest.raises(AuditError):
         plan.load(tmp_path / "plan.json", {})
 
 
-def test_secrets_come_from_the_environment_or_a_file_and_an_error_never_quotes_them(tmp_path: Path) -> None:
+def test_secrets_come_from_the_environment_or_a_file_and_no_error_quotes_them(tmp_path: Path) -> None:
     hidden = {"sasl.jaas.config": "the-secret"}
     (tmp_path / "hidden.json").write_text(json.dumps(hidden))
     by_env = changed(lambda d: d["clusters"]["B"].update(secrets={"env": "HIDDEN"}))
@@ -152,7 +152,7 @@ def test_secrets_come_from_the_environment_or_a_file_and_an_error_never_quotes_t
     assert "the-secret" not in failed.value.message
 
 
-# ---- what the role writes
+# ---- the plan that the role writes
 
 
 PAIR = {
@@ -188,7 +188,7 @@ CLUSTERS = {alias: {"cluster_id": alias, "bootstrap_servers": f"{alias}:9092"} f
 
 
 def written(pair: dict[str, Any] | None = None, state: dict[str, Any] | None = None) -> plan.AuditPlan:
-    """As the audit reads it: a plan that it refuses would fail here."""
+    """The plan as the audit reads it: a plan that it refuses fails here."""
     known = {**PAIR, **(pair or {})}
     rules = audit_plan.AuditRules(**{key: known.pop(key) for key in ("guarantee", "accept", "fresh")})
     facts = dict(state or STATE)
@@ -199,7 +199,7 @@ def written(pair: dict[str, Any] | None = None, state: dict[str, Any] | None = N
     return plan.parse(json.loads(json.dumps(document)), {})
 
 
-def test_after_a_failover_both_directions_and_all_positions_are_planned() -> None:
+def test_after_a_failover_both_directions_and_all_committed_offsets_are_planned() -> None:
     forward, back = sorted(written().topics, key=lambda topic: topic.name, reverse=True)
     assert (forward.name, forward.mode, forward.target.topic) == ("P:Payments", "complete", "P.Payments")
     assert (back.name, back.mode, back.target.topic) == ("B:Payments", "online", "B.Payments")
@@ -210,21 +210,21 @@ def test_after_a_failover_both_directions_and_all_positions_are_planned() -> Non
     assert written().run == "r7"
 
 
-def test_where_a_group_stood_when_it_last_left_the_side_it_enters_is_its_own() -> None:
+def test_the_offset_at_which_a_group_last_left_the_entered_cluster_is_its_own() -> None:
     left = {**STATE["left"], "B": {"committed_offsets": {"g": {"Payments": {"0": 2}}}}}
     forward, back = sorted(written(state={**STATE, "left": left}).topics, key=lambda topic: topic.name, reverse=True)
     assert forward.committed_offsets == (plan.CommittedOffsets("g", 0, "source", 10, 9),)
     assert back.committed_offsets == (plan.CommittedOffsets("g", 0, "target", 3, 4, own=2),)
 
 
-def test_before_any_move_there_are_no_positions() -> None:
+def test_before_the_first_move_there_are_no_committed_offsets() -> None:
     found = written(state={**STATE, "active": "P", "left": {}, "run": None})
     assert [topic.committed_offsets for topic in found.topics] == [(), ()]
     assert {topic.name: topic.mode for topic in found.topics} == {"P:Payments": "online", "B:Payments": "complete"}
 
 
-def test_an_identity_pair_is_compared_both_as_it_is_and_as_it_was_left() -> None:
-    """What the move itself lost lies behind what the flow back copies: only the ends of the move show it."""
+def test_an_identity_pair_is_compared_now_and_at_the_ends_of_the_last_move() -> None:
+    """Records lost by the move are before those that the flow back replicates: only the ends of the move show them."""
     left = {"P": {"committed_offsets": {"g": {"Payments": {"0": 10}}}, "entered": STATE["left"]["P"]["entered"]}}
     left["P"] |= {"ends": {"Payments": {"0": 12}}, "cut": {"Payments": {"0": 11}}}
     now, then = written({**PAIR, "policy": "identity"}, {**STATE, "left": left}).topics
@@ -255,5 +255,5 @@ def test_secrets_leave_the_plan_for_the_environment() -> None:
     assert audit_plan.cluster_part("P", {"bootstrap_servers": "p:9092"}, "id")[1] == {}
 
 
-def test_the_inventory_check_knows_the_kinds_that_an_audit_accepts() -> None:
+def test_the_inventory_check_accepts_the_same_kinds_as_the_audit() -> None:
     assert AUDIT_KINDS == KINDS

@@ -1,10 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Worlds of one partition, from chunks to verdicts, against what counting shows: no damage is missed, none invented.
+"""Worlds of one partition, from chunks to verdicts, compared with simple counting: all damage is found and none is
+invented.
 
-A world is a source, a replica as MirrorMaker 2 makes it (runs sent again after a restart), retention on either side,
-and damage. Records are numbers; offsets are indexes.
+A world is a source, a replica as MirrorMaker 2 writes it (runs are sent again after a restart), retention on either
+cluster, and damage. Records are numbers; offsets are indexes.
 """
 
 from __future__ import annotations
@@ -38,18 +39,18 @@ SETTINGS = {
 
 @dataclass
 class World:
-    """``left``, ``right``: record numbers; ``start``: how many the source has deleted from its head."""
+    """``left``, ``right``: record numbers. ``start``: how many records the source has deleted from its head."""
 
     left: list[int]
     right: list[int]
     start: int = 0
     committed_offsets: list[CommittedOffsets] = field(default_factory=list)
     budget: int = 400_000
-    untimed: set[int] = field(default_factory=set)  # records of the source that have no timestamp
-    retimed: set[int] = field(default_factory=set)  # records whose copies have a wrong one
+    untimed: set[int] = field(default_factory=set)  # Records of the source that have no timestamp.
+    retimed: set[int] = field(default_factory=set)  # Records whose copies have a wrong one.
 
     def stamps(self, name: str) -> np.ndarray:
-        """Milliseconds of each record; a copy of one without a timestamp has the time of copying."""
+        """The timestamp of each record in milliseconds. The copy of a record without one has the replication time."""
         numbers = self.left if name == "source" else self.right
         if name == "source":
             return np.asarray([-1 if n in self.untimed else n for n in numbers], dtype=np.int64)
@@ -57,7 +58,7 @@ class World:
         return np.asarray(times, dtype=np.int64)
 
     def whole(self, name: str) -> np.ndarray:
-        """Fingerprints of everything, the timestamp included."""
+        """Fingerprints of all fields, including the timestamp."""
         content = words(self.left if name == "source" else self.right)
         return mixed(content ^ mixed(self.stamps(name).view(np.uint64)))
 
@@ -76,7 +77,7 @@ def half(world: World, name: str, watched: set[int]) -> Half:
 
 
 def glance(world: World, name: str, watched: set[int]) -> Half:
-    """As Spark's rows by rank tell it."""
+    """The rows by rank as Spark returns them."""
     numbers = world.whole(name)
     index = np.arange(len(numbers))
     placed = mixed(numbers + (index % CHUNK).astype(np.uint64))
@@ -85,8 +86,8 @@ def glance(world: World, name: str, watched: set[int]) -> Half:
     digests = np.bitwise_xor.reduceat(placed, begins) if len(numbers) else placed
     ends = begins + counts - 1
     runs = Chunks.of(list(zip(begins, ends, counts, digests.tolist(), begins, ends, strict=True)))
-    ranks, holes = level1._ranks(runs, watched)
-    assert holes is None
+    ranks, gaps = level1._ranks(runs, watched)
+    assert gaps is None
     return Half(runs, 0, ranks)
 
 
@@ -105,7 +106,7 @@ def records(spec: level2.Spec, name: str, world: World) -> Records:
 
 
 def audited(world: World) -> dict[str, object]:
-    """The document of the one topic, by everything that the program does but reading."""
+    """The document of the one topic, through everything that the program does except reading."""
     part = PlannedPartition(0, PlannedRange(None, None), PlannedRange(None, None), None)
     sides = [TopicSide(alias, "T", None, False) for alias in ("P", "B")]
     topic = Topic(
@@ -131,7 +132,7 @@ def audited(world: World) -> dict[str, object]:
         for name in ("source", "target")
     }
     if world.start:
-        # Ranks count from the compared range; the log start only says how much was deleted before it.
+        # Ranks count from the compared range. The log start only shows how many records were deleted before it.
         scope.spans["source", 0] = replace(scope.spans["source", 0], log_start=world.start)
     pair = level1._pair(scope, 0, *(glance(world, name, watched[name]) for name in ("source", "target")))
     if level1._shifted(pair, CHUNK):
@@ -151,7 +152,7 @@ def audited(world: World) -> dict[str, object]:
 
 
 def covered(pair: PartitionPair, specs: list[level2.Spec], regions: list[Region]) -> None:
-    """Every chunk is either equal or read again or counted, and no region overlaps another one."""
+    """Check that every chunk is equal, read again or counted, and that no regions overlap."""
     spans = sorted((spec.gap.left, spec.gap.left_end, spec.gap.right, spec.gap.right_end) for spec in specs)
     for before, after in itertools.pairwise(spans):
         assert before[1] <= after[0]
@@ -161,7 +162,7 @@ def covered(pair: PartitionPair, specs: list[level2.Spec], regions: list[Region]
 
 
 def unnamed(world: World) -> dict[str, object]:
-    """What is said before anything is read again."""
+    """The result before anything is read again."""
     return audited(replace(world, budget=0))
 
 
@@ -171,7 +172,7 @@ def kinds(found: dict[str, object]) -> dict[str, int]:
 
 @st.composite
 def healthy(draw: st.DrawFn, most: int = 300) -> World:
-    """Restarts send again what came after the last stored offset."""
+    """A healthy replica: restarts send again the records after the last stored offset."""
     count = draw(st.integers(1, most))
     right = list(range(count))
     cursor: list[int] = []
@@ -185,7 +186,7 @@ def healthy(draw: st.DrawFn, most: int = 300) -> World:
         if at < committed_offset:
             continue
         out += right[committed_offset:at]
-        # Together no more than crashes explain; beyond that is a test of its own.
+        # Together no more than crashes explain. More than that has a test of its own.
         committed_offset = max(min(back, at), at - (SMALL - (len(out) - at)))
     out += right[committed_offset:]
     start = draw(st.sampled_from([0, 0, draw(st.integers(0, count))]))
@@ -206,7 +207,7 @@ def test_a_healthy_pair_raises_no_alarm(world: World) -> None:
 @settings(max_examples=50)
 @given(st.integers(SMALL + 1, 3 * SMALL), st.integers(0, SMALL // 2))
 def test_a_flow_that_replicated_everything_again_is_refuted(count: int, new: int) -> None:
-    """R33: the second pass begins at the first record, and then goes on with what is new."""
+    """R33: the second pass begins at the first record and continues with new records."""
     everything = list(range(count + new))
     found = audited(World(everything, [*everything[:count], *everything], 0))
     assert (found["verdict"], kinds(found)) == ("REFUTED", {"DUPLICATE": count})
@@ -215,10 +216,11 @@ def test_a_flow_that_replicated_everything_again_is_refuted(count: int, new: int
 
 @settings(max_examples=200)
 @given(healthy(), st.sets(st.integers(0, 299), max_size=80), st.data())
-def test_records_without_a_timestamp_are_named_for_what_they_are(
-    world: World, untimed: set[int], data: st.DataObject
-) -> None:
-    """Neither altered nor lost, resends or not; and a position among them is judged by what was copied."""
+def test_records_without_a_timestamp_are_reported_as_such(world: World, untimed: set[int], data: st.DataObject) -> None:
+    """They are neither altered nor lost, with or without resends.
+
+    A committed offset among them is judged by the copies.
+    """
     world.untimed = untimed
     if not world.start:
         stands, goes_on = (data.draw(st.integers(0, len(log))) for log in (world.left, world.right))
@@ -226,7 +228,7 @@ def test_records_without_a_timestamp_are_named_for_what_they_are(
     found = audited(world)
     assert set(kinds(found)) <= {"DUPLICATE", "EXPIRED", "RETIMED", "FOREIGN"}, world
     assert kinds(found).get("RETIMED", 0) == len(untimed & set(world.left))
-    # Sent again, and deleted on the source since: it no longer shows that the record had no timestamp.
+    # Sent again, and deleted on the source since: it is no longer visible that the record had no timestamp.
     if untimed & set(range(world.start)):
         return
     assert "FOREIGN" not in kinds(found), world
@@ -240,7 +242,9 @@ def test_records_without_a_timestamp_are_named_for_what_they_are(
 
 @settings(max_examples=150)
 @given(st.integers(1, 200), st.sets(st.integers(0, 199), max_size=60), st.sets(st.integers(0, 199), max_size=4))
-def test_a_timestamp_that_should_have_been_carried_is_altered(count: int, untimed: set[int], wrong: set[int]) -> None:
+def test_a_changed_timestamp_that_should_have_been_kept_is_altered(
+    count: int, untimed: set[int], wrong: set[int]
+) -> None:
     wrong = {number for number in wrong - untimed if number < count}
     found = audited(World([*range(count)], [*range(count)], untimed=untimed, retimed=wrong))
     assert kinds(found).get("CORRUPT", 0) == len(wrong)
@@ -250,12 +254,12 @@ def test_a_timestamp_that_should_have_been_carried_is_altered(count: int, untime
 
 @settings(max_examples=400)
 @given(healthy(), st.sets(st.integers(0, 299), min_size=1, max_size=6))
-def test_every_record_that_has_no_copy_is_lost(world: World, gone: set[int]) -> None:
+def test_every_record_without_a_copy_is_lost(world: World, gone: set[int]) -> None:
     lost = gone & set(world.left)
     world.right = [number for number in world.right if number not in gone]
     found = audited(world)
-    # Where the source has lost its head, nobody can tell whether what stands there was altered or is gone; and the
-    # second copy of a far record, at the very place of one that is gone, passes for that one altered.
+    # If the source has lost its head, an altered record there looks like a missing one. And the second copy of a
+    # distant record at the place of a missing one looks like that record altered.
     unclear = bool(world.start) or len(set(world.right)) < len(world.right)
     assert kinds(found).get("LOST", 0) + (kinds(found).get("CORRUPT", 0) if unclear else 0) == len(lost), world
     assert found["verdict"] == ("REFUTED" if lost else "PROVEN")
@@ -268,13 +272,13 @@ def test_a_foreign_record_is_found(world: World, data: st.DataObject) -> None:
     world.right.insert(at, 10_000)
     found = audited(world)
     if world.start and at <= world.right.index(max(world.left, default=0)):
-        return  # at the head, where the source has deleted records, nobody can tell it from those
+        return  # At the head, where the source has deleted records, it looks like one of those.
     assert found["verdict"] == "REFUTED", found["classes"]
 
 
 @settings(max_examples=600)
 @given(healthy(), st.data())
-def test_a_position_skips_exactly_if_counting_says_so(world: World, data: st.DataObject) -> None:
+def test_an_offset_is_reported_to_skip_exactly_if_counting_agrees(world: World, data: st.DataObject) -> None:
     world.left, world.start = list(range(max(world.right) + 1)), 0
     stands = data.draw(st.integers(0, len(world.left)))
     goes_on = data.draw(st.integers(0, len(world.right)))
@@ -298,8 +302,10 @@ def test_a_position_skips_exactly_if_counting_says_so(world: World, data: st.Dat
 
 @settings(max_examples=300)
 @given(healthy(), st.data())
-def test_backwards_a_position_skips_exactly_if_counting_says_so(world: World, data: st.DataObject) -> None:
-    """From a replica without second copies: what was below the position there was read, and nothing else."""
+def test_an_offset_in_the_reverse_direction_is_reported_to_skip_exactly_if_counting_agrees(
+    world: World, data: st.DataObject
+) -> None:
+    """The replica has no second copies: exactly the records below the committed offset there were read."""
     world.right = sorted(set(world.right))
     world.left, world.start = list(range(len(world.right) + data.draw(st.integers(0, 20)))), 0
     gone = data.draw(st.sets(st.integers(0, 299), max_size=3))
@@ -337,16 +343,16 @@ def test_a_small_budget_never_turns_damage_into_a_proof(world: World, gone: set[
     ],
     ids=["foreign", "reordered", "lost", "corrupt"],
 )
-def test_beside_what_was_not_read_nothing_is_refuted(world: World) -> None:
-    """Resends of a healthy flow whose first copies lie in runs of the target that were too long to be read."""
+def test_beside_unread_ranges_nothing_is_refuted(world: World) -> None:
+    """A healthy flow has resends whose first copies are in runs of the target that were too long to be read."""
     for world.budget in (8, 32):
         assert audited(world)["verdict"] != "REFUTED"
     world.budget = 400_000
     assert audited(world)["verdict"] == "PROVEN"
 
 
-def test_a_difference_that_nobody_has_named_is_never_proven() -> None:
-    """As between the two passes, and where the second one shows nothing."""
+def test_an_unexplained_difference_is_never_proven() -> None:
+    """The log may change between the two passes so that the second one shows no difference."""
     world = World(list(range(200)), [*range(50), *range(51, 200)])
     assert audited(world)["verdict"] == "REFUTED"
     assert unnamed(world)["verdict"] == "UNKNOWN"

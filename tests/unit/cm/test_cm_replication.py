@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Replication Configs: what one string makes of each flow."""
+"""Replication Configs: which settings of each flow follow from one string."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def test_a_key_ends_at_the_first_equals_sign_and_the_last_line_wins() -> None:
     "text", ["", "P->B=true", "p->B.enabled=true", "P->b.enabled=true", "P->B.Enabled=true", "enabled=true",
              "connectors.enabled=true", "P->B.enabled=yes", "B->P.enabled=true", "P->B.enabled=true|P->B.enabled=false"]
 )  # fmt: skip
-def test_only_the_right_line_starts_the_flow(text: str) -> None:
+def test_a_wrong_line_does_not_start_the_flow(text: str) -> None:
     assert not flow(text).enabled
 
 
 @pytest.mark.parametrize("text", ["P->B.enabled=true", " P->B.enabled = True ", "P->B.enabled=false|P->B.enabled=true"])
-def test_the_right_line_starts_it(text: str) -> None:
+def test_the_right_line_starts_the_flow(text: str) -> None:
     assert flow(text).enabled
 
 
-def test_the_nearer_prefix_wins() -> None:
+def test_the_more_specific_prefix_takes_precedence() -> None:
     lines = ["offset.lag.max=1", "connectors.offset.lag.max=2", "P->B.offset.lag.max=3", "B->P.offset.lag.max=4"]
     assert flow("|".join(lines)).settings["offset.lag.max"] == "3"
     assert flow("|".join(reversed(lines))).settings["offset.lag.max"] == "3"
@@ -48,20 +48,20 @@ def test_the_nearer_prefix_wins() -> None:
     assert flow(lines[0]).settings["offset.lag.max"] == "1"
 
 
-def test_a_field_of_cloudera_manager_lies_below_every_line() -> None:
+def test_every_line_takes_precedence_over_a_field_of_cloudera_manager() -> None:
     name = "refresh.topics.interval.seconds"
     assert flow("", **{name: "600"}).settings[name] == "600"
     assert flow(f"{name}=5", **{name: "600"}).settings[name] == "5"
 
 
-def test_client_settings_go_to_their_side() -> None:
+def test_client_settings_apply_to_their_cluster() -> None:
     found = flow("P.consumer.isolation.level=read_committed|B.producer.acks=1|P.security.protocol=SSL").settings
     assert found["source.consumer.isolation.level"] == "read_committed"
     assert found["target.producer.acks"] == "1"
     assert found["source.cluster.security.protocol"] == "SSL"
 
 
-def test_unprefixed_client_settings_reach_nobody_as_upstream() -> None:
+def test_unprefixed_client_settings_reach_no_client_as_in_apache_kafka() -> None:
     assert "consumer.isolation.level" not in flow("consumer.isolation.level=read_committed").settings
 
 
@@ -80,18 +80,18 @@ def test_srm_has_defaults_of_its_own() -> None:
         ("enabled=true", "no connector knows it"),
     ],
 )
-def test_what_is_ignored_is_noted(line: str, reason: str) -> None:
+def test_ignored_lines_are_noted(line: str, reason: str) -> None:
     notes = replication.ignored(replication.parse(line)[0], KNOWN)
     assert len(notes) == 1
     assert reason in notes[0]
 
 
 @pytest.mark.parametrize("line", ["P->B.enabled=true", "tasks.max=2", "connectors.tasks.max=2", "P.acks=1"])
-def test_what_is_read_is_not_noted(line: str) -> None:
+def test_used_lines_are_not_noted(line: str) -> None:
     assert replication.ignored(replication.parse(line)[0], KNOWN) == []
 
 
-def test_empty_lists_match_nothing_not_everything() -> None:
+def test_empty_lists_match_nothing() -> None:
     found = replication.connectors(flow("topics=.*|P->B.topics=.*"), OWN, Lists(), Lists())
     assert sorted(found) == sorted(replication.CONNECTORS)
     for config in found.values():
@@ -135,7 +135,7 @@ def running(text: str, target: str = "P", runtime: str = "7.3.2", **values: str)
     return {"service": service, DRIVER: {DRIVER_TARGET: target}, "accounts": accounts, "runtime": runtime}
 
 
-def test_a_site_runs_the_flow_toward_itself_and_takes_addresses_where_a_customer_writes_them() -> None:
+def test_a_site_runs_the_flow_toward_itself_with_the_addresses_that_a_customer_configures() -> None:
     found = plan.make(running("B->P.enabled=true"), "P", OWN)
     assert found.flow is not None
     assert (found.flow.source, found.flow.target, found.flow.enabled) == ("B", "P", True)

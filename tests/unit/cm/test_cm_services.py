@@ -61,7 +61,7 @@ def test_a_changed_account_makes_stale_only_where_it_is_named(state: State, serv
     assert services.staleness(service, "client") == "STALE"
 
 
-def test_nothing_is_kept_of_a_change_that_failed(tmp_path: Path) -> None:
+def test_a_failed_change_is_not_stored(tmp_path: Path) -> None:
     store = Store(tmp_path / "state.json")
     with store.change() as state:
         state.next_id = 7
@@ -77,7 +77,7 @@ def test_nothing_is_kept_of_a_change_that_failed(tmp_path: Path) -> None:
     assert Store(tmp_path / "state.json").state.next_id == 7
 
 
-def test_the_state_reads_as_it_was_written(tmp_path: Path, service: Service) -> None:
+def test_the_state_is_read_back_unchanged(tmp_path: Path, service: Service) -> None:
     store = Store(tmp_path / "state.json")
     with store.change() as state:
         state.services.append(service)
@@ -85,7 +85,7 @@ def test_the_state_reads_as_it_was_written(tmp_path: Path, service: Service) -> 
     assert Store(tmp_path / "state.json").state == store.state
 
 
-def test_the_client_configuration_holds_no_password(state: State, service: Service) -> None:
+def test_the_client_configuration_has_no_password(state: State, service: Service) -> None:
     group = service.groups[f"srm-{GATEWAY}-BASE"]
     services.update(state, service, group, [{"name": "securestorage.password", "value": "hidden"}])
     put(state, service, "clusters", "P, B")

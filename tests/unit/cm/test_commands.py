@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""cm_service against a scripted Cloudera Manager: answers that an emulator of a healthy one does not give."""
+"""cm_service against a scripted Cloudera Manager, with responses that the emulator of a healthy one does not give."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def posts(script: ScriptedServer) -> list[str]:
     return [path.removeprefix(BASE + "/commands/") for method, path in script.calls if method == "POST"]
 
 
-def test_a_command_that_another_one_keeps_out_goes_behind_it(script: ScriptedServer) -> None:
+def test_a_command_that_another_one_blocks_is_sent_after_it(script: ScriptedServer) -> None:
     script.answers = [
         *(service(), NONE, NONE, NONE, NOT_NOW),
         *(active("Upgrade"), NONE, (200, {"id": 7, "name": "Upgrade", "active": False, "success": True})),
@@ -59,21 +59,21 @@ def test_a_command_that_another_one_keeps_out_goes_behind_it(script: ScriptedSer
     ]
 
 
-def test_a_command_that_nothing_in_sight_keeps_out_is_explained(script: ScriptedServer) -> None:
+def test_a_command_that_is_blocked_without_a_visible_cause_is_explained(script: ScriptedServer) -> None:
     script.answers = [service(), NONE, NONE, NONE, NOT_NOW, NONE, NONE, service(), service()]
     result = run(script)
     assert (result["error"]["code"], posts(script)) == ("cm_command_unavailable", ["restart"])
     assert "The service is STARTED. Other active commands: none." in result["msg"]
 
 
-def test_an_answer_without_a_command_is_looked_for(script: ScriptedServer) -> None:
+def test_without_a_command_in_the_response_the_command_is_searched(script: ScriptedServer) -> None:
     ended = (200, {"id": 7, "name": "Restart", "active": False, "success": True})
     script.answers = [service(), NONE, NONE, NONE, (204, None), active("Restart"), NONE, ended, service()]
     result = run(script)
     assert (result["rc"], result["commands"][0]["how"]) == (0, "adopted")
 
 
-def test_a_command_that_is_over_and_left_its_mark_is_adopted(script: ScriptedServer) -> None:
+def test_a_finished_command_whose_effect_is_visible_is_adopted(script: ScriptedServer) -> None:
     stopped = (200, {"items": [{"name": "d", "type": "D", "roleState": "STOPPED"}]})
     script.answers = [
         *(service(), NONE, NONE, NONE, (502, "<html>"), NONE, NONE, service("STOPPED")),
@@ -83,7 +83,7 @@ def test_a_command_that_is_over_and_left_its_mark_is_adopted(script: ScriptedSer
     assert (result["rc"], result["commands"][0]["how"], posts(script)) == (0, "adopted", ["stop"])
 
 
-def test_a_command_that_ended_without_saying_how_is_a_failure(script: ScriptedServer) -> None:
+def test_a_command_that_ended_without_a_result_is_a_failure(script: ScriptedServer) -> None:
     script.answers = [service(), NONE, NONE, NONE, (200, {"id": -1, "name": "Restart", "active": False}), service()]
     result = run(script)
     assert (result["error"]["code"], result["changes"][0]["status"]) == ("cm_command_failed", "failed")
@@ -99,7 +99,7 @@ def test_a_service_is_not_stopped_while_a_role_has_a_process(script: ScriptedSer
     assert (result["rc"], result["state"]) == (0, "STOPPED")
 
 
-def test_a_stop_that_was_joined_is_no_less_waited_for(script: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_that_was_already_running_is_waited_for(script: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(control, "LAG_SECONDS", 0.0)
     left = (200, {"items": [{"name": "d", "roleState": "STOPPING"}]})
     ended = (200, {"id": 7, "name": "Stop", "active": False, "success": True})
@@ -112,17 +112,17 @@ def test_a_stop_that_was_joined_is_no_less_waited_for(script: ScriptedServer, mo
 @pytest.mark.parametrize(
     ("roles", "said"), [([{"name": "d", "roleState": "STARTED"}], "d STARTED"), ([], "Cloudera Manager lists no role")]
 )
-def test_a_service_that_somebody_stopped_has_no_process_or_it_is_no_stop(
+def test_a_stopped_service_counts_as_stopped_only_without_a_role_process(
     script: ScriptedServer, roles: list[dict[str, str]], said: str
 ) -> None:
-    """Its state is a summary, and an answer without roles is no evidence."""
+    """The state of a service is a summary, and a response without roles is not evidence."""
     script.answers = [service("STOPPED"), NONE, (200, {"items": roles}), service("STOPPED")]
     result = run(script, state="stopped")
     assert (result["rc"], result["error"]["code"], posts(script)) == (1, "cm_process_left", [])
     assert said in result["msg"]
 
 
-def test_a_wanted_restart_is_not_repeated_while_its_effect_shows_late(script: ScriptedServer) -> None:
+def test_a_restart_is_not_repeated_while_its_effect_is_not_visible_yet(script: ScriptedServer) -> None:
     stale = service(configStalenessStatus="STALE")
     script.answers = [stale, NONE, NONE, NONE, (200, DONE), stale, stale, service()]
     result = run(script, restart="never")
@@ -130,7 +130,7 @@ def test_a_wanted_restart_is_not_repeated_while_its_effect_shows_late(script: Sc
 
 
 @pytest.mark.parametrize("state", ["UNKNOWN", "HISTORY_NOT_AVAILABLE", ""])
-def test_a_state_that_is_not_known_is_not_acted_upon(script: ScriptedServer, state: str) -> None:
+def test_an_unknown_state_causes_no_command(script: ScriptedServer, state: str) -> None:
     script.answers = [service(state), NONE]
     script.endless = service(state)
     result = run(script, state="stopped", wait_timeout=0.2)
@@ -151,13 +151,13 @@ def test_maintenance_and_bad_health_are_warnings(script: ScriptedServer, capfd: 
     assert result["health_checks"] == ["DISTRIBUTED_HERDER_STATUS BAD"]
 
 
-def test_while_nobody_answers_the_last_state_does_not_count(script: ScriptedServer) -> None:
+def test_the_last_state_does_not_count_while_cloudera_manager_is_unreachable(script: ScriptedServer) -> None:
     script.answers = [service(), NONE, NONE, NONE, (200, DONE), (401, {"message": "out"}), service()]
     result = run(script)
     assert (result["error"]["code"], result["changed"]) == ("cm_not_authorized", True)
 
 
-def test_of_several_services_none_is_chosen(script: ScriptedServer) -> None:
+def test_with_several_services_none_is_chosen(script: ScriptedServer) -> None:
     two = [{"name": name, "type": "STREAMS_REPLICATION_MANAGER"} for name in ("srm-1", "srm-2")]
     script.answers = [(200, {"items": [*two, {"name": "kafka", "type": "KAFKA"}]})]
     result = run(script, service=None)
@@ -166,6 +166,6 @@ def test_of_several_services_none_is_chosen(script: ScriptedServer) -> None:
 
 
 @pytest.mark.parametrize("odd", [[], {"items": None}, {"items": ["x"]}, "text", 5])
-def test_an_answer_of_another_shape_is_not_taken_for_an_empty_one(script: ScriptedServer, odd: Any) -> None:
+def test_a_response_of_another_shape_is_not_taken_for_an_empty_one(script: ScriptedServer, odd: Any) -> None:
     script.answers = [service(), (200, odd if odd != "text" else '"text"')]
     assert run(script)["error"]["code"] == "cm_unexpected"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is done to a service: every case of the plan, and the names of commands."""
+"""The actions on a service: every case of the plan, and the names of commands."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def seen(state: str = "STARTED", config: str = "FRESH", client: str = "FRESH") -
         (DesiredService(), seen(config="STALE_REFRESHABLE"), ["restart"]),
         (DesiredService(), seen(client="STALE"), ["deploy"]),
         (DesiredService(), seen(config="STALE", client="STALE"), ["deploy", "restart"]),
-        # Not told is not fresh.
+        # An unreported freshness is not fresh.
         (DesiredService(), seen(config="", client=""), ["deploy", "restart"]),
         (DesiredService(changed=True), seen(), ["deploy", "restart"]),
         (DesiredService(changed=True, deploy="never"), seen(), ["restart"]),
@@ -46,7 +46,7 @@ def seen(state: str = "STARTED", config: str = "FRESH", client: str = "FRESH") -
         (DesiredService("stopped"), seen("STARTING"), ["stop"]),
     ],
 )
-def test_the_steps_of_a_service(desired: DesiredService, service: Service, steps: list[str]) -> None:
+def test_the_planned_steps_of_a_service(desired: DesiredService, service: Service, steps: list[str]) -> None:
     assert plan(desired, service) == steps
 
 
@@ -64,7 +64,7 @@ def test_the_steps_of_a_service(desired: DesiredService, service: Service, steps
 )
 @pytest.mark.parametrize("state", ["STARTED", "STOPPED"])
 @pytest.mark.parametrize("config", ["FRESH", "STALE"])
-def test_what_was_done_is_not_planned_again(desired: DesiredService, state: str, config: str) -> None:
+def test_a_completed_step_is_not_planned_again(desired: DesiredService, state: str, config: str) -> None:
     first = plan(desired, seen(state, config, config))
     after = state
     if "stop" in first:
@@ -92,10 +92,10 @@ def test_a_restart_that_left_the_service_stale_is_planned_again() -> None:
         ("RefreshCluster", None),
     ],
 )
-def test_commands_are_known_by_their_names(name: str, verb: str | None) -> None:
+def test_commands_are_recognised_by_their_names(name: str, verb: str | None) -> None:
     assert verb_of(Command.parse({"id": 1, "name": name})) == verb
 
 
-def test_a_command_that_tells_nothing_is_neither_active_nor_successful() -> None:
+def test_a_command_without_a_status_is_neither_active_nor_successful() -> None:
     odd = Command.parse({"id": "abc", "active": "false", "success": "true", "children": None, "serviceRef": None})
     assert (odd.id, odd.active, odd.success, odd.children, odd.service) == (-1, False, None, (), None)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The client against a real HTTP server that plays a Cloudera Manager, answer by answer."""
+"""The client against a real HTTP server that plays a Cloudera Manager, response by response."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def script() -> Iterator[ScriptedServer]:
 
 
 def client(script: ScriptedServer, timeout: float = 5.0, path: str = "/api/v54", **more: Any) -> CmTransport:
-    """One whose pauses take no time."""
+    """A client whose pauses take no time."""
     passed = [0.0]
 
     def sleep(seconds: float) -> None:
@@ -36,7 +36,7 @@ def client(script: ScriptedServer, timeout: float = 5.0, path: str = "/api/v54",
     return CmTransport(script.url + path, given, timeout, None, (lambda: passed[0], sleep))
 
 
-# ---- which address, which version
+# ---- address and version --------
 
 
 @pytest.mark.parametrize(
@@ -52,21 +52,21 @@ def client(script: ScriptedServer, timeout: float = 5.0, path: str = "/api/v54",
         ("http://[::1]:7180/api/v41/", "http://[::1]:7180/api/v41"),
     ],
 )
-def test_an_address_may_be_short_or_whole(url: str, base: str) -> None:
+def test_an_address_may_be_short_or_complete(url: str, base: str) -> None:
     assert CmTransport(url, {}, 1.0).url == base
 
 
 @pytest.mark.parametrize(
     "url", ["", "ftp://cm", "http://", "http://dr:word@cm:7180", "http://cm/?x=1", "cm:port", "https://cm:0"]
 )
-def test_an_address_that_cannot_be_right_is_refused_and_no_password_is_shown(url: str) -> None:
+def test_an_invalid_address_is_refused_and_no_password_is_shown(url: str) -> None:
     with pytest.raises(DrError) as refused:
         CmTransport(url, {}, 1.0)
     assert refused.value.code == "cm_url_invalid"
     assert "word" not in refused.value.sentence().replace("password", "")
 
 
-def test_the_version_is_asked_for_once_and_a_given_one_is_believed(script: ScriptedServer) -> None:
+def test_the_version_is_requested_once_and_a_given_one_is_used(script: ScriptedServer) -> None:
     script.answers = [(200, "v54\n"), (200, {}), (200, {})]
     rest = client(script, path="")
     rest.call("GET", "/clusters")
@@ -80,7 +80,7 @@ def test_the_version_is_asked_for_once_and_a_given_one_is_believed(script: Scrip
 
 
 @pytest.mark.parametrize("body", [HTML, "54", {"version": "v54"}])
-def test_what_is_no_version_is_no_cloudera_manager(script: ScriptedServer, body: Any) -> None:
+def test_a_server_without_a_version_is_not_a_cloudera_manager(script: ScriptedServer, body: Any) -> None:
     script.answers = [(200, body)]
     with pytest.raises(DrError) as refused:
         client(script, path="").call("GET", "/clusters")
@@ -90,7 +90,7 @@ def test_what_is_no_version_is_no_cloudera_manager(script: ScriptedServer, body:
 @pytest.mark.parametrize(
     "location", ["http://cm.example.com/api/version", "/login", "", "https://127.0.0.1:1/x/api/v1"]
 )
-def test_a_redirect_to_somewhere_else_is_told(script: ScriptedServer, location: str) -> None:
+def test_a_redirect_to_another_address_is_reported(script: ScriptedServer, location: str) -> None:
     script.answers = [(302, None, {"Location": location})]
     with pytest.raises(DrError) as refused:
         client(script, path="").call("GET", "/clusters")
@@ -106,7 +106,7 @@ def test_a_redirect_to_itself_ends(script: ScriptedServer) -> None:
 # ---- credentials and session
 
 
-def test_the_password_goes_with_the_first_call_and_a_cookie_of_any_name_comes_back(script: ScriptedServer) -> None:
+def test_the_first_call_has_the_password_and_later_calls_have_the_session_cookie(script: ScriptedServer) -> None:
     script.answers = [(200, {}, SESSION), (200, {})]
     rest = client(script)
     rest.call("GET", "/clusters")
@@ -116,7 +116,7 @@ def test_the_password_goes_with_the_first_call_and_a_cookie_of_any_name_comes_ba
     assert script.headers[1]["Cookie"] == "CLOUDERA_MANAGER_SESSIONID=one"
 
 
-def test_a_session_that_ran_out_is_begun_again_once_also_for_a_post(script: ScriptedServer) -> None:
+def test_an_expired_session_is_renewed_once_even_for_a_post(script: ScriptedServer) -> None:
     script.answers = [(200, {}, SESSION), (401, {"message": "expired"}), (200, {"id": 1}, SESSION)]
     rest = client(script)
     rest.call("GET", "/clusters")
@@ -127,7 +127,7 @@ def test_a_session_that_ran_out_is_begun_again_once_also_for_a_post(script: Scri
         rest.call("GET", "/clusters")
 
 
-def test_a_wrong_password_is_asked_once_and_not_shown(script: ScriptedServer) -> None:
+def test_a_wrong_password_is_sent_once_and_not_shown(script: ScriptedServer) -> None:
     script.answers = [(401, HTML, SESSION)]
     with pytest.raises(DrError) as refused:
         client(script).call("GET", "/clusters")
@@ -135,12 +135,12 @@ def test_a_wrong_password_is_asked_once_and_not_shown(script: ScriptedServer) ->
     assert "word" not in refused.value.sentence().replace("password", "")
 
 
-# ---- what is repeated, and what never is
+# ---- which requests are repeated -------
 
 
 @pytest.mark.parametrize("status", [0, 502, 503, 504])
 @pytest.mark.parametrize("method", ["GET", "PUT"])
-def test_later_is_repeated_for_a_get_and_a_put(script: ScriptedServer, status: int, method: str) -> None:
+def test_a_retriable_response_is_repeated_for_a_get_and_a_put(script: ScriptedServer, status: int, method: str) -> None:
     script.answers = [(status, HTML), (status, HTML), (200, {"items": []})]
     rest = client(script)
     assert rest.call(method, "/x", {"items": []}) == {"items": []}
@@ -148,14 +148,14 @@ def test_later_is_repeated_for_a_get_and_a_put(script: ScriptedServer, status: i
 
 
 @pytest.mark.parametrize("status", [0, 502, 503, 504])
-def test_a_post_is_sent_once_and_what_became_of_it_is_open(script: ScriptedServer, status: int) -> None:
+def test_a_post_is_sent_once_and_its_outcome_is_unknown(script: ScriptedServer, status: int) -> None:
     script.answers = [(status, HTML)]
     with pytest.raises(UnsureError):
         client(script).call("POST", "/x")
     assert len(script.asked) == 1
 
 
-def test_a_post_without_an_answer_in_time_is_sent_once(script: ScriptedServer) -> None:
+def test_a_post_that_times_out_is_sent_once(script: ScriptedServer) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -165,7 +165,7 @@ def test_a_post_without_an_answer_in_time_is_sent_once(script: ScriptedServer) -
     assert rest.requests == [{"method": "POST", "path": "/x"}]
 
 
-def test_a_refused_connection_carried_nothing_so_even_a_post_is_repeated() -> None:
+def test_a_refused_connection_sent_nothing_so_even_a_post_is_repeated() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/api/v54"
@@ -177,20 +177,20 @@ def test_a_refused_connection_carried_nothing_so_even_a_post_is_repeated() -> No
     assert rest.requests[0]["attempts"] == 8
 
 
-def test_never_ready_ends_at_the_bound(script: ScriptedServer) -> None:
+def test_a_server_that_is_never_ready_ends_at_the_bound(script: ScriptedServer) -> None:
     script.endless = (503, {"message": "starting"})
     with pytest.raises(Unreachable) as busy:
         client(script, timeout=1.0).call("GET", "/x")
     assert (busy.value.code, "starting" in busy.value.message) == ("cm_busy", True)
 
 
-# ---- answers
+# ---- responses
 
 
 @pytest.mark.parametrize(
     ("status", "code"), [(400, "cm_invalid"), (403, "cm_forbidden"), (404, "cm_not_found"), (500, "cm_error")]
 )
-def test_a_refusal_is_told_in_its_own_words(script: ScriptedServer, status: int, code: str) -> None:
+def test_a_refusal_is_reported_in_its_own_words(script: ScriptedServer, status: int, code: str) -> None:
     script.answers = [(status, {"message": "Not\n so", "causes": None})]
     with pytest.raises(DrError, match="Not so") as refused:
         client(script).call("PUT", "/x", {})
@@ -199,12 +199,12 @@ def test_a_refusal_is_told_in_its_own_words(script: ScriptedServer, status: int,
 
 
 @pytest.mark.parametrize(("status", "body", "found"), [(204, None, None), (202, "", None), (201, {"a": 1}, {"a": 1})])
-def test_every_2xx_is_good_and_may_be_empty(script: ScriptedServer, status: int, body: Any, found: Any) -> None:
+def test_every_2xx_is_a_success_and_may_be_empty(script: ScriptedServer, status: int, body: Any, found: Any) -> None:
     script.answers = [(status, body)]
     assert client(script).call("PUT", "/x", {}) == found
 
 
-def test_a_page_with_200_is_no_answer_and_a_redirect_behind_discovery_neither(script: ScriptedServer) -> None:
+def test_an_html_page_with_200_or_a_redirect_after_discovery_is_an_error(script: ScriptedServer) -> None:
     script.answers = [(200, HTML, {"Content-Type": "text/html"}), (302, None, {"Location": "/login?secret=1"})]
     with pytest.raises(DrError, match="text/html"):
         client(script).call("GET", "/x")

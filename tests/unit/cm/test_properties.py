@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which property is meant, what differs, what may be shown."""
+"""Which property is meant, what differs, and which values may be shown."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def item(name: str = "a.b", **more: Any) -> Property:
     return Property.parse(None, {"name": name, **more})
 
 
-def test_the_api_name_wins_over_the_projects_key_and_that_over_the_name_in_the_ui() -> None:
+def test_the_api_name_takes_precedence_over_the_property_key_and_that_over_the_ui_name() -> None:
     listed = [
         item("x", displayName="The Interval", relatedName="raw.key"),
         item("raw.key", displayName="Other"),
@@ -53,11 +53,11 @@ def test_the_api_name_wins_over_the_projects_key_and_that_over_the_name_in_the_u
         ("clusters", "P,B", "B,P", False),
     ],
 )
-def test_same_is_by_meaning(name: str, one: str | None, other: str | None, equal: bool) -> None:
+def test_values_are_compared_by_meaning(name: str, one: str | None, other: str | None, equal: bool) -> None:
     assert same(name, one, other) is same(name, other, one) is equal
 
 
-def test_null_resets_only_what_differs_from_the_default() -> None:
+def test_null_resets_only_values_that_differ_from_the_default() -> None:
     assert plan_value(item(value="600", default="600"), None, "on_create") is None
     assert plan_value(item(default="600"), "600", "on_create") is None
     reset = plan_value(item(value="5", default="600"), None, "on_create")
@@ -90,14 +90,14 @@ def test_a_secret_is_never_compared_and_never_shown(
         assert made.taken(item(value=wanted and "REDACTED", sensitive=True))
 
 
-def test_lines_of_a_hidden_text_are_refused_because_the_others_would_be_lost() -> None:
+def test_editing_lines_of_a_hidden_text_is_refused_because_other_lines_would_be_lost() -> None:
     for hidden in (item(value="REDACTED"), item(value="a=1", sensitive=True), item(value="******")):
         with pytest.raises(DrError) as refused:
             plan_lines(hidden, {"a": "2"})
         assert refused.value.code == "cm_value_hidden"
 
 
-def test_lines_begin_with_the_default_and_removing_all_of_them_leaves_none() -> None:
+def test_lines_start_with_the_default_and_removing_all_of_them_leaves_none() -> None:
     made = plan_lines(item(default="a=1"), {"b": "2"})
     assert made is not None
     assert made.value == "a=1|b=2"
@@ -125,16 +125,16 @@ def test_a_secret_line_is_hidden_in_the_change_and_in_the_text() -> None:
 @pytest.mark.parametrize(
     ("value", "text"), [(True, "true"), (30, "30"), (["P", " B"], "P,B"), (None, None), (" x ", "x"), (0.5, "0.5")]
 )
-def test_values_become_text(value: Any, text: str | None) -> None:
+def test_values_are_converted_to_text(value: Any, text: str | None) -> None:
     assert value_text("a", value) == text
 
 
-def test_a_dictionary_belongs_into_lines() -> None:
+def test_a_dictionary_must_be_given_as_lines() -> None:
     with pytest.raises(DrError, match="dictionary"):
         value_text("a", {"b": 1})
 
 
-def test_an_unknown_property_is_told_with_near_names_or_the_version_it_needs() -> None:
+def test_an_unknown_property_is_reported_with_similar_names_or_the_version_it_needs() -> None:
     listed = [item("refresh.topics.interval.seconds", displayName="Refresh Topics Interval")]
     near = unknown("refresh.topic.interval.seconds", ["service"], listed, "7.3.2", "cm")
     assert "Similar names: refresh.topics.interval.seconds" in near.hint

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a flow's connectors are to look like, and what is refused before anything is sent."""
+"""The configuration of a flow's connectors, and which settings are refused before a request is sent."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FLOW = FlowSpec(
 )
 
 
-def test_all_three_connectors_carry_records_as_bytes() -> None:
+def test_all_three_connectors_replicate_records_as_bytes() -> None:
     for part in PARTS:
         config = wanted_config(FLOW, part)
         converters = {config[f"{kind}.converter"] for kind in ("key", "value", "header")}
@@ -79,32 +79,32 @@ def test_the_replication_factor_reaches_every_topic_that_is_created() -> None:
 
 def test_topics_are_literal_sorted_and_named_once() -> None:
     flow = replace(FLOW, topics=("b.x", "a", "b.x"))
-    # Heartbeats by their exact name, and no others: those of other pairs would come back under ever longer names.
+    # Heartbeats by their exact name only: those of other pairs would return under ever longer names.
     assert wanted_config(flow, "source")["topics"] == r"a,b\.x,heartbeats"
     assert wanted_config(flow, "source")["heartbeats.replication.enabled"] == "false"
     assert wanted_config(flow, "checkpoint")["topics"] == r"a,b\.x"
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
-def test_a_literal_matches_its_own_name_only_and_survives_a_list(name: str, other: str) -> None:
+def test_a_literal_matches_only_its_own_name_even_within_a_list(name: str, other: str) -> None:
     pattern = literal(name)
     assert "," not in pattern
     assert pattern == pattern.strip()
-    # Java's \x{h} is Python's character itself.
+    # Java's \\x{h} is the character itself in Python.
     python = re.sub(r"\\x\{([0-9a-f]+)\}", lambda found: re.escape(chr(int(found[1], 16))), pattern)
     assert re.fullmatch(python, name)
     assert bool(re.fullmatch(python, other)) == (name == other)
 
 
 @pytest.mark.parametrize("part", ["source", "checkpoint"])
-def test_declared_names_that_mirrormaker_excludes_by_default_are_taken(part: str) -> None:
+def test_declared_names_that_mirrormaker_excludes_by_default_are_replicated(part: str) -> None:
     topics, groups = ("orders.replica", "Payments"), ("connect-jdbc-sink", "console-consumer-audit", "__own")
     config = wanted_config(replace(FLOW, topics=topics, groups=groups), part)
     kinds = {"source": ("topics",), "checkpoint": ("topics", "groups")}[part]
     assert left_out(filters_of(config, kinds), {"topics": topics, "groups": groups}) == ([], [])
 
 
-def test_settings_of_a_part_win_over_common_ones_and_those_over_ours() -> None:
+def test_settings_of_a_connector_take_precedence_over_common_ones_and_those_over_ours() -> None:
     settings: dict[str, dict[str, Any]] = {
         "common": {"offset.lag.max": 5, "refresh.topics.interval.seconds": 2},
         "source": {"offset.lag.max": 0, "sync.topic.configs.enabled": False, "topics.exclude": ["a", "b"]},
@@ -142,13 +142,13 @@ def test_a_flow_that_cannot_work_is_refused(flow: FlowSpec, found: str) -> None:
     assert refused.value.code == "flow_invalid"
 
 
-def test_every_reason_is_told_at_once() -> None:
+def test_every_reason_is_reported_at_once() -> None:
     with pytest.raises(DrError) as refused:
         check_flow(replace(FLOW, target=ClusterSpec("P", "p1:9092"), topics=("P.x",)), PARTS, configured=True)
     assert all(text in refused.value.message for text in ("same alias", "share the broker", "begins with the alias"))
 
 
-def test_stopping_needs_only_the_aliases() -> None:
+def test_stopping_only_needs_the_aliases() -> None:
     check_flow(FlowSpec(ClusterSpec("P"), ClusterSpec("B")), PARTS, configured=False)
 
 
@@ -194,11 +194,11 @@ def test_a_setting_that_breaks_the_proof_is_refused(key: str, value: Any) -> Non
         ("exactly.once.support", "required"),
     ],
 )
-def test_a_sound_setting_is_accepted(key: str, value: Any) -> None:
+def test_a_safe_setting_is_accepted(key: str, value: Any) -> None:
     check_settings(replace(FLOW, settings={"common": {key: value}}), PARTS)
 
 
-def test_risky_settings_are_told() -> None:
+def test_risky_settings_are_reported() -> None:
     assert len(risky({"emit.offset-syncs.enabled": "false", "sync.topic.acls.enabled": "false"})) == 1
 
 
@@ -215,7 +215,7 @@ def test_risky_settings_are_told() -> None:
         ("known.to.the.worker", None),
     ],
 )
-def test_a_setting_that_nothing_reads_is_named_with_the_nearest(key: str, near: str | None) -> None:
+def test_an_unknown_setting_is_reported_with_the_closest_known_one(key: str, near: str | None) -> None:
     expected = [] if near is None else [(key, near)]
     assert unknown_settings({key: "1"}, known=["known.to.the.worker"]) == expected
 

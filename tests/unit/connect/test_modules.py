@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The modules against a scripted worker: what is refused before a change, and what a failure looks like."""
+"""The modules against a scripted worker: which changes are refused, and how a failure is reported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLUGINS = [{"class": PACKAGE + name} for name in ("MirrorSourceConnector", "Mirr
 NOT_FOUND = (404, {"error_code": 404, "message": "Connector X not found"})
 LIST = ("GET", "/connectors?expand=status&expand=info")
 HEALTH = ("GET", "/health")
-# An empty list counts only from a worker that says that it is ready.
+# An empty list counts only from a worker that reports that it is ready.
 NO_CONNECTORS = [(200, {}), (200, {"status": "healthy"}), (200, {})]
 FIND = ("GET", "/connectors/P-%3EB.MirrorSourceConnector/config")
 
@@ -51,7 +51,7 @@ def params(worker: Worker, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_a_worker_without_the_class_is_told_plainly(worker: Worker) -> None:
+def test_a_worker_without_the_connector_class_is_reported(worker: Worker) -> None:
     worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, [{"class": "org.example.Other"}])]
     result = run_module(connect_mirror, params(worker))
     assert result["error"]["code"] == "connector_class_missing"
@@ -73,8 +73,8 @@ def test_workers_of_the_source_are_refused_even_if_the_target_is_unknown(worker:
     assert run_module(connect_mirror, params(worker, source=source))["error"]["code"] == "wrong_connect_cluster"
 
 
-def test_what_is_not_there_to_be_stopped_is_not_looked_for_beside_the_wrong_cluster(worker: Worker) -> None:
-    """Nothing there would count as stopped, while the flow's own workers run it on."""
+def test_a_stop_is_refused_on_workers_beside_the_wrong_cluster(worker: Worker) -> None:
+    """A missing connector there would count as stopped, while the flow's own workers continue to run it."""
     worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, {"kafka_cluster_id": "id-of-P"})]
     target = {"alias": "B", "bootstrap_servers": "b1:9092", "cluster_id": "id-of-B"}
     result = run_module(connect_mirror, params(worker, target=target, state="stopped"))
@@ -86,12 +86,12 @@ def test_a_second_connector_of_the_flow_is_refused(worker: Worker) -> None:
     result = run_module(connect_mirror, params(worker))
     assert result["error"]["code"] == "flow_runs_twice"
     assert '"mine"' in result["msg"]
-    # To stop or delete one of the two leads into what it is about: everything would come twice.
+    # The module may stop or delete one of the two. Otherwise every record would be replicated twice.
     assert "kafka_dr_adopt" in result["error"]["hint"]
 
 
-def test_only_in_check_mode_a_connector_that_is_about_to_be_adopted_may_still_run(worker: Worker) -> None:
-    """A run has stopped it by then; one that runs all the same replicates everything twice."""
+def test_a_connector_to_adopt_may_still_run_only_in_check_mode(worker: Worker) -> None:
+    """A real run has stopped it by then. If it runs all the same, it replicates everything twice."""
     worker.answers = [(200, {"mine": entry("RUNNING", "RUNNING")}), NOT_FOUND]
     assert run_module(connect_mirror, params(worker, adopted=["mine"]))["error"]["code"] == "flow_runs_twice"
     worker.answers = [(200, {"mine": entry("RUNNING", "RUNNING")}), NOT_FOUND, (200, PLUGINS), (200, {"configs": []})]
@@ -99,7 +99,7 @@ def test_only_in_check_mode_a_connector_that_is_about_to_be_adopted_may_still_ru
     assert (planned["rc"], [change["action"] for change in planned["changes"]]) == (0, ["create"])
 
 
-def test_settings_that_make_an_existing_connector_unsound_are_refused_with_the_way_out(worker: Worker) -> None:
+def test_unsafe_settings_of_an_existing_connector_are_refused_with_the_next_step(worker: Worker) -> None:
     worker.answers = [(200, {SOURCE: entry("RUNNING", "RUNNING", transforms="route")})]
     result = run_module(connect_mirror, params(worker))
     assert result["error"]["code"] == "connector_unsafe"
@@ -115,7 +115,7 @@ def test_check_mode_validates_and_writes_nothing(worker: Worker) -> None:
     assert worker.calls[-1] == ("PUT", f"/connector-plugins/{PACKAGE}MirrorSourceConnector/config/validate")
 
 
-def test_a_password_is_sent_to_the_worker_and_shown_to_nobody(worker: Worker) -> None:
+def test_a_password_is_sent_to_the_worker_and_never_shown(worker: Worker) -> None:
     client = {
         "security.protocol": "SASL_SSL",
         "sasl.mechanisms": "PLAIN",
@@ -136,7 +136,7 @@ def test_a_password_is_sent_to_the_worker_and_shown_to_nobody(worker: Worker) ->
     assert result["diff"]["after"][f"connector {SOURCE}"]["source.cluster.sasl.jaas.config"] == "(secret)"
 
 
-def test_a_stop_that_never_leaves_no_tasks_ends_with_the_last_state_seen(worker: Worker) -> None:
+def test_a_stop_whose_tasks_never_end_fails_with_the_last_observed_state(worker: Worker) -> None:
     half = {SOURCE: entry("STOPPED", "RUNNING")}
     worker.endless = (200, half)
     worker.answers = [(200, half), (204, None)]
@@ -147,7 +147,7 @@ def test_a_stop_that_never_leaves_no_tasks_ends_with_the_last_state_seen(worker:
     assert result["connectors"][0]["final"] is False
 
 
-def test_a_stop_that_was_not_answered_is_repeated_until_the_status_shows_it(worker: Worker) -> None:
+def test_a_stop_without_a_response_is_repeated_until_the_status_shows_it(worker: Worker) -> None:
     storage = (500, {"message": "Error writing root configuration to Kafka"})
     running = {SOURCE: entry("RUNNING", "RUNNING")}
     worker.answers = [
@@ -164,7 +164,7 @@ def test_a_stop_that_was_not_answered_is_repeated_until_the_status_shows_it(work
     assert result["connectors"][0]["final"] is True
 
 
-def test_a_failed_task_is_restarted_once_and_then_told(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_task_is_restarted_once_and_then_reported(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect import reconcile
 
     monkeypatch.setattr(reconcile, "RESTART_SECONDS", 0.1)
@@ -179,13 +179,13 @@ def test_a_failed_task_is_restarted_once_and_then_told(worker: Worker, monkeypat
     assert [method for method, path in worker.calls if "restart" in path] == ["POST"]
 
 
-def test_an_unreachable_worker_is_told_at_once_and_nothing_is_changed(worker: Worker) -> None:
+def test_an_unreachable_worker_is_reported_at_once_and_nothing_is_changed(worker: Worker) -> None:
     result = run_module(connect_mirror, params(worker, connect_url="http://127.0.0.1:9", request_timeout=0.5))
     assert result["error"]["code"] == "connect_unreachable"
     assert (result["changed"], result["changes"]) == (False, [])
 
 
-def test_the_info_module_finds_connectors_by_alias_whatever_their_name(worker: Worker) -> None:
+def test_the_info_module_finds_connectors_by_alias_and_not_by_name(worker: Worker) -> None:
     others = {
         "b": entry("RUNNING", **{"source.cluster.alias": "X"}),
         "sink": {"info": {"config": {"connector.class": "S"}}},
@@ -214,7 +214,7 @@ def test_waiting_for_a_flow_that_does_not_exist_is_an_error(worker: Worker) -> N
 
 
 def run_config(worker: Worker) -> dict[str, str]:
-    """The configuration that the module would create for these parameters, as the worker got it."""
+    """The configuration that the module creates for these parameters, as the worker received it."""
     worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, PLUGINS), (200, {"configs": []}), (400, {"message": "no"})]
     run_module(connect_mirror, params(worker, state="present"))
     config: dict[str, str] = worker.asked[-1][2]["config"]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Steps from what a connector is to what is wanted, and when a worker's answer is believed."""
+"""The steps from the current to the desired state of a connector, and when a worker's response counts."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def connector(state: str | None, *tasks: str, name: str = NAME, **config: str) -
         ("absent", connector("RUNNING", "RUNNING"), ["stop", "delete"]),
     ],
 )
-def test_plan(state: str, actual: Connector | None, actions: list[str]) -> None:
+def test_the_planned_steps(state: str, actual: Connector | None, actions: list[str]) -> None:
     assert [change.action for change in plan(desired(state), actual)] == actions
 
 
@@ -75,7 +75,7 @@ def test_a_new_connector_starts_stopped_unless_it_is_to_run() -> None:
     ]
 
 
-def test_an_update_names_only_what_differs_and_keeps_what_nobody_mentions() -> None:
+def test_an_update_only_names_differences_and_keeps_unmentioned_settings() -> None:
     actual = connector("RUNNING", topics="b", extra="1", old="2")
     wanted = desired("present", old=None, new="3")
     (change,) = plan(wanted, actual)
@@ -85,7 +85,7 @@ def test_an_update_names_only_what_differs_and_keeps_what_nobody_mentions() -> N
     assert retained_settings(wanted, actual) == ["extra"]
 
 
-def test_a_changed_secret_is_seen_and_never_shown() -> None:
+def test_a_changed_secret_is_detected_and_never_shown() -> None:
     key = "source.cluster.sasl.jaas.config"
     created, updated = plan(desired("present", **{key: "open sesame"}), None), None
     (updated,) = plan(desired("present", **{key: "open sesame"}), connector("RUNNING", **{key: "old word"}))
@@ -107,7 +107,7 @@ def test_a_changed_secret_is_seen_and_never_shown() -> None:
         ("topics", False),
     ],
 )
-def test_secrets_are_known_by_the_names_of_their_settings(key: str, hidden: bool) -> None:
+def test_secrets_are_recognised_by_the_names_of_their_settings(key: str, hidden: bool) -> None:
     assert (masked({key: "value"})[key] != "value") == hidden
 
 
@@ -143,7 +143,7 @@ def test_a_second_connector_of_the_same_flow_is_a_rival_until_it_is_stopped() ->
     assert rivals(wanted, ["Payments", "orders.eu"], found) == ["all", "mine", "other"]
 
 
-def test_errors_of_a_validation_are_told_by_field_and_secrets_are_not_quoted() -> None:
+def test_validation_errors_are_reported_by_field_without_secrets() -> None:
     values = [
         {"value": {"name": "offset.lag.max", "errors": ["Not a number of type LONG"]}},
         {"value": {"name": "source.cluster.sasl.jaas.config", "errors": ["Invalid value open sesame"]}},
@@ -153,7 +153,7 @@ def test_errors_of_a_validation_are_told_by_field_and_secrets_are_not_quoted() -
     assert found == ['"offset.lag.max": Not a number of type LONG', '"source.cluster.sasl.jaas.config": not accepted']
 
 
-# ---- when it is believed
+# ---- when a response counts
 
 
 @pytest.mark.parametrize(
@@ -171,17 +171,19 @@ def test_errors_of_a_validation_are_told_by_field_and_secrets_are_not_quoted() -
         ("running", None, False),
     ],
 )
-def test_an_untouched_connector_is_believed_at_once(state: str, actual: Connector | None, reached: bool) -> None:
+def test_the_state_of_an_unchanged_connector_counts_at_once(
+    state: str, actual: Connector | None, reached: bool
+) -> None:
     assert Watch(desired(state), changed=False).reached(actual, 0.0) == reached
 
 
-def test_after_a_change_running_must_be_seen_twice_in_a_row() -> None:
+def test_after_a_change_running_must_be_observed_twice_in_a_row() -> None:
     watch = Watch(desired("running"), changed=True)
     states = ["RUNNING", "UNASSIGNED", "RUNNING", "RUNNING"]
     assert [watch.reached(connector(state, "RUNNING"), 0.0) for state in states] == [False, False, False, True]
 
 
-def test_a_connector_is_left_unassigned_when_it_stays_so() -> None:
+def test_a_connector_that_stays_unassigned_is_accepted_as_such() -> None:
     watch = Watch(desired("running"), changed=False)
     observations = [
         ("UNASSIGNED", 0.0),
@@ -194,7 +196,7 @@ def test_a_connector_is_left_unassigned_when_it_stays_so() -> None:
     assert [watch.left_unassigned(connector(state), now) for state, now in observations] == [False] * 4 + [True, False]
 
 
-def test_a_source_without_tasks_is_believed_after_a_while_a_checkpoint_at_once() -> None:
+def test_no_tasks_count_for_a_source_after_a_while_and_for_a_checkpoint_at_once() -> None:
     source, checkpoint = Watch(desired("running"), True), Watch(desired("running", part="checkpoint"), True)
     observations = [0.0, 0.3, TASKLESS_SECONDS - 0.1, TASKLESS_SECONDS + 0.1]
     assert [source.reached(connector("RUNNING"), now) for now in observations] == [False, False, False, True]

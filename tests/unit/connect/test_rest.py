@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The client against a real HTTP server that plays a worker, answer by answer."""
+"""The client against a real HTTP server that plays a worker, response by response."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HTML = "<html><body><h2>HTTP ERROR 404</h2></body></html>"
 
 
 class Clock:
-    """Time that passes only while somebody sleeps."""
+    """A clock that only advances during a sleep."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -53,7 +53,7 @@ def client(worker: Worker, timeout: float = 15.0, **connect_client: Any) -> Conn
     return ConnectClient(worker.url, connect_client, timeout, Clock().pair())
 
 
-# ---- what is repeated
+# ---- which requests are repeated
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,13 @@ def client(worker: Worker, timeout: float = 15.0, **connect_client: Any) -> Conn
         (200, "<html>login</html>", "starting"),
         (503, None, "starting"),
         (409, {"message": "Cannot complete request momentarily due to stale configuration"}, "rebalance"),
-        # R35, as Kafka 4.3.1 answers GET .../tasks right after a change of the configuration.
+        # R35: Kafka 4.3.1 returns this for GET .../tasks right after a change of the configuration.
         (500, {"message": "Request cannot be completed because a rebalance is expected"}, "rebalance"),
         (404, {"message": "No status found for connector X"}, "status"),
         (500, {"message": "Error writing root configuration to Kafka"}, "storage"),
     ],
 )
-def test_an_answer_that_means_later_is_repeated(worker: Worker, status: int, body: Any, reason: str) -> None:
+def test_a_retriable_response_is_repeated(worker: Worker, status: int, body: Any, reason: str) -> None:
     worker.answers = [(status, body), (status, body), (200, {"version": "4.3.1"})]
     rest = client(worker)
     assert rest.call("PUT", "/connectors/X/stop") == {"version": "4.3.1"}
@@ -89,7 +89,7 @@ def test_an_answer_that_means_later_is_repeated(worker: Worker, status: int, bod
         (500, "has an invalid value -1 for the 'partition' key, which cannot be negative", "connect_error"),
     ],
 )
-def test_a_refusal_is_asked_once_and_told_in_its_own_words(
+def test_a_refusal_is_not_repeated_and_reported_in_its_own_words(
     worker: Worker, status: int, message: str, code: str
 ) -> None:
     worker.answers = [(status, {"error_code": status, "message": message})]
@@ -99,7 +99,7 @@ def test_a_refusal_is_asked_once_and_told_in_its_own_words(
     assert len(worker.asked) == 1
 
 
-def test_html_for_ever_ends_at_the_bound_and_names_what_came_back(worker: Worker) -> None:
+def test_repeated_html_ends_at_the_bound_and_the_error_quotes_it(worker: Worker) -> None:
     worker.answers = [(404, HTML)] * 4
     with pytest.raises(Unreachable) as unreachable:
         client(worker, timeout=1.0).call("GET", "/connectors")
@@ -108,7 +108,7 @@ def test_html_for_ever_ends_at_the_bound_and_names_what_came_back(worker: Worker
     assert "path prefix" in unreachable.value.hint
 
 
-def test_a_worker_that_stays_busy_leaves_the_outcome_open(worker: Worker) -> None:
+def test_the_outcome_is_unknown_if_a_worker_stays_busy(worker: Worker) -> None:
     worker.answers = [(500, {"message": "Error writing root configuration to Kafka"})] * 4
     with pytest.raises(Unreachable) as busy:
         client(worker, timeout=1.0).stop("X")
@@ -116,7 +116,7 @@ def test_a_worker_that_stays_busy_leaves_the_outcome_open(worker: Worker) -> Non
     assert "root configuration" in busy.value.message
 
 
-def test_a_missing_status_is_waited_for_only_some_seconds(worker: Worker) -> None:
+def test_a_missing_status_is_waited_for_only_a_few_seconds(worker: Worker) -> None:
     worker.answers = [(404, {"message": "No status found for connector X"})] * 20
     with pytest.raises(RefusedError, match="No status found"):
         client(worker, timeout=60.0).call("GET", "/connectors/X/status")
@@ -134,7 +134,7 @@ def test_a_refused_connection_is_repeated_until_the_bound() -> None:
     assert rest.requests[0]["attempts"] == 8
 
 
-def test_a_worker_that_accepts_and_says_nothing_ends_at_the_bound() -> None:
+def test_a_worker_that_accepts_a_connection_and_never_responds_ends_at_the_bound() -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -192,13 +192,13 @@ def test_wrong_credentials_are_not_repeated_even_without_json(worker: Worker) ->
 # ---- what is sent
 
 
-def test_a_worker_that_is_starting_lists_none_and_is_not_believed(worker: Worker) -> None:
-    """Seen with exactly-once workers: one that died in a transaction does not know its connectors for a minute."""
+def test_the_empty_list_of_a_starting_worker_does_not_count(worker: Worker) -> None:
+    """Observed with exactly-once workers: a worker that died in a transaction lists no connectors for a minute."""
     worker.answers = [(200, {}), STARTING, STARTING, (200, {"status": "healthy"}), (200, {"X": {}})]
     assert list(client(worker, timeout=5.0).connectors()) == ["X"]
 
 
-def test_a_worker_that_does_not_get_ready_is_told_and_an_old_one_is_believed(worker: Worker) -> None:
+def test_a_worker_that_does_not_get_ready_is_reported_and_an_old_release_is_accepted(worker: Worker) -> None:
     worker.answers = [(200, {})]
     worker.endless = STARTING
     with pytest.raises(Unreachable, match="still starting up"):
@@ -207,7 +207,7 @@ def test_a_worker_that_does_not_get_ready_is_told_and_an_old_one_is_believed(wor
     assert client(worker).connectors() == {}
 
 
-def test_user_and_password_go_with_the_first_call(worker: Worker) -> None:
+def test_the_first_call_has_user_and_password(worker: Worker) -> None:
     worker.answers = [(200, {}), (200, {"status": "healthy"}), (200, {})]
     client(worker, url_username="dr", url_password="word").connectors()
     assert worker.headers[0]["Authorization"] == "Basic ZHI6d29yZA=="
@@ -222,7 +222,7 @@ def test_names_are_encoded_and_a_path_prefix_is_kept(worker: Worker) -> None:
 
 
 @pytest.mark.parametrize("url", ["b1:8083", "ftp://b1", "http://", "http://dr:word@b1:8083", "http://b1/?x=1"])
-def test_an_address_that_cannot_be_right_is_refused_and_no_password_is_shown(url: str) -> None:
+def test_an_invalid_address_is_refused_and_no_password_is_shown(url: str) -> None:
     with pytest.raises(DrError) as refused:
         Transport(url, {}, 1.0)
     assert refused.value.code == "connect_url_invalid"
@@ -234,10 +234,10 @@ def test_a_misspelt_key_of_connect_client_is_named_with_the_right_one() -> None:
         Transport("http://b1", {"url_passwort": "x"}, 1.0)
 
 
-# ---- answers
+# ---- responses
 
 
-def test_a_create_that_was_repeated_after_it_had_worked_is_a_success(worker: Worker) -> None:
+def test_a_create_that_is_repeated_after_it_succeeded_is_a_success(worker: Worker) -> None:
     worker.answers = [
         (409, {"message": "Cannot complete request momentarily due to stale configuration"}),
         (409, {"message": "Connector X already exists"}),
@@ -251,13 +251,13 @@ def test_a_create_that_was_repeated_after_it_had_worked_is_a_success(worker: Wor
     }
 
 
-def test_a_create_of_a_name_that_somebody_else_uses_is_an_error(worker: Worker) -> None:
+def test_a_create_with_the_name_of_another_connector_is_an_error(worker: Worker) -> None:
     worker.answers = [(409, {"message": "Connector X already exists"}), (200, {"topics": "Orders"})]
     with pytest.raises(RefusedError, match="already exists"):
         client(worker).create("X", {"topics": "Payments"}, "STOPPED")
 
 
-def test_offsets_are_read_by_partition_and_null_or_foreign_ones_are_unknown(worker: Worker) -> None:
+def test_offsets_are_read_by_partition_and_null_or_unrelated_ones_are_unknown(worker: Worker) -> None:
     def entry(topic: str, partition: int, offset: Any, cluster: str = "P") -> dict[str, Any]:
         return {"partition": {"cluster": cluster, "partition": partition, "topic": topic}, "offset": offset}
 
@@ -267,7 +267,7 @@ def test_offsets_are_read_by_partition_and_null_or_foreign_ones_are_unknown(work
     assert replicated_offsets(client(worker), "X") == {("T", 0): 0, ("T", 2): 7}
 
 
-def test_offsets_that_were_set_may_be_shown_a_moment_later_and_others_are_refused(
+def test_offsets_that_were_set_may_appear_late_and_other_offsets_are_an_error(
     worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = (
@@ -289,7 +289,7 @@ def test_offsets_of_a_connector_that_does_not_exist_are_unknown(worker: Worker) 
     assert replicated_offsets(client(worker), "X") == {}
 
 
-def test_a_task_that_has_no_status_yet_is_not_running(worker: Worker) -> None:
+def test_a_task_without_a_status_is_not_running(worker: Worker) -> None:
     status = {"connector": {"state": "RUNNING"}, "tasks": [{"id": 0, "state": "RUNNING"}]}
     info = {"config": {}, "tasks": [{"connector": "X", "task": 0}, {"connector": "X", "task": 1}]}
     worker.answers = [(200, {"X": {"status": status, "info": info}})]
@@ -307,14 +307,14 @@ def test_a_trace_is_cut_to_its_head_and_its_innermost_cause(worker: Worker) -> N
     assert not found.running
 
 
-def test_json_of_something_else_is_not_taken_for_an_empty_worker(worker: Worker) -> None:
+def test_unrelated_json_is_not_taken_for_an_empty_worker(worker: Worker) -> None:
     worker.answers = [(200, ["P->B.MirrorSourceConnector"])]
     with pytest.raises(DrError) as unexpected:
         client(worker).connectors()
     assert unexpected.value.code == "connect_unexpected"
 
 
-def test_an_update_with_a_negative_offset_removes_that_one_and_reads_back_that_it_is_gone(worker: Worker) -> None:
+def test_an_update_with_a_negative_offset_removes_that_offset_and_verifies_it(worker: Worker) -> None:
     place = {"cluster": "P", "partition": 0, "topic": "T"}
     shown = [{"partition": place, "offset": {"offset": 4}}]
     left = [{"partition": {**place, "partition": 1}, "offset": {"offset": 9}}]

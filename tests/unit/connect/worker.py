@@ -11,7 +11,7 @@ from ansible_collections.switchback.kafka_dr.tests.support.scripted import Scrip
 
 
 class Worker(ScriptedServer):
-    """Its errors are in Kafka Connect's own words, unless they say that a servlet wrote them."""
+    """A scripted worker. Its errors have Kafka Connect's JSON form, unless their content names a servlet."""
 
     def sent(self, status: int, content: Any) -> tuple[int, Any]:
         own = status >= 400 and isinstance(content, dict) and "servlet" not in content

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The third engine is found by its folder, as one in the product would be."""
+"""Add the folder of the third engine, so that it is found like an engine of the product."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a contract test needs of the system behind an engine: bring a flow about, look at it, make it misbehave."""
+"""The systems behind the engines, for the contract tests: create flows, inspect them, and make them misbehave."""
 
 from __future__ import annotations
 
@@ -31,33 +31,36 @@ Stored = dict[Partition, int]
 
 
 class Stage(Protocol):
-    """The system behind an engine. A flow is given by its name, ``P->B`` or ``B->P``."""
+    """The system behind an engine. A flow is named ``P->B`` or ``B->P``."""
 
     #: ``kafka_dr_pair``, laid out.
     pair: dict[str, Any]
-    #: What the engine is given for Kafka.
+    #: The engine's options for Kafka.
     kafka: dict[str, Any]
 
     def be(self, flow: str, state: str) -> None:
-        """``missing``, ``running`` or ``stopped``; group sync like replication."""
+        """Bring replication and group sync of a flow into ``state``: ``missing``, ``running`` or ``stopped``."""
 
     def store(self, flow: str, offsets: Stored) -> None:
-        """Offsets that the flow has stored."""
+        """Store these offsets for the flow."""
 
     def changes(self) -> list[Any]:
-        """Requests that have changed something."""
+        """Requests that changed something."""
 
     def refuse(self, flow: str) -> None:
-        """From now on the flow is not started."""
+        """Do not start the flow from now on."""
 
     def linger(self, flow: str) -> bool:
-        """From now on replication does not end when it is stopped; False: it ends together with group sync."""
+        """Keep replicating after a stop from now on.
+
+        Return False if replication always ends together with group sync.
+        """
 
     def silence(self) -> None:
-        """From now on nobody answers."""
+        """Answer no request from now on."""
 
     def rival(self, name: str, state: str) -> bool:
-        """Another flow P->B of the same topic; False: there can be none."""
+        """Create another flow P->B of the same topic. Return False if that is impossible."""
 
 
 def derived(engine: str, **given: Any) -> dict[str, Any]:
@@ -189,7 +192,7 @@ class ConnectStage:
 
     def silence(self) -> None:
         for one in self.workers.values():
-            one.endless = (503, {"message": "nobody"})
+            one.endless = (503, {"message": "unavailable"})
 
     def rival(self, name: str, state: str) -> bool:
         self.be("P->B", state)
@@ -202,7 +205,7 @@ class ConnectStage:
 
 
 class Manager(ScriptedServer):
-    """Cloudera Manager of one site with the only service that there is. What is written counts after a restart."""
+    """Cloudera Manager of one site with its only service. Written values take effect after a restart."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -244,7 +247,7 @@ class Manager(ScriptedServer):
 
 
 class OffsetsTopic:
-    """In place of :class:`ConnectOffsets`, which needs Kafka."""
+    """Replaces :class:`ConnectOffsets`, which needs Kafka."""
 
     def __init__(self, stored: dict[str, Stored], flow: str) -> None:
         self.stored, self.flow = stored, flow
@@ -309,7 +312,7 @@ class ToyStage:
     def __init__(self) -> None:
         self.kafka: dict[str, Any] = {}
         logs = {(alias, topic): ["r"] * 5 for alias in ("P", "B") for topic in ("T", "P.T", "B.T")}
-        # Found as the product finds it: by the folder that the fixture adds.
+        # Import it as the product does: from the folder that the fixture adds.
         self.toy: Any = import_module(f"{_engines.__name__}.toy.engine")
         self.world: Any = self.toy.World(logs)
         self.toy.WORLDS["w"] = self.world
@@ -346,7 +349,7 @@ class ToyStage:
         return True
 
     def end(self) -> None:
-        """No thread survives its test."""
+        """Check that no thread survives its test."""
         for flow in self.world.flows.values():
             flow.lingers = False
             flow.parts["source"] = self.toy.STOPPED
@@ -375,5 +378,5 @@ def threads(_patch: pytest.MonkeyPatch) -> Iterator[Stage]:
         stage.end()
 
 
-#: By engine.
+#: The stage of each engine.
 STAGES = {"connect": connect, "srm": srm, "toy": threads}

@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contract of ``_engines/base.py``: the same cases for every engine that is found, and for one of these tests."""
+"""The contract of ``_engines/base.py``: the same cases for every engine that is found, and for one that only tests
+have.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ STORED = {("T", 0): 4, ("T", 1): 9}
 
 
 def opened(stage: Stage) -> Engine:
-    """A new one, which remembers nothing."""
+    """A new engine, which has no memory of earlier calls."""
     spec = PairSpec.of(stage.pair["spec"])
     return open_engine(spec.connections, spec.naming, stage.kafka, 0.5)
 
@@ -41,7 +43,7 @@ def apply(stage: Stage, state: str, at: str = "", check: bool = False) -> Result
 
 
 def states(stage: Stage, flow: str) -> tuple[str | None, bool, bool]:
-    """Of replication: its state, whether that is final; whether group sync runs."""
+    """The state of replication, whether that is final, and whether group sync runs."""
     parts = opened(stage).observe(*ENDS[flow]).connectors
     return parts["source"].state, parts["source"].final, bool(parts["checkpoint"].tasks)
 
@@ -64,7 +66,7 @@ def test_a_flow_is_observed(stage: Stage, state: str, seen: tuple[str | None, bo
 
 
 @EACH
-def test_stored_offsets_are_observed_and_those_of_the_other_flow_are_not(stage: Stage) -> None:
+def test_only_the_stored_offsets_of_the_flow_itself_are_observed(stage: Stage) -> None:
     stage.be("P->B", "stopped")
     stage.store("P->B", STORED)
     stage.be("B->P", "stopped")
@@ -75,7 +77,7 @@ def test_stored_offsets_are_observed_and_those_of_the_other_flow_are_not(stage: 
 
 
 @EACH
-def test_an_engine_that_does_not_answer_is_an_error(stage: Stage) -> None:
+def test_an_unreachable_engine_is_an_error(stage: Stage) -> None:
     stage.silence()
     for ask in (opened(stage).observe, opened(stage).about):
         with pytest.raises(DrError):
@@ -126,14 +128,14 @@ def test_reverse_flows_are_those_that_are_not_stopped(stage: Stage) -> None:
 
 @EACH
 @pytest.mark.parametrize("active", ["P", "B"])
-def test_a_state_is_reached_seen_and_reached_once(stage: Stage, active: str) -> None:
+def test_a_state_is_reached_and_observed_and_not_set_again(stage: Stage, active: str) -> None:
     away, toward = ("P->B", "B->P") if active == "P" else ("B->P", "P->B")
     for flow in ENDS:
         stage.be(flow, "missing")
     done = apply(stage, "live", active)
     assert (done.failure, done.changed, {one.status for one in done.outcomes}) == (None, True, {"done"})
     assert states(stage, away) == ("RUNNING", False, True)
-    # R10: no group offsets are written where applications live.
+    # R10: no group offsets are written on the cluster where applications live.
     assert states(stage, toward) == ("RUNNING", False, False)
     sent = list(stage.changes())
     again = apply(stage, "live", active)
@@ -141,7 +143,7 @@ def test_a_state_is_reached_seen_and_reached_once(stage: Stage, active: str) -> 
 
 
 @EACH
-def test_flows_that_run_are_taken_down_and_that_is_done_once(stage: Stage) -> None:
+def test_running_flows_are_removed_and_not_removed_again(stage: Stage) -> None:
     for flow in ENDS:
         stage.be(flow, "running")
     assert apply(stage, "absent").failure is None
@@ -152,7 +154,7 @@ def test_flows_that_run_are_taken_down_and_that_is_done_once(stage: Stage) -> No
 
 @EACH
 @pytest.mark.parametrize(("state", "at"), [("live", "P"), ("rebuild", "P"), ("absent", ""), ("survive", "B")])
-def test_in_check_mode_nothing_is_sent_and_what_would_change_is_named(stage: Stage, state: str, at: str) -> None:
+def test_check_mode_sends_nothing_and_names_the_changes(stage: Stage, state: str, at: str) -> None:
     for flow in ENDS:
         stage.be(flow, "missing" if state == "live" else "running")
     before = list(stage.changes())
@@ -164,7 +166,7 @@ def test_in_check_mode_nothing_is_sent_and_what_would_change_is_named(stage: Sta
 
 @EACH
 @pytest.mark.parametrize(("bad", "good"), [("P->B", "B->P"), ("B->P", "P->B")])
-def test_a_goal_that_fails_keeps_no_other_from_being_reached(stage: Stage, bad: str, good: str) -> None:
+def test_a_failed_goal_does_not_prevent_the_others(stage: Stage, bad: str, good: str) -> None:
     for flow in ENDS:
         stage.be(flow, "missing")
     stage.refuse(bad)
@@ -173,7 +175,7 @@ def test_a_goal_that_fails_keeps_no_other_from_being_reached(stage: Stage, bad: 
 
 
 @pytest.mark.parametrize("name", ["srm"])
-def test_a_site_that_takes_no_configuration_keeps_the_other_one_from_nothing(stage: SrmStage) -> None:
+def test_a_site_that_refuses_its_configuration_does_not_affect_the_other_one(stage: SrmStage) -> None:
     for flow in ENDS:
         stage.be(flow, "missing")
     stage.managers["B"].refuses_config = True
@@ -186,7 +188,7 @@ def test_a_site_that_takes_no_configuration_keeps_the_other_one_from_nothing(sta
 
 @EACH
 @pytest.mark.parametrize("final", [True, False])
-def test_a_stop_ends_group_sync_and_with_final_the_replication(stage: Stage, final: bool) -> None:
+def test_a_stop_ends_group_sync_and_a_final_stop_ends_replication(stage: Stage, final: bool) -> None:
     stage.be("P->B", "running")
     stage.be("B->P", "running")
     before = list(stage.changes())
@@ -194,7 +196,7 @@ def test_a_stop_ends_group_sync_and_with_final_the_replication(stage: Stage, fin
     assert stage.changes() == before
     assert opened(stage).stop("P", "B", final, BOUNDS, check=False).failure is None
     assert states(stage, "P->B") == (("STOPPED", True, False) if final else ("RUNNING", False, False))
-    # The other flow goes on.
+    # The other flow continues.
     assert states(stage, "B->P") == ("RUNNING", False, True)
     sent = list(stage.changes())
     again = opened(stage).stop("P", "B", final, BOUNDS, check=False)
@@ -202,13 +204,13 @@ def test_a_stop_ends_group_sync_and_with_final_the_replication(stage: Stage, fin
 
 
 @EACH
-def test_only_an_awaited_stop_waits_until_the_replication_has_ended(stage: Stage) -> None:
+def test_only_an_awaited_stop_waits_until_replication_has_ended(stage: Stage) -> None:
     stage.be("P->B", "running")
     lingers = stage.linger("P->B")
     hurried = opened(stage).stop("P", "B", True, BOUNDS, check=False, awaited=False)
     assert hurried.failure is None
     _state, final, syncs = states(stage, "P->B")
-    # What has not ended is not called final.
+    # A flow that has not ended is not reported as final.
     assert (final, syncs) == (not lingers, False)
     waited = opened(stage).stop("P", "B", True, Bounds(0.1, 0.01), check=False)
     assert (waited.failure is not None) == lingers
@@ -218,7 +220,7 @@ def test_only_an_awaited_stop_waits_until_the_replication_has_ended(stage: Stage
 
 
 def offsets(stage: Stage, name: str) -> StoredOffsets | None:
-    """None, after the refusal, where the engine cannot change them."""
+    """The offsets, or None after a refusal if the engine cannot change them."""
     engine = opened(stage)
     if engine.capabilities.offsets_writable:
         return engine.offsets("P", "B")
@@ -229,7 +231,7 @@ def offsets(stage: Stage, name: str) -> StoredOffsets | None:
 
 
 @EACH
-def test_offsets_are_read_replaced_updated_and_forgotten(stage: Stage, name: str) -> None:
+def test_offsets_are_read_replaced_updated_and_removed(stage: Stage, name: str) -> None:
     stage.be("P->B", "stopped")
     stage.store("P->B", {("T", 0): 1, ("Old", 0): 7})
     own = offsets(stage, name)
@@ -250,7 +252,7 @@ def test_offsets_are_read_replaced_updated_and_forgotten(stage: Stage, name: str
 
 @EACH
 @pytest.mark.parametrize("state", ["missing", "running"])
-def test_offsets_are_changed_of_a_stopped_flow_only(stage: Stage, name: str, state: str) -> None:
+def test_only_the_offsets_of_a_stopped_flow_are_changed(stage: Stage, name: str, state: str) -> None:
     stage.be("P->B", state)
     own = offsets(stage, name)
     if own is not None:
@@ -260,7 +262,7 @@ def test_offsets_are_changed_of_a_stopped_flow_only(stage: Stage, name: str, sta
 
 
 @EACH
-def test_all_offsets_of_flows_that_are_stopped_are_forgotten(stage: Stage) -> None:
+def test_all_offsets_of_stopped_flows_are_removed(stage: Stage) -> None:
     for flow in ENDS:
         stage.be(flow, "running")
         stage.store(flow, STORED)
@@ -277,11 +279,11 @@ def test_all_offsets_of_flows_that_are_stopped_are_forgotten(stage: Stage) -> No
     assert opened(stage).observe("P", "B").last_replicated_offset == {}
 
 
-# ---- the product around an engine
+# ---- the product with an engine -
 
 
 @EACH
-def test_a_module_brings_the_flows_of_a_derived_pair_into_their_state(stage: Stage, name: str) -> None:
+def test_a_module_brings_the_flows_of_a_derived_pair_into_their_desired_state(stage: Stage, name: str) -> None:
     for flow in ENDS:
         stage.be(flow, "missing")
     params = {"pair": stage.pair["spec"], "state": "live", "at": "P", "guard": {}}

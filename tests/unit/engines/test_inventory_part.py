@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an engine contributes to the inventory: for every engine that is found, and for the one of these tests."""
+"""The part of the inventory that an engine adds: for every engine that is found, and for the one
+that only tests have.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ SITES = {"P": {"world": "w"}, "B": {"world": "w"}}
 
 
 @EACH
-def test_each_cluster_names_its_engine_and_holds_what_that_needs(stage: Stage, name: str) -> None:
+def test_each_cluster_has_its_engine_and_the_values_that_it_needs(stage: Stage, name: str) -> None:
     engine = engine_inventory(name)
     for cluster in stage.pair["clusters"].values():
         assert cluster["engine"] == name
@@ -33,7 +35,7 @@ def test_each_cluster_names_its_engine_and_holds_what_that_needs(stage: Stage, n
 
 
 @EACH
-def test_offset_syncs_lie_where_the_engine_has_them(stage: Stage, name: str) -> None:
+def test_offset_syncs_are_on_the_cluster_where_the_engine_stores_them(stage: Stage, name: str) -> None:
     on_source = engine_inventory(name).capabilities.offset_syncs_on_source
     for flow in stage.pair["flows"].values():
         assert flow["syncs"]["on"] == flow["source" if on_source else "target"]
@@ -46,7 +48,7 @@ def test_steps_are_those_of_known_moments(stage: Stage, name: str) -> None:
 
 
 @EACH
-def test_a_plan_names_the_parts_of_flows_where_they_have_states(stage: Stage, name: str) -> None:
+def test_a_plan_names_the_connectors_of_flows_if_they_have_states(stage: Stage, name: str) -> None:
     facts = {"pair": stage.pair, "hosts": {}, "type": "cutoff", "from": "P", "to": "B", "status": {}}
     plan = cutover_plan({**facts, "forecast": {}, "survey": {}, "durations": {}})
     assert (plan["connectors"] is not None) == engine_inventory(name).capabilities.parts_have_states
@@ -66,7 +68,7 @@ def test_the_third_engine_has_a_variable_and_checks_of_its_own() -> None:
     assert 'kafka_dr_toy.P has the unknown key "wolrd". Did you mean "world"?' in refused(toy={"P": {"wolrd": "w"}})
 
 
-def test_what_the_third_engine_refuses_is_refused_in_its_words() -> None:
+def test_a_refusal_of_the_third_engine_has_its_own_words() -> None:
     assert 'kafka_dr_policy "identity" cannot be used with kafka_dr_engine "toy": it cannot count.' in refused(
         policy="identity"
     )
@@ -75,7 +77,7 @@ def test_what_the_third_engine_refuses_is_refused_in_its_words() -> None:
     )
     with pytest.raises(DrError, match="its threads are needed"):
         rehearsal_pair(derived("toy", toy=SITES), "P", {})
-    # It refuses neither.
+    # It refuses neither of them.
     apart = [{"name": "T", "partitions": 1, "application": "pay"}]
     pair = derived("toy", toy=SITES, topics=apart, groups=[], application="pay")
     assert (pair["application"], pair["copy_again_refused"]) == ("pay", "")

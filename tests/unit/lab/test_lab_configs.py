@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the processes are told."""
+"""The configuration of the lab's processes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_everything_listens_on_the_loopback_address_only() -> None:
     assert parsed(render(CLUSTER, "connect", Settings()))["listeners"] == "http://127.0.0.1:11003"
 
 
-def test_connect_keeps_its_topics_on_the_cluster_beside_it() -> None:
+def test_connect_stores_its_topics_on_the_cluster_beside_it() -> None:
     values = connect(CLUSTER, Settings())
     assert values["bootstrap.servers"] == "127.0.0.1:11001"
     assert [values[f"{kind}.storage.topic"] for kind in ("config", "offset", "status")] == [
@@ -37,11 +37,11 @@ def test_connect_keeps_its_topics_on_the_cluster_beside_it() -> None:
 
 
 @pytest.mark.parametrize(("heap", "session"), [(384, 2000), (768, 60_000)])
-def test_a_large_lab_has_patience_with_its_broker(heap: int, session: int) -> None:
+def test_a_large_lab_has_longer_timeouts_for_its_broker(heap: int, session: int) -> None:
     assert f"broker.session.timeout.ms={session}\n" in render(CLUSTER, "broker", Settings(heap_mb=heap))
 
 
-def test_every_internal_topic_fits_one_broker() -> None:
+def test_every_internal_topic_works_with_one_broker() -> None:
     factors = {**broker(CLUSTER), **connect(CLUSTER, Settings())}
     assert {value for key, value in factors.items() if "replication.factor" in key or "min.isr" in key} == {1}
 
@@ -51,7 +51,7 @@ def test_a_topic_is_never_created_by_a_typo() -> None:
 
 
 @pytest.mark.parametrize("kind", ["key", "value", "header"])
-def test_records_pass_unchanged(kind: str) -> None:
+def test_connect_passes_records_unchanged(kind: str) -> None:
     assert str(connect(CLUSTER, Settings())[f"{kind}.converter"]).endswith("ByteArrayConverter")
 
 
@@ -60,20 +60,20 @@ def test_exactly_once_is_a_choice_of_the_user() -> None:
     assert connect(CLUSTER, Settings(exactly_once="enabled"))["exactly.once.source.support"] == "enabled"
 
 
-def test_a_backslash_in_a_path_survives_the_properties_format() -> None:
+def test_a_backslash_in_a_path_is_escaped_in_the_properties_format() -> None:
     assert properties({"log.dirs": "/srv/a\\b"}) == "log.dirs=/srv/a\\\\b\n"
 
 
 def test_the_jvm_writes_below_the_folder_of_the_lab_only() -> None:
     options = jvm_options(Settings(heap_mb=256), Path("/srv/lab"), Path("/srv/lab/run/log4j2.properties"))
     assert "-Xmx256m" in options
-    assert "-XX:-UsePerfData" in options  # else a file below /tmp
+    assert "-XX:-UsePerfData" in options  # Otherwise a file below /tmp.
     paths = [option.split("=", 1)[1] for option in options if "=/" in option]
     assert len(paths) == 3
     assert all(path.startswith("/srv/lab/") for path in paths)
 
 
-def test_with_the_engine_srm_the_worker_is_named_as_dedicated_mirrormaker_of_the_other_side() -> None:
+def test_with_the_engine_srm_the_worker_is_a_dedicated_mirrormaker_of_the_other_cluster() -> None:
     values = connect(CLUSTER, Settings(engine="srm"))
     assert values["group.id"] == "B-mm2"
     assert [values[f"{kind}.storage.topic"] for kind in ("config", "offset", "status")] == [

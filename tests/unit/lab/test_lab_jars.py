@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Jars: only those of the pinned list ever reach a class path."""
+"""Only jars of the pinned list are ever on a class path."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def folder(cache: Path) -> Path:
 
 @pytest.fixture
 def downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, bytes]], list[Path]]:
-    """What a download brings; the list says how often one happened."""
+    """Scripted downloads. The returned list has one entry for each download."""
     pinned = tmp_path / "pinned"
     pinned.write_text("".join(f"{value}  {name}\n" for name, value in WANTED.items()))
     monkeypatch.setattr(jars, "CHECKSUMS", pinned)
@@ -54,7 +54,7 @@ def downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict
     return bring
 
 
-def test_the_right_jars_show_no_difference(tmp_path: Path) -> None:
+def test_the_right_jars_have_no_difference(tmp_path: Path) -> None:
     assert not jars.compare(fill(tmp_path, JARS), WANTED)
 
 
@@ -67,7 +67,7 @@ def test_the_right_jars_show_no_difference(tmp_path: Path) -> None:
         ({"evil.jar": b"evil"}, "not in the list: evil.jar"),
     ],
 )
-def test_each_difference_is_named(tmp_path: Path, change: dict[str, bytes | None], said: str) -> None:
+def test_each_difference_is_reported(tmp_path: Path, change: dict[str, bytes | None], said: str) -> None:
     fill(tmp_path, JARS)
     for name, data in change.items():
         if data is None:
@@ -92,7 +92,7 @@ def test_a_jar_changed_after_the_verification_is_found(tmp_path: Path) -> None:
     assert jars.verify(tmp_path, WANTED).damaged == ("zstd.jar",)
 
 
-def test_another_pinned_list_makes_the_stamp_void(tmp_path: Path) -> None:
+def test_another_pinned_list_invalidates_the_stamp(tmp_path: Path) -> None:
     fill(tmp_path, JARS)
     jars.verify(tmp_path, WANTED)
     assert jars.verify(tmp_path, {**WANTED, "zstd.jar": "0" * 64}).damaged == ("zstd.jar",)
@@ -105,7 +105,7 @@ def test_an_empty_cache_is_filled_once(tmp_path: Path, downloads: Callable[[dict
     assert len(happened) == 1
 
 
-def test_another_list_leaves_the_jars_of_a_checkout_alone(
+def test_another_list_does_not_change_the_jars_of_a_checkout(
     tmp_path: Path, downloads: Callable[[dict[str, bytes]], list[Path]]
 ) -> None:
     downloads(JARS)
@@ -129,7 +129,7 @@ def test_a_damaged_cache_is_repaired_by_one_download(
     assert (folder(tmp_path) / "zstd.jar").read_bytes() == b"zstd"
 
 
-def test_a_wrong_download_is_refused_by_name_and_leaves_the_cache_alone(
+def test_a_wrong_download_is_refused_by_name_and_the_cache_is_unchanged(
     tmp_path: Path, downloads: Callable[[dict[str, bytes]], list[Path]]
 ) -> None:
     old = fill(folder(tmp_path), {"kafka-clients-4.3.1.jar": b"clients"})
@@ -140,7 +140,7 @@ def test_a_wrong_download_is_refused_by_name_and_leaves_the_cache_alone(
     assert [path.name for path in old.glob("*.jar")] == ["kafka-clients-4.3.1.jar"]
 
 
-def test_nothing_half_done_stays_after_a_failed_download(
+def test_a_failed_download_leaves_no_partial_files(
     tmp_path: Path, downloads: Callable[[dict[str, bytes]], list[Path]]
 ) -> None:
     downloads({})
@@ -150,14 +150,14 @@ def test_nothing_half_done_stays_after_a_failed_download(
     assert not (folder(tmp_path)).exists()
 
 
-def test_the_committed_list_pins_every_artefact_that_is_asked_for() -> None:
+def test_the_committed_list_pins_every_requested_artefact() -> None:
     pinned = jars.parse_checksums(jars.CHECKSUMS.read_text())
     assert {f"{name}-{ivy.KAFKA_VERSION}.jar" for name in ivy.KAFKA} <= set(pinned)
     assert f"log4j-slf4j-impl-{ivy.LOG4J_VERSION}.jar" in pinned
     assert all(len(value) == 64 for value in pinned.values())
 
 
-def test_the_module_description_asks_for_jars_and_what_they_run_with() -> None:
+def test_the_module_description_requests_the_jars_and_their_runtime_dependencies() -> None:
     text = ivy.module_description()
     assert text.count("<dependency ") == len(ivy.KAFKA) + 1
     assert text.count('conf="default->runtime,master"') == len(ivy.KAFKA) + 1

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The folder of a lab: what is remembered, and what is refused."""
+"""The folder of a lab: which values are stored, and which folders are refused."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_clusters_share_no_port_and_no_id(lab: Lab) -> None:
     assert len({cluster.cluster_id for cluster in clusters.values()}) == 2
 
 
-def test_an_id_never_looks_like_an_option() -> None:
+def test_a_cluster_id_never_looks_like_an_option() -> None:
     found = {layout.new_cluster_id() for _round in range(500)}
     assert len(found) == 500
     assert all(len(item) == 22 and not item.startswith("-") for item in found)
@@ -61,7 +61,7 @@ def test_a_formatted_folder_keeps_its_id_when_lab_json_is_lost(lab: Lab) -> None
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"clusters": {"P": {}}}'])
-def test_a_damaged_lab_json_is_no_lab(lab: Lab, content: str) -> None:
+def test_a_damaged_lab_json_is_refused(lab: Lab, content: str) -> None:
     lab.paths.root.mkdir()
     lab.paths.state_file.write_text(content)
     with pytest.raises(LabError, match="There is no lab in"):
@@ -69,11 +69,11 @@ def test_a_damaged_lab_json_is_no_lab(lab: Lab, content: str) -> None:
     assert lab.status()["clusters"] == {}
 
 
-def test_an_unknown_setting_of_another_version_is_passed_over(lab: Lab) -> None:
+def test_an_unknown_setting_of_another_version_is_ignored(lab: Lab) -> None:
     assert layout.stored_settings({"settings": {"heap_mb": 512, "colour": "red"}}) == Settings(heap_mb=512)
 
 
-def test_one_folder_has_one_name(tmp_path: Path) -> None:
+def test_a_folder_has_one_name_no_matter_how_it_is_written(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     assert layout.layout(tmp_path / "link") == layout.layout(tmp_path / "real")
@@ -84,7 +84,7 @@ def test_a_comma_in_the_path_is_refused(tmp_path: Path) -> None:
         layout.layout(tmp_path / "a,b")
 
 
-def test_wipe_leaves_alone_what_the_program_did_not_make(lab: Lab) -> None:
+def test_wipe_keeps_files_that_the_program_did_not_create(lab: Lab) -> None:
     remember(lab)
     (lab.paths.root / "P" / "data").mkdir(parents=True)
     (lab.paths.root / "mine.txt").write_text("mine")
@@ -92,12 +92,12 @@ def test_wipe_leaves_alone_what_the_program_did_not_make(lab: Lab) -> None:
     assert [path.name for path in lab.paths.root.iterdir()] == ["mine.txt"]
 
 
-def test_down_of_a_lab_that_never_was_makes_nothing(lab: Lab) -> None:
+def test_down_without_a_lab_creates_nothing(lab: Lab) -> None:
     assert lab.down() == []
     assert not lab.paths.root.exists()
 
 
-def test_status_of_a_stopped_lab_knows_no_memory(lab: Lab) -> None:
+def test_status_of_a_stopped_lab_shows_unknown_memory(lab: Lab) -> None:
     remember(lab)
     found = lab.status()
     assert found["running"] is False
@@ -105,12 +105,12 @@ def test_status_of_a_stopped_lab_knows_no_memory(lab: Lab) -> None:
     assert {part["state"] for part in found["parts"].values()} == {"stopped"}
 
 
-def test_an_unknown_part_is_named_with_the_known_ones(lab: Lab) -> None:
+def test_an_unknown_part_is_reported_with_the_known_ones(lab: Lab) -> None:
     with pytest.raises(LabError, match="no part 'X' 'broker' in a lab; there are: P broker, P connect, B broker"):
         lab.kill("X", "broker")
 
 
-def test_pausing_what_does_not_run_is_an_error(lab: Lab) -> None:
+def test_pausing_a_stopped_process_is_an_error(lab: Lab) -> None:
     remember(lab)
     with pytest.raises(LabError, match="P broker does not run"):
         lab.pause("P", "broker")
@@ -140,7 +140,7 @@ def test_a_missing_file_is_an_empty_object(tmp_path: Path) -> None:
         ("Segmentation fault", None),
     ],
 )
-def test_the_version_is_read_from_what_java_says(said: str, version: int | None) -> None:
+def test_the_version_is_read_from_the_output_of_java(said: str, version: int | None) -> None:
     assert java.major_version(said) == version
 
 
@@ -158,13 +158,13 @@ def test_an_old_java_is_refused_with_the_package_to_install(tmp_path: Path, monk
         java.find_java()
 
 
-def test_a_new_java_is_taken_from_java_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_java_is_found_through_java_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_java(tmp_path, "21.0.2")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert java.find_java().program == str(tmp_path / "bin" / "java")
 
 
-def test_without_java_the_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_java_the_package_to_install_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LabError, match=r"no java on the PATH.*openjdk-17-jre-headless"):
@@ -182,7 +182,7 @@ def test_status_prints_one_line_of_json(
     assert json.loads(capsys.readouterr().out)["running"] is False
 
 
-def test_an_error_is_one_plain_sentence(
+def test_an_error_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", ["lab", "pause", "P", "broker", "--dir", str(tmp_path)])
@@ -193,7 +193,7 @@ def test_an_error_is_one_plain_sentence(
     assert "Traceback" not in found.err
 
 
-def test_check_only_says_what_would_start(
+def test_check_only_reports_the_processes_that_would_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", ["lab", "up", "--check", "--dir", str(tmp_path / "lab")])
@@ -207,7 +207,7 @@ def test_check_only_says_what_would_start(
 # ---- the engine srm
 
 
-def test_the_engine_srm_has_an_emulator_on_each_side_and_says_where(tmp_path: Path) -> None:
+def test_the_engine_srm_has_an_emulator_for_each_cluster_and_reports_its_address(tmp_path: Path) -> None:
     lab = Lab(tmp_path / "lab", engine="srm", quiet=True)
     assert [part for _alias, part in lab.wanted()] == ["broker", "connect", "cm"] * 2
     clusters = layout.new_clusters(lab.paths, Settings(engine="srm"))
@@ -220,7 +220,7 @@ def test_the_engine_srm_has_an_emulator_on_each_side_and_says_where(tmp_path: Pa
     assert again["P"].ports == clusters["P"].ports
 
 
-def test_an_emulator_begins_with_what_a_customer_has(tmp_path: Path) -> None:
+def test_an_emulator_starts_with_the_configuration_of_a_customer(tmp_path: Path) -> None:
     clusters = layout.new_clusters(layout.layout(tmp_path), Settings(engine="srm"))
     found = json.loads(srm.document(clusters["P"], clusters, Settings(engine="srm")))
     (site,) = found["sites"]

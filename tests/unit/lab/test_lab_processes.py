@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Signals reach the processes of this lab, and nothing else. Real processes, as harmless as they can be."""
+"""Signals reach only the processes of this lab. The processes here are real but harmless."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def part(tmp_path: Path) -> Iterator[Part]:
 
 @pytest.fixture
 def run(part: Part) -> Callable[[str], int]:
-    """Start it as the lab does, with a command line that is the lab's."""
+    """Start a process as the lab does, with a command line of the lab."""
 
     def spawn(program: str) -> int:
         pid = processes.spawn(part, [sys.executable, "-c", program, part.main, str(part.config)])
@@ -40,8 +40,8 @@ def run(part: Part) -> Callable[[str], int]:
 
 
 @pytest.fixture
-def stranger(part: Part) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that got the pid which our file still names, on a longer path that begins like ours."""
+def unrelated_process(part: Part) -> Iterator[subprocess.Popen[bytes]]:
+    """Another program's process with the pid in our file, and a longer path that starts like ours."""
     command = [sys.executable, "-c", IDLE, part.main, f"{part.config}2"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         part.pid_file.write_text(f"{process.pid}\n")
@@ -60,33 +60,35 @@ def stranger(part: Part) -> Iterator[subprocess.Popen[bytes]]:
         ([], False),
     ],
 )
-def test_a_command_line_is_ours_only_as_a_whole(arguments: list[str], ours: bool) -> None:
+def test_a_command_line_is_ours_only_if_all_of_it_matches(arguments: list[str], ours: bool) -> None:
     lab = Part("P broker", "kafka.Kafka", Path("/lab/P/broker.properties"), Path("/lab/pid"), Path("/lab/log"))
     assert lab.is_run_by(arguments) is ours
 
 
-def test_a_recycled_pid_gets_no_signal(part: Part, stranger: subprocess.Popen[bytes]) -> None:
+def test_a_recycled_pid_gets_no_signal(part: Part, unrelated_process: subprocess.Popen[bytes]) -> None:
     assert processes.pid_of(part) is None
     assert not processes.send(part, signal.SIGKILL)
     assert processes.stop([part], 0.1) == []
-    assert stranger.poll() is None
+    assert unrelated_process.poll() is None
 
 
 @pytest.mark.parametrize("content", ["", "no number", "999999999"])
-def test_a_pid_file_that_names_nobody_means_not_running(part: Part, content: str) -> None:
+def test_a_pid_file_without_a_process_means_not_running(part: Part, content: str) -> None:
     part.pid_file.write_text(content)
     assert processes.pid_of(part) is None
     assert processes.state_of(part) == "stopped"
 
 
-def test_a_process_ends_when_asked(part: Part, run: Callable[[str], int]) -> None:
+def test_a_process_ends_after_a_signal(part: Part, run: Callable[[str], int]) -> None:
     run(IDLE)
     assert processes.stop([part], 10) == []
     assert processes.pid_of(part) is None
     assert not part.pid_file.exists()
 
 
-def test_a_deaf_process_is_killed_after_the_bound_and_named(part: Part, run: Callable[[str], int]) -> None:
+def test_a_process_that_ignores_the_signal_is_killed_after_the_bound_and_reported(
+    part: Part, run: Callable[[str], int]
+) -> None:
     run(DEAF)
     assert processes.stop([part], 0.3) == [part]
     assert processes.pid_of(part) is None
@@ -107,15 +109,15 @@ def test_a_process_without_a_pid_file_is_found_again(part: Part, run: Callable[[
     assert processes.pid_of(part) == pid
 
 
-def test_an_ended_child_that_nobody_collected_counts_as_gone(part: Part) -> None:
+def test_a_zombie_child_counts_as_ended(part: Part) -> None:
     processes.spawn(part, [sys.executable, "-c", "pass", part.main, str(part.config)])
     assert processes.wait_until(lambda: processes.gone(part), 10)
 
 
-def test_a_process_that_was_just_made_is_not_taken_for_an_ended_one(
+def test_a_process_that_has_just_started_is_not_taken_for_an_ended_one(
     part: Part, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kernel shows an empty command line for a moment: seen in 11 of 300 starts on a busy machine."""
+    """The kernel shows an empty command line for a moment: observed in 11 of 300 starts on a busy machine."""
     real, observations = processes.arguments_of, iter([[], [], []])
     monkeypatch.setattr(
         processes, "arguments_of", lambda pid, proc=processes.PROC: next(observations, None) or real(pid, proc)
@@ -124,5 +126,5 @@ def test_a_process_that_was_just_made_is_not_taken_for_an_ended_one(
     assert not processes.gone(part)
 
 
-def test_the_memory_of_a_dead_process_is_unknown_not_zero() -> None:
+def test_the_memory_of_an_ended_process_is_unknown_and_not_zero() -> None:
     assert processes.resident_mib(999_999_999) is None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The secured lab, as far as it is text: references in place of passwords, and an open lab that is as it was."""
+"""The text files of the secured lab: references replace passwords, and an open lab is unchanged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def parsed(part: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in render(CLUSTER, part, SECURED).splitlines())
 
 
-def test_an_open_lab_is_told_what_it_was_always_told() -> None:
+def test_the_configuration_of_an_open_lab_is_unchanged() -> None:
     assert render(CLUSTER, "broker", Settings()) == properties(broker(CLUSTER))
     assert render(CLUSTER, "connect", Settings()) == properties(connect(CLUSTER, Settings()))
     assert not [line for line in render(CLUSTER, "broker", Settings()).splitlines() if "sasl" in line.lower()]
@@ -42,7 +42,7 @@ def test_no_listener_of_a_secured_lab_is_open() -> None:
     assert "allow.everyone.if.no.acl.found" not in values
 
 
-def test_a_worker_asks_for_a_name_over_tls() -> None:
+def test_a_worker_requires_a_user_over_tls() -> None:
     cluster = dataclasses.replace(CLUSTER, secure=True)
     values = dict(line.split("=", 1) for line in render(cluster, "connect", SECURED).splitlines())
     assert values["listeners"] == "https://127.0.0.1:11003"
@@ -62,14 +62,14 @@ def test_every_password_is_a_reference_to_the_one_file(part: str) -> None:
     assert parsed(part)["config.providers.file.param.allowed.paths"] == "/srv/lab/secure"
 
 
-def test_the_worker_says_it_for_each_of_its_clients() -> None:
+def test_the_worker_has_credentials_for_each_of_its_clients() -> None:
     values = parsed("connect")
     for key in ("security.protocol", "sasl.mechanism", "sasl.jaas.config", "ssl.truststore.location"):
         assert len({values[prefix + key] for prefix in ("", "producer.", "consumer.", "admin.")}) == 1
     assert 'username="flow"' in values["sasl.jaas.config"]
 
 
-def test_certificates_and_passwords_are_made_once_and_for_their_owner_alone(tmp_path: Path) -> None:
+def test_certificates_and_passwords_are_created_once_and_only_their_owner_can_read_them(tmp_path: Path) -> None:
     made = secure.security(tmp_path)
     secure.make(made)
     texts = {path.name: path.read_text("latin-1") for path in made.folder.iterdir()}
@@ -83,14 +83,14 @@ def test_certificates_and_passwords_are_made_once_and_for_their_owner_alone(tmp_
     assert len(set(made.secrets())) == len(secure.USERS) + 2
     for secret in made.secrets():
         assert secret not in made.masked(f"tool: bad option {secret}")
-    # Whoever may log in to Kafka may not log in to a worker.
+    # A user who may log in to Kafka may not log in to a worker.
     assert texts["rest.properties"] == f"{secure.REST_USER}={made.password(secure.REST_USER)}\n"
     assert secure.REST_USER not in texts["passwords.properties"]
-    with pytest.raises(LabError, match="has no user 'nobody'"):
-        made.password("nobody")
+    with pytest.raises(LabError, match="has no user 'unknown'"):
+        made.password("unknown")
 
 
-def test_an_interrupted_making_begins_again(tmp_path: Path) -> None:
+def test_an_interrupted_creation_starts_again(tmp_path: Path) -> None:
     made = secure.security(tmp_path)
     made.folder.mkdir()
     (made.folder / "ca.pem").write_text("half")
@@ -98,14 +98,14 @@ def test_an_interrupted_making_begins_again(tmp_path: Path) -> None:
     assert "END CERTIFICATE" in made.ca.read_text()
 
 
-def test_without_openssl_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_openssl_the_error_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LabError, match="needs openssl"):
         secure.make(secure.security(tmp_path))
     assert not secure.security(tmp_path).exists
 
 
-def test_lab_json_says_where_the_passwords_are_and_no_more(tmp_path: Path) -> None:
+def test_lab_json_only_has_the_path_of_the_passwords(tmp_path: Path) -> None:
     paths = layout(tmp_path)
     secure.make(paths.security)
     clusters = new_clusters(paths, SECURED)
@@ -116,7 +116,7 @@ def test_lab_json_says_where_the_passwords_are_and_no_more(tmp_path: Path) -> No
     assert "security" not in state_document(paths, clusters, Settings(), dict.fromkeys(paths.parts()))
 
 
-def test_an_open_lab_is_not_secured_afterwards(tmp_path: Path) -> None:
+def test_an_open_lab_cannot_be_secured_later(tmp_path: Path) -> None:
     (tmp_path / "P").mkdir()
     (tmp_path / "P" / "cluster_id").write_text("abcdefghijklmnopqrstuv\n")
     with pytest.raises(LabError, match="was made open, and secured is wanted"):
@@ -137,7 +137,7 @@ def test_arguments_in_a_file_are_quoted_as_java_reads_them() -> None:
     )
 
 
-def test_the_flow_may_write_nothing_that_applications_own() -> None:
+def test_the_flow_may_not_write_topics_of_applications() -> None:
     writes = {(kind, name) for kind, _pattern, name, operation in table("P", "B") if operation in ("ALL", "WRITE")}
     topics = {name for kind, name in writes if kind == "TOPIC"}
     assert topics == {"connect-P-", "B.", "rehearsal-B--", "mm2-offset-syncs", "heartbeats"}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ledger is a program of the lab, not part of the collection's Python packages."""
+"""Put the ledger on the path: it is a program of the lab and not part of the collection's Python packages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pure parts of the clients: what they are told, how fast they go, what a record says."""
+"""The pure functions of the clients: their configuration, their pace, and the content of a record."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ledger.transactional import is_aborted
 PLAIN: dict[str, Any] = {"role": "producer", "endpoint_file": "e.env"}
 
 
-def test_an_endpoint_file_is_read_whole() -> None:
+def test_an_endpoint_file_is_read_completely() -> None:
     text = """# rendered
 KAFKA_BOOTSTRAP_SERVERS=127.0.0.1:19092
 KAFKA_ALIAS=P
@@ -92,14 +92,14 @@ def test_a_name_that_would_collide_with_a_members_file_is_refused() -> None:
         define("pay.1", PLAIN)
 
 
-def test_a_client_that_is_not_defined_is_named_with_those_that_are(tmp_path: Path) -> None:
+def test_an_undefined_client_is_reported_with_the_defined_ones(tmp_path: Path) -> None:
     (tmp_path / "clients.json").write_text(json.dumps({"clients": {"pay": PLAIN}}))
     assert read_definition(tmp_path, "pay").rate == 1000
     with pytest.raises(LedgerError, match=r"'pays' is not in .*; it has pay"):
         read_definition(tmp_path, "pays")
 
 
-def test_the_pace_is_smooth() -> None:
+def test_records_are_due_at_a_steady_pace() -> None:
     pace = Pace(640, start=10.0)
     assert [pace.due(10.0 + tick / 64, 10**6) for tick in range(5)] == [0, 10, 10, 10, 10]
 
@@ -110,7 +110,7 @@ def test_after_a_stall_only_half_a_second_is_caught_up() -> None:
     assert pace.due(60.01, 10**6) == 10
 
 
-def test_without_room_nothing_is_due() -> None:
+def test_without_free_capacity_no_record_is_due() -> None:
     pace = Pace(1000, start=0.0)
     assert pace.due(0.1, 30) == 30
     assert pace.due(0.1, -5) == 0
@@ -122,7 +122,7 @@ def test_a_slow_rate_sends_its_first_record_in_time() -> None:
     assert [pace.due(float(second), 9) for second in range(5)] == [0, 0, 1, 0, 1]
 
 
-def test_a_record_carries_its_identity_and_its_size() -> None:
+def test_a_record_has_its_identity_and_its_size() -> None:
     value = value_of("pay.a1b2c3", 42, 200, "in.ffffff:7")
     assert len(value) == 200
     assert identity_of(value) == ("pay.a1b2c3", 42)
@@ -133,7 +133,7 @@ def test_a_record_of_another_program_is_foreign(value: bytes) -> None:
     assert identity_of(value) == FOREIGN
 
 
-def test_a_key_keeps_its_topic() -> None:
+def test_the_records_of_a_key_stay_in_one_topic() -> None:
     topics = ("A", "B", "C")
     seen = {(key_of(seq, 10), topic_of(seq, 10, topics)) for seq in range(1000)}
     assert len(seen) == 10
@@ -154,7 +154,7 @@ def test_a_recycled_pid_is_another_process() -> None:
     assert not replace(mine, started=mine.started - 1).send(signal.SIGKILL)
 
 
-def test_a_process_that_ended_is_over_even_while_nobody_collected_it() -> None:
+def test_a_zombie_process_has_ended() -> None:
     with subprocess.Popen([sys.executable, "-c", "pass"]) as child:
         process = find_process(child.pid)
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)

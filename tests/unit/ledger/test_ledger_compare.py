@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each anomaly is found where it was planted, and nowhere else."""
+"""Each anomaly is found exactly where the test created it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ P1 = "pay.aaaaaa"
 
 
 def ledger(name: str, header: str, *lines: str) -> Ledger:
-    """Blanks in the text stand for tabs."""
+    """Write a ledger. Spaces in the text become tabs."""
     whole = [line.replace(" ", "\t").encode() for line in (header, *lines)]
 
     def read() -> Iterator[list[bytes]]:
@@ -41,7 +41,7 @@ def member(*lines: str, group: str = "settlement", number: int = 0, subscribed: 
 
 
 def sent(first: int, last: int, topic: str = "Payments") -> list[str]:
-    """Announced and acknowledged, one millisecond apart, offset = number."""
+    """Announced and acknowledged one millisecond apart, with offset = number."""
     acknowledged = [f"K {seq} {topic} 0 {seq} {1000 * seq + 500}" for seq in range(first, last + 1)]
     return [f"A {first} {last} {1000 * first}", *acknowledged]
 
@@ -80,7 +80,7 @@ def test_everything_processed_once_is_clean() -> None:
     assert (group_of(*ledgers)["acknowledged"], group_of(*ledgers)["processed"]) == (10, 10)
 
 
-def test_an_acknowledged_record_that_nobody_processed_is_lost_and_named_with_its_place() -> None:
+def test_an_acknowledged_unprocessed_record_is_lost_and_reported_with_its_offset() -> None:
     ledgers = [producer(*sent(0, 9)), member(*processed(0, 1, 2, 4, 5, 6, 7, 8, 9))]
     assert anomalies(*ledgers) == {"lost": 1}
     assert compare(ledgers)["verdict"] == "damaged"
@@ -88,7 +88,7 @@ def test_an_acknowledged_record_that_nobody_processed_is_lost_and_named_with_its
     assert group_of(*ledgers)["samples"]["lost"] == [{"producer": P1, "seq": 3, "sent": place, "processed": []}]
 
 
-def test_a_record_processed_again_counts_once_as_twice_and_every_extra_time_as_reprocessing() -> None:
+def test_a_reprocessed_record_counts_once_as_duplicate_and_each_time_as_reprocessing() -> None:
     ledgers = [producer(*sent(0, 2)), member(*processed(0, 1, 2, 1, 1))]
     assert anomalies(*ledgers) == {"processed_twice": 1, "reprocessings": 2}
     assert compare(ledgers)["verdict"] == "clean"
@@ -101,7 +101,7 @@ def test_an_aborted_record_that_was_processed_is_a_phantom() -> None:
     assert compare(ledgers)["verdict"] == "damaged"
 
 
-def test_an_aborted_record_that_nobody_processed_is_no_anomaly() -> None:
+def test_an_unprocessed_aborted_record_is_no_anomaly() -> None:
     assert anomalies(producer("A 0 1 0", "K 0 Payments 0 0 1", "X 1 Payments 0 1 2"), member(*processed(0))) == {}
 
 
@@ -112,32 +112,32 @@ def test_a_number_that_no_producer_announced_is_a_phantom(owner: str, seq: int) 
     assert group_of(*ledgers)["samples"]["phantom"][0]["producer"] == owner
 
 
-def test_a_record_of_another_program_is_foreign_and_judged_no_further() -> None:
+def test_a_record_of_another_program_is_foreign_and_not_judged() -> None:
     ledgers = [producer(*sent(0, 1)), member(*processed(0, 1), "P - -1  Payments 0 9 2000000")]
     assert anomalies(*ledgers) == {"foreign": 1}
     assert compare(ledgers)["verdict"] == "clean"
 
 
-def test_an_announced_record_without_an_outcome_is_unknown_whether_processed_or_not() -> None:
+def test_an_announced_record_without_an_outcome_is_unknown_even_if_it_was_processed() -> None:
     ledgers = [producer(*sent(0, 1), "A 2 3 9000"), member(*processed(0, 1, 2))]
     assert anomalies(*ledgers) == {"unknown_processed": 1}
     assert compare(ledgers)["totals"]["unknown"] == 2
     assert compare(ledgers)["verdict"] == "clean"
 
 
-def test_a_failure_that_leaves_it_open_is_unknown() -> None:
+def test_a_failure_with_an_unknown_outcome_is_unknown() -> None:
     ledgers = [producer("A 0 1 0", "K 0 Payments 0 0 1", "U 1 9 _MSG_TIMED_OUT"), member(*processed(0))]
     assert anomalies(*ledgers) == {}
     assert (compare(ledgers)["totals"]["unknown"], compare(ledgers)["totals"]["failed"]) == (1, 0)
 
 
-def test_a_refused_record_is_not_lost_and_if_processed_no_phantom() -> None:
+def test_a_refused_record_is_neither_lost_nor_a_phantom() -> None:
     refused = producer("A 0 1 0", "K 0 Payments 0 0 1", "F 1 9 TOPIC_AUTHORIZATION_FAILED")
     assert anomalies(refused, member(*processed(0))) == {}
     assert anomalies(refused, member(*processed(0, 1))) == {"failed_processed": 1}
 
 
-def test_out_of_order_is_judged_by_key() -> None:
+def test_order_is_judged_by_key() -> None:
     two_keys = [*processed(1, key="k1"), *processed(0, key="k0", at=2_000_000)]
     assert anomalies(producer(*sent(0, 1)), member(*two_keys)) == {}
     ledgers = [producer(*sent(0, 2)), member(*processed(0, 2, 1))]
@@ -145,7 +145,7 @@ def test_out_of_order_is_judged_by_key() -> None:
     assert group_of(*ledgers)["samples"]["out_of_order"][0]["after"] == 2
 
 
-def test_out_of_order_is_judged_by_first_processing() -> None:
+def test_order_is_judged_by_first_processing() -> None:
     assert anomalies(producer(*sent(0, 2)), member(*processed(0, 1, 2, 0))) == {
         "processed_twice": 1,
         "reprocessings": 1,
@@ -172,7 +172,7 @@ def test_order_across_members_is_by_time_not_by_file() -> None:
     assert anomalies(producer(*sent(0, 1)), later, earlier) == {"out_of_order": 1}
 
 
-def test_groups_are_judged_apart() -> None:
+def test_groups_are_judged_separately() -> None:
     result: Any = compare([producer(*sent(0, 1)), member(*processed(0, 1)), member(*processed(0), group="fraud")])
     assert {name: item["lost"] for name, item in result["groups"].items()} == {"settlement": 0, "fraud": 1}
     assert result["verdict"] == "damaged"
@@ -189,21 +189,21 @@ def test_subscriptions_may_be_patterns(subscribed: str, lost: int) -> None:
     assert group_of(producer(*sent(0, 1)), member(subscribed=subscribed))["lost"] == lost
 
 
-def test_a_subscription_that_changed_covers_the_topics_of_all_its_times() -> None:
+def test_a_changed_subscription_covers_all_topics_it_ever_had() -> None:
     lines = [*sent(0, 1), *sent(2, 3, topic="Refunds")]
     reader = member(*processed(0, 1), "S 9000000 start B Refunds", *processed(2, 3, at=10_000_000))
     assert group_of(producer(*lines), reader)["acknowledged"] == 4
 
 
-def test_a_restarted_producer_goes_on_and_its_gap_of_unknown_stays_unknown() -> None:
+def test_a_restarted_producer_continues_and_its_unknown_records_stay_unknown() -> None:
     lines = ["S 1 start P Payments", *sent(0, 4), "A 5 6 5000", "S 9 start B Payments", *sent(7, 9)]
     ledgers = [producer(*lines), member(*processed(0, 1, 2, 3, 4, 7, 8, 9))]
     assert anomalies(*ledgers) == {}
     assert compare(ledgers)["totals"]["unknown"] == 2
 
 
-def test_a_cut_line_is_passed_over(tmp_path: Path) -> None:
-    """As files: a kill cuts the last line of both, the next writer goes on."""
+def test_a_truncated_line_is_ignored(tmp_path: Path) -> None:
+    """With real files: a kill truncates the last line of both, and the next writer continues."""
     texts = {
         "ledger-pay.log": ["H 1 producer pay.aaaaaa 0", *sent(0, 1), "K 1 Pay"],
         "ledger-settlement.log": [
@@ -235,16 +235,16 @@ def transaction(number: int, *numbers: int, end: str | None) -> list[str]:
     return lines if end is None else [*lines, f"{end} {number} 3000000"]
 
 
-def test_a_processor_processed_what_its_transaction_committed() -> None:
+def test_a_processor_has_processed_the_records_of_its_committed_transaction() -> None:
     lines = [*transaction(0, 0, 1, end="D"), *transaction(2, 0, 1, end="C")]
     assert anomalies(producer(*sent(0, 1)), member(*lines)) == {}
 
 
-def test_a_transaction_that_was_given_up_processed_nothing() -> None:
+def test_an_aborted_transaction_has_processed_nothing() -> None:
     assert anomalies(producer(*sent(0, 1)), member(*transaction(0, 0, 1, end="D"))) == {"lost": 2}
 
 
-def test_a_transaction_without_an_end_leaves_it_open_unless_the_records_came_again() -> None:
+def test_an_unfinished_transaction_is_unknown_unless_its_records_were_processed_again() -> None:
     assert anomalies(producer(*sent(0, 1)), member(*transaction(0, 0, 1, end=None))) == {"maybe_processed": 2}
     again = [*transaction(0, 0, 1, end=None), *transaction(2, 0, 1, end="C")]
     assert anomalies(producer(*sent(0, 1)), member(*again)) == {}
@@ -260,7 +260,7 @@ def test_samples_are_bounded_counts_are_not() -> None:
     assert (found["lost"], len(found["samples"]["lost"])) == (100, 20)
 
 
-def test_gaps_are_told_for_writes_and_for_each_group() -> None:
+def test_gaps_are_reported_for_writes_and_for_each_group() -> None:
     lines = ["A 0 2 0", "K 0 Payments 0 0 1000000", "K 1 Payments 0 1 1400000", "K 2 Payments 0 2 9000000"]
     reader = member(*processed(0, at=2_000_000), *processed(1, at=2_500_000), *processed(2, at=9_000_000))
     gaps: Any = compare([producer(*lines), reader], Window(900_000, 9_000_000))["gaps"]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The longest silence, with and without a window."""
+"""The longest gap, with and without a window."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def activity(*times: int) -> Activity:
         ([1 * S, 2 * S, 9 * S], Window(None, 3 * S), Gap(1.0, 1 * S, 2 * S, False)),
     ],
 )
-def test_longest_gap(times: list[int], window: Window, expected: Gap | None) -> None:
+def test_the_longest_gap(times: list[int], window: Window, expected: Gap | None) -> None:
     assert activity(*times).longest_gap(window) == expected
 
 
-def test_activity_of_two_sources_fills_each_others_gaps() -> None:
+def test_the_activity_of_one_source_fills_the_gaps_of_the_other() -> None:
     one, other = activity(1 * S, 5 * S), activity(3 * S, 4 * S)
     one.join(other)
     assert one.longest_gap(Window()) == Gap(2.0, 1 * S, 3 * S, False)
@@ -48,5 +48,5 @@ def test_a_steady_stream_takes_no_memory() -> None:
     assert steady.longest_gap(Window()) == Gap(0.0, 0, 0, False)
 
 
-def test_a_clock_that_steps_back_does_not_hide_a_gap() -> None:
+def test_a_clock_that_goes_back_does_not_hide_a_gap() -> None:
     assert activity(1 * S, 9 * S, 2 * S, 3 * S).longest_gap(Window()) == Gap(6.0, 3 * S, 9 * S, False)

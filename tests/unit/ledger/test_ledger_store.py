@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The file: what is buffered, what survives a kill, what the next writer makes of a cut line."""
+"""The ledger file: which lines are buffered, which survive a kill, and how the next writer handles a truncated line."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_reader_joins_lines_across_blocks(tmp_path: Path, monkeypatch: pytes
     assert lines_of(path) == [f"K\t{number}".encode() for number in numbers]
 
 
-def test_the_next_writer_ends_a_cut_line_so_that_it_counts_for_nothing(tmp_path: Path) -> None:
+def test_the_next_writer_terminates_a_truncated_line_so_that_it_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "x.log"
     path.write_bytes(b"K\t1\nK\t2\t17")
     Writer(path).close()
@@ -80,7 +80,7 @@ def test_a_producer_keeps_its_identity_for_the_life_of_its_ledger(tmp_path: Path
     assert identity.startswith("pay.")
 
 
-def test_a_ledger_of_another_owner_is_refused_and_freed(tmp_path: Path) -> None:
+def test_a_ledger_of_another_owner_is_refused_and_unlocked(tmp_path: Path) -> None:
     open_ledger(tmp_path / "a.log", "consumer", "fraud")[0].close()
     with pytest.raises(LedgerError, match="belongs to consumer 'fraud', not to consumer 'audit'"):
         open_ledger(tmp_path / "a.log", "consumer", "audit")
@@ -88,7 +88,7 @@ def test_a_ledger_of_another_owner_is_refused_and_freed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"H\t1\tprod", b"K\t1\n"])
-def test_no_whole_header_is_no_header(tmp_path: Path, content: bytes) -> None:
+def test_a_truncated_header_is_no_header(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.log").write_bytes(content)
     assert read_header(tmp_path / "a.log") is None
     assert read_header(tmp_path / "missing.log") is None
@@ -109,7 +109,7 @@ def test_the_highest_announced_number_is_found_from_the_end(tmp_path: Path, cont
     assert last_announced(tmp_path / "a.log") == expected
 
 
-def test_names_of_ledgers(tmp_path: Path) -> None:
+def test_the_file_names_of_ledgers(tmp_path: Path) -> None:
     assert ledger_path(tmp_path, "pay").name == "ledger-pay.log"
     assert ledger_path(tmp_path, "fraud", 1).name == "ledger-fraud.1.log"
     assert ledger_path(tmp_path, "enrich", output=True).name == "ledger-enrich.out.log"

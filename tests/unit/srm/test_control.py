@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The call of the tool: what it gets, how it may end, and what is said about it."""
+"""The call of srm-control: its arguments, how it may end, and how that is reported."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def ends(tmp_path: Path, code: int, *lines: str, to: str = "stderr") -> Path:
     return program(tmp_path / "tool", f"import sys; print(*{lines!r}, sep='\\n', file=sys.{to}); sys.exit({code})")
 
 
-def test_what_the_tool_gets(tmp_path: Path) -> None:
+def test_the_arguments_of_the_tool(tmp_path: Path) -> None:
     path = program(tmp_path / "tool", ECHO)
     tool = Tool((str(path), "--verbose"), "/etc/x y.properties", "b1:1,b2:2", "WORD", "hunter2 $HOME")
     control = SrmControl(tool)
@@ -57,13 +57,13 @@ def test_what_the_tool_gets(tmp_path: Path) -> None:
     assert "hunter2" not in f"{tool} {control.requests}"
 
 
-def test_an_argument_is_no_shell_text_and_no_variable(tmp_path: Path) -> None:
+def test_an_argument_is_neither_shell_text_nor_a_variable(tmp_path: Path) -> None:
     path = program(tmp_path / "tool", ECHO)
     SrmControl(Tool((str(path),))).change(TOPICS, "--add", ["$HOME", "~", "a;b", "x|y"])
     assert '"--add", "$HOME,~,a;b,x|y"]' in (tmp_path / "tool.seen").read_text()
 
 
-def test_without_a_secret_the_environment_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_secret_the_environment_is_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORD", "of the host")
     SrmControl(Tool((str(program(tmp_path / "tool", ECHO)),), secret_env="WORD")).list(TOPICS)
     assert '"secret": "of the host"' in (tmp_path / "tool.seen").read_text()
@@ -76,7 +76,7 @@ def test_the_tool_is_found_in_path(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("command", [("srm-control",), ("/nowhere/srm-control",), (), ("",)])
-def test_a_missing_tool(command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tool_is_an_error(command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(DrError) as failed:
         SrmControl(Tool(command))
@@ -84,7 +84,7 @@ def test_a_missing_tool(command: tuple[str, ...], monkeypatch: pytest.MonkeyPatc
     assert "/opt/cloudera/parcels/CDH/bin" in failed.value.message
 
 
-def test_a_tool_that_cannot_be_started(tmp_path: Path) -> None:
+def test_a_tool_that_cannot_be_started_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "tool"
     path.write_text("#!/nowhere/interpreter\n")
     path.chmod(0o755)
@@ -122,7 +122,7 @@ def test_a_tool_that_cannot_be_started(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("to", ["stdout", "stderr"])
-def test_a_tool_that_refuses(tmp_path: Path, to: str, lines: list[str], code: str, hint: str) -> None:
+def test_a_refusal_of_the_tool_is_an_error(tmp_path: Path, to: str, lines: list[str], code: str, hint: str) -> None:
     error = failure(ends(tmp_path, 3, *lines, to=to))
     assert (error.code, error.endpoint) == (code, "P->B")
     assert hint in error.hint
@@ -130,16 +130,16 @@ def test_a_tool_that_refuses(tmp_path: Path, to: str, lines: list[str], code: st
     assert (lines[-1] if lines else "no output") in error.message
 
 
-def test_a_log_that_only_mentions_the_secure_store_is_no_refusal_of_the_password(tmp_path: Path) -> None:
+def test_a_log_that_only_mentions_the_secure_store_is_not_taken_for_a_wrong_password(tmp_path: Path) -> None:
     assert failure(ends(tmp_path, 1, "INFO opening the secure store", "Timed out")).code == "srm_control_refused"
 
 
-def test_a_release_without_reverse_checkpointing_is_told_which_has_it(tmp_path: Path) -> None:
+def test_without_reverse_checkpointing_the_error_names_the_release_that_has_it(tmp_path: Path) -> None:
     error = failure(ends(tmp_path, 2, "invalid choice: 'reverse-checkpointed-topics'"), REVERSE)
     assert (error.code, "7.3.2" in error.hint) == ("srm_control_old", True)
 
 
-def test_exit_code_0_without_a_list_is_an_error_and_shows_what_was_said(tmp_path: Path) -> None:
+def test_exit_code_0_without_a_list_is_an_error_with_the_output(tmp_path: Path) -> None:
     error = failure(ends(tmp_path, 0, "usage: srm-control [-h]", to="stdout"))
     assert error.code == "srm_list_unreadable"
     assert "usage: srm-control [-h]" in error.message
@@ -157,7 +157,7 @@ def test_a_secret_that_the_tool_prints_is_masked(tmp_path: Path) -> None:
     assert "hun" not in error.message
 
 
-def test_a_wrong_secret_is_told_apart_from_none(tmp_path: Path) -> None:
+def test_a_wrong_secret_is_distinguished_from_a_missing_one(tmp_path: Path) -> None:
     error = failure(ends(tmp_path, 1, "secure store: wrong password"), secret="hunter2")
     assert "did not accept the secret" in error.hint
 
@@ -177,7 +177,7 @@ time.sleep(600)
 
 
 def is_gone(pid: int) -> bool:
-    """Gone, or dead and only not yet collected by whoever adopted it."""
+    """Return whether the process has ended, even if its parent has not collected it yet."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
     except FileNotFoundError:
@@ -185,7 +185,7 @@ def is_gone(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("deaf", [False, True])
-def test_a_hanging_tool_is_ended_with_its_children(tmp_path: Path, deaf: bool) -> None:
+def test_a_hanging_tool_is_killed_with_its_children(tmp_path: Path, deaf: bool) -> None:
     control = SrmControl(Tool((str(program(tmp_path / "tool", HANGS.format(deaf=deaf))),), timeout=1.5))
     started = time.monotonic()
     with pytest.raises(DrError) as failed:
@@ -223,10 +223,10 @@ def test_offsets_are_exported_and_read(tmp_path: Path) -> None:
     assert export_offsets(control, "P", "B", "g h") == [{"topic": "P.Payments", "partition": 0, "offset": 17}]
 
 
-# ---- texts
+# ---- messages
 
 
-def test_the_last_lines_leave_out_what_says_nothing() -> None:
+def test_the_last_lines_omit_lines_without_information() -> None:
     trace = "Exception: no\n\tat a.b.C.d(C.java:1)\n\tat a.b.<init>(C.java:1)\n\t... 3 more\n\n"
     assert last_lines("", trace) == "Exception: no | at a.b.<init>(C.java:1)"
     assert last_lines("", "it: no\nusage: it [-h]\n          [--list]\n") == "it: no"

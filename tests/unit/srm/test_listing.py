@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading what srm-control prints: known texts, noise, and outputs that must not be believed."""
+"""Parsing the output of srm-control: known texts, noise, and outputs that must not count."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.listing i
 )
 
 TOPICS = FlowList("topics", "P", "B")
-# The one output that is public, word for word.
+# The only published output, unchanged.
 RECORDED = "Current whitelist:\nglobal_iot\nCurrent blacklist:\nDone.\n"
 
 
@@ -31,7 +31,7 @@ def unreadable(output: str) -> str:
     return refused.value.message
 
 
-def test_the_recorded_output() -> None:
+def test_the_published_output_is_read() -> None:
     assert parse_listing(RECORDED, TOPICS) == Listing(("global_iot",), ())
 
 
@@ -48,7 +48,7 @@ def test_the_recorded_output() -> None:
         "Done.\nbefore\nCurrent whitelist:\na\nb.*\nCurrent blacklist:\nc\nDone.",
     ],
 )
-def test_other_wordings(output: str) -> None:
+def test_other_wordings_are_read(output: str) -> None:
     seen = parse_listing(output, TOPICS)
     assert (seen.allowed, seen.denied) == (("a", "b.*"), ("c",))
 
@@ -57,13 +57,13 @@ def test_a_topic_may_have_the_name_of_a_list() -> None:
     assert parse_listing("Current whitelist:\nallowlist\nDone\nDone.", TOPICS).allowed == ("allowlist", "Done")
 
 
-def test_a_half_that_is_not_shown_is_unknown_and_not_empty() -> None:
+def test_a_missing_half_is_unknown_and_not_empty() -> None:
     assert parse_listing("Current allowlist:\na\nDone.", TOPICS).denied is None
     assert "it has no allowlist" in unreadable("Current denylist:\na\nDone.")
 
 
 @pytest.mark.parametrize("length", range(len(RECORDED) - 1))
-def test_a_cut_off_output_is_an_error_wherever_it_ends(length: int) -> None:
+def test_an_output_that_is_truncated_anywhere_is_an_error(length: int) -> None:
     cut = RECORDED[:length]
     if cut.endswith("Done."):
         pytest.skip("only the end of the line is missing")
@@ -80,14 +80,14 @@ def test_a_cut_off_output_is_an_error_wherever_it_ends(length: int) -> None:
         ("Current whitelist:\na\nCurrent whitelist:\nb\nDone.", "allowed entries twice"),
     ],
 )
-def test_what_is_no_list(output: str, said: str | None) -> None:
+def test_an_output_without_a_list_is_an_error(output: str, said: str | None) -> None:
     if said is None:
         assert parse_listing(output, TOPICS).allowed == ("global_iot",)
     else:
         assert said in unreadable(output)
 
 
-# ---- render, make noise, parse
+# ---- render, add noise, parse
 
 WORD = st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters=","), min_size=1, max_size=12)
 ENTRY = WORD.filter(is_entry)
@@ -113,7 +113,7 @@ BETWEEN = st.lists(NOISE, max_size=3)
 
 
 @given(st.data(), st.lists(ENTRY, unique=True, max_size=6), st.lists(ENTRY, unique=True, max_size=6))
-def test_what_is_rendered_is_read_through_noise(data: st.DataObject, allowed: list[str], denied: list[str]) -> None:
+def test_a_rendered_list_is_read_through_noise(data: st.DataObject, allowed: list[str], denied: list[str]) -> None:
     words = data.draw(
         st.sampled_from([("whitelist", "blacklist"), ("AllowList", "DENYLIST"), ("allowlist", "denylist")])
     )
@@ -148,16 +148,16 @@ def rows(*found: tuple[str, int, int]) -> list[dict[str, object]]:
         'g,P.Payments,0,17\n"g","P.Payments","1","0"\nP.Payments,1,0',
     ],
 )
-def test_exported_offsets(output: str) -> None:
+def test_exported_offsets_are_read(output: str) -> None:
     assert parse_export(output, "g") == rows(("P.Payments", 0, 17), ("P.Payments", 1, 0))
 
 
-def test_a_group_with_commas_and_blanks_in_its_name() -> None:
+def test_a_group_name_may_have_commas_and_blanks() -> None:
     assert parse_export('"a, b",T,0,1\n', "a, b") == rows(("T", 0, 1))
     assert parse_export("a,b,T,0,1\n", "a,b") == rows(("T", 0, 1))
 
 
-def test_no_row_is_what_an_unknown_group_has() -> None:
+def test_an_unknown_group_has_no_rows() -> None:
     assert parse_export("", "g") == parse_export("topic,partition,offset\nDone.\n", "g") == []
 
 
@@ -172,7 +172,7 @@ def test_no_row_is_what_an_unknown_group_has() -> None:
         ("T/x,0,1", '"T/x" is not a valid topic name'),
     ],
 )
-def test_what_looks_like_a_row_and_is_none(output: str, said: str) -> None:
+def test_a_line_that_only_looks_like_a_row_is_an_error(output: str, said: str) -> None:
     with pytest.raises(DrError) as refused:
         parse_export(output, "g")
     assert refused.value.code == "srm_export_unreadable"

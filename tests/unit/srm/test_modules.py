@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The modules on a tool that keeps lists: what is called, what is believed, and what a failure says."""
+"""The modules with a tool that keeps lists: which calls they make, which outputs count, and how
+failures are reported.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ def ran(tool: ListTool, *entries: str, check: bool = False, diff: bool = False, 
     one |= {key: more.pop(key) for key in (*one, "denied") if key in more}
     params = {"command": [str(tool.path)], "wait_timeout": 0.6, "wait_sleep": 0.05, **more}
     result = run_module(srm_allowlist, {"lists": [one], **params}, check, diff)
-    # The only row beside what holds for all.
+    # The only row of one list.
     return {**next(iter(result.get("lists", [])), {}), **result}
 
 
@@ -40,7 +42,7 @@ def tool(tmp_path: Path) -> ListTool:
 # ---- changes
 
 
-def test_check_mode_lists_and_says_what_it_would_do(tool: ListTool) -> None:
+def test_check_mode_lists_and_reports_the_planned_changes(tool: ListTool) -> None:
     result = ran(tool, "a", "b", check=True, diff=True)
     assert (result["rc"], result["changed"], result["verified"], tool.calls) == (0, True, False, ["--list"])
     assert result["added"] == ["a", "b"]
@@ -55,7 +57,7 @@ def test_check_mode_lists_and_says_what_it_would_do(tool: ListTool) -> None:
     }
 
 
-def test_missing_entries_go_into_one_call_and_the_list_is_read_again(tool: ListTool) -> None:
+def test_missing_entries_are_added_in_one_call_and_the_list_is_read_again(tool: ListTool) -> None:
     planned = ran(tool, "a", "b", check=True, diff=True)
     assert tool.calls == ["--list"]
     result = ran(tool, "a", "b", diff=True)
@@ -68,7 +70,7 @@ def test_missing_entries_go_into_one_call_and_the_list_is_read_again(tool: ListT
     assert (again["changed"], again["verified"], again["changes"], tool.calls) == (False, True, [], ["--list"])
 
 
-def test_exact_removes_in_one_call_and_denied_comes_first(tool: ListTool) -> None:
+def test_exact_removes_in_one_call_and_changes_the_denylist_first(tool: ListTool) -> None:
     tool.set(lists={HERE: {"allowed": ["a", "x", "y"], "denied": ["z", "__.*"]}})
     result = ran(tool, "a", "b", state="exact", denied=["secret"])
     assert tool.calls == [
@@ -88,14 +90,14 @@ def test_exact_removes_in_one_call_and_denied_comes_first(tool: ListTool) -> Non
     assert ran(tool, "a", "b", state="exact", denied=["secret"])["changed"] is False
 
 
-def test_absent_removes_what_is_there_and_nothing_else(tool: ListTool) -> None:
+def test_absent_only_removes_existing_entries(tool: ListTool) -> None:
     tool.set(lists={HERE: {"allowed": ["a", "P.x"], "denied": []}})
     result = ran(tool, "P.x", "gone", state="absent")
     assert (result["removed"], tool.calls) == (["P.x"], ["--list", "--remove P.x", "--list"])
     assert ran(tool, "P.x", "gone", state="absent")["changed"] is False
 
 
-def test_exact_without_entries_empties_the_list_but_only_when_that_is_said(tool: ListTool) -> None:
+def test_exact_without_entries_empties_the_list_only_with_an_explicit_option(tool: ListTool) -> None:
     tool.set(lists={HERE: {"allowed": ["a"], "denied": []}})
     assert ran(tool, entries=None, denied=[], state="exact")["changed"] is False
     assert ran(tool, state="exact")["removed"] == ["a"]
@@ -111,7 +113,7 @@ def test_each_list_has_its_own_subcommand(tool: ListTool) -> None:
     }
 
 
-def test_a_covered_name_is_named(tool: ListTool) -> None:
+def test_a_covered_name_is_reported(tool: ListTool) -> None:
     tool.set(lists={HERE: {"allowed": ["Pay.*"], "denied": []}})
     accepted = ran(tool, "Payments", covered="accept")
     assert (accepted["changed"], accepted["verified"]) == (False, True)
@@ -119,7 +121,7 @@ def test_a_covered_name_is_named(tool: ListTool) -> None:
     assert ran(tool, "Payments")["added"] == ["Payments"]
 
 
-def test_several_lists_one_row_each_and_an_error_hides_no_other(tool: ListTool) -> None:
+def test_each_list_has_a_row_and_an_error_does_not_hide_the_others(tool: ListTool) -> None:
     there = {"source": "P", "target": "B"}
     lists = [{**there, "kind": kind, "entries": [name]} for kind, name in (("topics", "a"), ("groups", "g"))]
     params = {"command": [str(tool.path)], "wait_timeout": 0.6, "wait_sleep": 0.05}
@@ -159,7 +161,7 @@ def test_several_lists_one_row_each_and_an_error_hides_no_other(tool: ListTool) 
     ],
 )
 @pytest.mark.parametrize("check", [True, False])
-def test_what_cannot_work_is_refused_before_a_call(
+def test_an_impossible_change_is_refused_before_a_call(
     tool: ListTool, params: dict[str, Any], said: str, check: bool
 ) -> None:
     result = ran(tool, "Payments", check=check, **params)
@@ -167,24 +169,24 @@ def test_what_cannot_work_is_refused_before_a_call(
     assert said in result["msg"]
 
 
-def test_an_entry_that_the_denylist_takes_back_is_an_error(tool: ListTool) -> None:
+def test_an_entry_that_the_denylist_excludes_is_an_error(tool: ListTool) -> None:
     tool.set(lists={HERE: {"allowed": [], "denied": ["Pay.*"]}})
     result = ran(tool, "Payments")
     assert (result["error"]["code"], tool.calls) == ("srm_entry_denied", ["--list"])
     assert [request["rc"] for request in result["requests"]] == [0]
 
 
-# ---- exit code 0 is not success, and not every refusal lasts
+# ---- exit code 0 does not prove success, and some refusals are temporary
 
 
-def test_a_topic_that_is_discovered_later_is_added_then(tool: ListTool) -> None:
+def test_a_topic_that_is_discovered_later_is_added_later(tool: ListTool) -> None:
     tool.set(unknown={"new": 2})
     result = ran(tool, "new", wait_timeout=20)
     assert (result["rc"], result["verified"], result["added"]) == (0, True, ["new"])
     assert tool.calls == ["--list", *["--add new", "--list", "--list"] * 2, "--add new", "--list"]
 
 
-def test_one_unknown_topic_does_not_keep_the_others_out(tool: ListTool) -> None:
+def test_one_unknown_topic_does_not_prevent_the_others(tool: ListTool) -> None:
     tool.set(unknown={"new": 10**6})
     result = ran(tool, "a", "new", "b", "c")
     assert tool.calls[:7] == ["--list", "--add a,new,b,c", "--add a", "--add new", "--add b", "--add c", "--list"]
@@ -208,8 +210,8 @@ def test_exit_code_0_without_effect_is_tried_again_and_then_an_error(tool: ListT
     assert "its list does not show the change" in result["changes"][0]["error"]
 
 
-def test_a_list_that_is_cut_off_after_a_change_is_read_again(tool: ListTool) -> None:
-    # The first list, before the change, must be whole.
+def test_a_list_that_is_truncated_after_a_change_is_read_again(tool: ListTool) -> None:
+    # The first list, before the change, must be complete.
     tool.set(cut=1)
     assert ran(tool, "a")["error"]["code"] == "srm_list_unreadable"
     assert tool.calls == ["--list"]
@@ -233,7 +235,7 @@ def test_a_list_that_is_cut_off_after_a_change_is_read_again(tool: ListTool) -> 
 # ---- a reverse list that cannot be shown
 
 
-def test_a_reverse_list_that_cannot_be_shown_is_unknown_and_not_green(tool: ListTool) -> None:
+def test_a_reverse_list_that_cannot_be_shown_is_unknown(tool: ListTool) -> None:
     tool.set(no_list=["reverse-checkpointed-topics"])
     result = reverse(tool, "P.Payments")
     assert (result["rc"], result["changed"], result["verified"]) == (0, True, False)
@@ -252,7 +254,7 @@ def test_a_plain_list_that_cannot_be_shown_is_an_error(tool: ListTool) -> None:
     assert (tool.calls, [request["rc"] for request in result["requests"]]) == (["--list"], [2])
 
 
-def test_a_release_without_reverse_checkpointing(tool: ListTool) -> None:
+def test_a_release_without_reverse_checkpointing_is_an_error(tool: ListTool) -> None:
     tool.set(subcommands=["topics", "groups"])
     result = reverse(tool, "P.Payments")
     assert (result["error"]["code"], "7.3.2" in result["msg"]) == ("srm_control_old", True)
@@ -261,7 +263,7 @@ def test_a_release_without_reverse_checkpointing(tool: ListTool) -> None:
 # ---- secrets and warnings
 
 
-def test_the_secret_is_nowhere_in_a_result(tmp_path: Path) -> None:
+def test_a_result_never_has_the_secret(tmp_path: Path) -> None:
     path = program(
         tmp_path / "tool",
         "import os, sys; print(os.environ['MY_PASS'], file=sys.stderr); sys.exit(os.environ['MY_PASS'])",
@@ -273,7 +275,7 @@ def test_the_secret_is_nowhere_in_a_result(tmp_path: Path) -> None:
     assert "hunter2" not in str(result)
 
 
-def test_warnings_reach_the_user(tool: ListTool, capfd: pytest.CaptureFixture[str]) -> None:
+def test_warnings_are_returned_to_the_user(tool: ListTool, capfd: pytest.CaptureFixture[str]) -> None:
     result = ran(tool, ".*Payments")
     assert "also matches replicas" in str(result.get("warnings", "")) + capfd.readouterr().err
 
@@ -286,7 +288,7 @@ def info(tool: ListTool, **more: Any) -> dict[str, Any]:
     return run_module(srm_allowlist_info, {"flows": flows, "command": [str(tool.path)], **more})
 
 
-def test_all_lists_of_both_flows_one_row_each(tool: ListTool) -> None:
+def test_all_lists_of_both_flows_have_one_row_each(tool: ListTool) -> None:
     tool.set(lists={HERE: {"allowed": ["a"], "denied": ["z"]}, BACK: {"allowed": ["P.a"], "denied": []}})
     result = info(tool)
     rows = {(row["kind"], row["source"]): (row["known"], row["allowed"], row["denied"]) for row in result["lists"]}
@@ -305,7 +307,7 @@ def test_a_reverse_list_that_cannot_be_shown_is_null(tool: ListTool) -> None:
     ] * 2
 
 
-def test_one_failure_hides_no_other_row_and_fails_the_task(tool: ListTool) -> None:
+def test_one_failure_fails_the_task_and_keeps_the_other_rows(tool: ListTool) -> None:
     tool.set(subcommands=["topics", "groups"])
     result = info(tool)
     assert (result["failed"], result["error"]["code"]) == (True, "srm_control_old")
@@ -313,7 +315,7 @@ def test_one_failure_hides_no_other_row_and_fails_the_task(tool: ListTool) -> No
     assert sum(row["known"] for row in result["lists"]) == 4
 
 
-def test_a_hanging_tool_is_not_asked_for_the_next_list(tmp_path: Path) -> None:
+def test_a_hanging_tool_is_not_called_for_the_next_list(tmp_path: Path) -> None:
     path = program(tmp_path / "tool", "import time; time.sleep(600)")
     started = time.monotonic()
     flows = [{"source": "P", "target": "B"}] * 5
@@ -321,7 +323,7 @@ def test_a_hanging_tool_is_not_asked_for_the_next_list(tmp_path: Path) -> None:
     assert (result["error"]["code"], time.monotonic() - started < 3) == ("srm_control_timeout", True)
 
 
-def test_offsets_of_groups(tmp_path: Path) -> None:
+def test_the_offsets_of_groups_are_returned(tmp_path: Path) -> None:
     path = program(
         tmp_path / "tool", "import sys\nif 'known' in sys.argv: print('P.a,0,3')\nif 'bad' in sys.argv: print('P.a,0,')"
     )

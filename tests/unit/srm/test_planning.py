@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is refused before anything is sent, and what is sent."""
+"""Which entries are refused before a call, and which calls are made."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def refusal(made: DesiredLists) -> str:
     ],
 )
 @pytest.mark.parametrize("where", [THERE, FlowList("groups", "P", "B"), REVERSE])
-def test_an_entry_that_would_be_taken_apart(where: FlowList, entry: str, said: str) -> None:
+def test_an_entry_that_the_tool_would_split_is_refused(where: FlowList, entry: str, said: str) -> None:
     assert said in refusal(desired(where, entry))
     assert said in refusal(DesiredLists(where, None, denied=(entry,), state="absent"))
 
@@ -68,7 +68,7 @@ def test_a_replica_in_a_topics_list_is_refused_with_the_reason(where: FlowList, 
     assert f'"{where.target}.' in text
 
 
-def test_the_dead_trick_is_told_where_the_entry_belongs() -> None:
+def test_the_former_workaround_is_refused_with_the_list_where_the_entry_belongs() -> None:
     assert '"P.Payments" in the reverse_checkpointed_topics list' in refusal(desired(BACK, "P.Payments"))
 
 
@@ -82,7 +82,7 @@ def test_the_dead_trick_is_told_where_the_entry_belongs() -> None:
         ("B.Payments", 'Did you mean "P.Payments" here, or this entry in the list of P->B?'),
     ],
 )
-def test_what_is_no_replica_is_refused_in_a_reverse_list(entry: str, said: str) -> None:
+def test_a_topic_that_is_not_a_replica_is_refused_in_a_reverse_list(entry: str, said: str) -> None:
     assert said in refusal(desired(REVERSE, entry))
     check_desired(desired(REVERSE, entry, state="absent"))
 
@@ -92,7 +92,7 @@ def test_replicas_and_patterns_are_accepted_in_a_reverse_list(entry: str) -> Non
     check_desired(desired(REVERSE, entry))
 
 
-def test_another_separator_makes_other_replicas_and_is_told() -> None:
+def test_another_separator_changes_replica_names_and_is_reported() -> None:
     check_desired(desired(REVERSE, "P__Payments", separator="__"))
     check_desired(desired(BACK, "P.Payments", separator="__"))
     assert 'Did you mean "P__Payments"?' in refusal(desired(REVERSE, "P.Payments", separator="__"))
@@ -100,7 +100,7 @@ def test_another_separator_makes_other_replicas_and_is_told() -> None:
     assert "replication.policy.separator" in warnings_of(REVERSE, ("P__Payments",), "__")[0]
 
 
-def test_every_reason_is_told_at_once() -> None:
+def test_every_reason_is_reported_at_once() -> None:
     text = refusal(DesiredLists(FlowList("topics", "", "a b"), ("x y", "-z")))
     assert all(said in text for said in ('source alias ""', 'target alias "a b"', '"x y"', '"-z"'))
     assert 'the same alias "P"' in refusal(DesiredLists(FlowList("topics", "P", "P"), ("x",)))
@@ -118,18 +118,18 @@ def test_group_names_are_never_taken_for_replicas(kind: str) -> None:
 
 
 @pytest.mark.parametrize("entry", [".*Payments", ".+Payments", r".*\.Payments", "[A-Z].Payments", "[^.]*.Payments"])
-def test_a_pattern_that_also_matches_replicas_is_warned_about(entry: str) -> None:
+def test_a_pattern_that_also_matches_replicas_gives_a_warning(entry: str) -> None:
     expected = entry != "[A-Z].Payments"
     assert bool(warnings_of(BACK, (entry,), ".")) == expected
 
 
-def test_names_that_begin_with_an_alias_are_no_replicas_but_a_pattern_for_them_matches_some() -> None:
+def test_names_that_start_with_an_alias_are_no_replicas_but_a_pattern_for_them_matches_some() -> None:
     check_desired(desired(BACK, "P.*", "Payments", "P.+x"))
     assert len(warnings_of(BACK, ("P.*", "Payments", "P.+x"), ".")) == 2
     assert warnings_of(THERE, ("P.*",), ".") == []
 
 
-def test_everything_is_no_warning_and_what_is_no_pattern_here_is_one() -> None:
+def test_a_pattern_for_everything_gives_no_warning_and_an_invalid_pattern_gives_one() -> None:
     assert warnings_of(BACK, (".*", "Payments", "Pay.*"), ".") == []
     assert "can be checked" in warnings_of(BACK, ("(a",), ".")[0]
     assert 'does not begin with "P."' in warnings_of(REVERSE, (".*Payments",), ".")[0]
@@ -141,18 +141,18 @@ def test_everything_is_no_warning_and_what_is_no_pattern_here_is_one() -> None:
         ("Payments", ["Pay.*"], "Pay.*"),
         ("Payments", ["Payments", "Pay"], None),
         ("orders.eu", ["orders.eu"], None),
-        ("orders-eu", ["orders.eu"], None),  # the dot of a name is meant as a dot
+        ("orders-eu", ["orders.eu"], None),  # The dot of a name means a dot.
         ("Pay.*", [".*"], ".*"),
-        ("pay.*", ["pay.."], None),  # matches the text, not all names
+        ("pay.*", ["pay.."], None),  # Matches the text, but not all names.
         (".*", [".+", ".*"], None),
         ("Payments", ["pay.*", "(", r"\p{Upper}.*"], None),
     ],
 )
-def test_what_a_wider_pattern_covers(entry: str, others: list[str], by: str | None) -> None:
+def test_which_entries_a_wider_pattern_covers(entry: str, others: list[str], by: str | None) -> None:
     assert cover_of(entry, others) == by
 
 
-# ---- planned
+# ---- planned calls
 
 
 def steps(made: DesiredLists, seen: Listing | None) -> list[tuple[str, str, str]]:
@@ -162,7 +162,7 @@ def steps(made: DesiredLists, seen: Listing | None) -> list[tuple[str, str, str]
 SEEN = Listing(("a", "b"), ("__.*",))
 
 
-def test_merge_adds_exact_also_removes_absent_only_removes() -> None:
+def test_merge_adds_and_exact_also_removes_and_absent_only_removes() -> None:
     add, remove = ("allowed", "add", "c"), ("allowed", "remove", "b")
     assert steps(desired(THERE, "a", "c"), SEEN) == [add]
     assert steps(desired(THERE, "a", "c", state="exact"), SEEN) == [add, remove]
@@ -190,7 +190,7 @@ def test_a_covered_name_is_added_unless_accepted() -> None:
     assert steps(both, Listing(("Payments", "Pay.*"), ())) == []
 
 
-def test_exact_leaves_what_keeps_internal_names_out() -> None:
+def test_exact_keeps_the_entries_that_exclude_internal_names() -> None:
     seen = Listing((), (r".*[\-\.]internal", "__.*", "connect-.*", "heartbeats", "Secret.*"))
     made = plan(DesiredLists(THERE, None, denied=(), state="exact"), seen)
     assert [step.entry for step in made.steps] == ["Secret.*"]
@@ -208,7 +208,7 @@ def test_a_wanted_entry_that_is_denied_is_an_error(rule: str, state: str) -> Non
     plan(desired(THERE, "Payments", denied=(), state="exact"), Listing((), ("Payments",)))
 
 
-def test_a_list_that_cannot_be_shown_is_sent_whole_or_refused() -> None:
+def test_a_list_that_cannot_be_shown_is_sent_completely_or_refused() -> None:
     assert steps(desired(REVERSE, "P.a"), None) == [("allowed", "add", "P.a")]
     assert steps(desired(REVERSE, "P.a", state="absent"), None) == [("allowed", "remove", "P.a")]
     for made, seen in (
@@ -245,5 +245,5 @@ def test_after_a_plan_nothing_is_left_to_plan(
     assert plan(made, after).steps == ()
     assert len(set(first.steps)) == len(first.steps)
     if state != "absent":
-        # An entry that was left out is matched by one that is there.
+        # An existing entry covers each entry that was left out.
         assert all(entry in after.allowed or first.covered[entry] in after.allowed for entry in entries or ())

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Programs in the place of srm-control: one that prints a given text, one that keeps lists and can misbehave."""
+"""Programs that replace srm-control: one prints a given text, one keeps lists and can misbehave."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 
 __all__ = ["ListTool", "program"]
 
-# Keeps {"<subcommand> <source> <target>": {"allowed": [...], "denied": [...]}}; "unknown": how often a name is
-# refused; "deaf": how many accepted changes have no effect; "cut": how many lists lack their end; "no_list": these
-# subcommands refuse --list.
+# Keeps {"<subcommand> <source> <target>": {"allowed": [...], "denied": [...]}}; "unknown": how often a name is refused;
+# "deaf": how many accepted changes have no effect; "cut": how many lists are truncated; "no_list": subcommands that
+# refuse --list.
 _KEEPER = """
 import fcntl, json, sys
 from pathlib import Path
@@ -84,13 +84,13 @@ class ListTool:
         return found
 
     def set(self, **values: Any) -> None:
-        """Change what it keeps or how it behaves."""
+        """Change its lists or its behaviour."""
         before = self.state if self._file.exists() else {}
         self._file.write_text(json.dumps({**before, **values}))
 
     @property
     def calls(self) -> list[str]:
-        """What it was asked, as ``--list`` or ``--add a,b``, and nothing twice."""
+        """The calls it received, such as ``--list`` or ``--add a,b``, without repetitions."""
         calls = [" ".join(words[5:]) for words in self.state["calls"]]
         self.set(calls=[])
         return calls

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A third engine: each flow is a thread that copies lists. It needs no change of the product."""
+"""A third engine: each flow is a thread that replicates lists. It needs no change of the product."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ABSENT, STOPPED = "absent", "stopped"
 
 @dataclass
 class Flow:
-    """A thread while it replicates. ``stored``: the last copied offset by partition."""
+    """A thread that replicates. ``stored``: the last replicated offset by partition."""
 
     world: World
     ends: tuple[str, str]
@@ -46,7 +46,7 @@ class Flow:
     lingers: bool = False
 
     def run(self) -> None:
-        """Copy, until it is told to stop and does not linger."""
+        """Replicate until the flow is stopped and does not linger."""
         source, target = self.ends
         while self.parts["source"] == RUNNING or self.lingers:
             for topic in self.topics:
@@ -56,7 +56,7 @@ class Flow:
             self.world.pause.wait(0.001)
 
     def bring(self, part: str, state: str) -> None:
-        """Ask for a state."""
+        """Request a state."""
         if self.refuses:
             raise DrError("toy_refused", f"The flow {flow_name(*self.ends)} does not want to.")
         self.parts[part] = state
@@ -89,7 +89,7 @@ WORLDS: dict[str, World] = {}
 
 @dataclass(frozen=True)
 class ToyOffsets:
-    """Those of one flow."""
+    """The stored offsets of one flow."""
 
     engine: ToyEngine
     name: str
@@ -125,9 +125,9 @@ class ToyEngine:
         self.requests: list[dict[str, Any]] = []
 
     def flow(self, name: str) -> Flow | None:
-        """Each question and each order is a request."""
+        """Return a flow. Each query and each command counts as a request."""
         if not self.world.answers:
-            raise DrError("toy_silent", "Nobody answers.")
+            raise DrError("toy_silent", "The world does not answer.")
         self.requests.append({"method": "GET", "path": name})
         return self.world.flows.get(name)
 
@@ -141,7 +141,7 @@ class ToyEngine:
         return FlowState(found, dict(flow.stored) if flow else {})
 
     def observe_offsets(self, source: str, target: str) -> None:
-        """One question answers both."""
+        """One request returns both."""
 
     def about(self, source: str, target: str) -> tuple[str | None, str | None]:
         self.flow(flow_name(source, target))
@@ -215,6 +215,6 @@ class ToyEngine:
 def open_engine(
     clusters: Mapping[str, Mapping[str, Any]], naming: Naming, kafka: Mapping[str, Any], timeout: float
 ) -> ToyEngine:
-    """All sites of a pair name one world."""
+    """All sites of a pair name the same world."""
     del naming, kafka, timeout
     return ToyEngine(WORLDS[next(cluster["toy"]["world"] for cluster in clusters.values())])

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part of the inventory of the engine ``toy``: a world for each pair, and a site beside each cluster."""
+"""The inventory part of the engine ``toy``: a world for each pair, and a site beside each cluster."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class ToyInventory(EngineInventory):
     site_keys = SITE_KEYS
 
     def pair_checks(self) -> Sequence[Check]:
-        """Each cluster has a site."""
+        """Check that each cluster has a site."""
         return (("clusters toy", _check_sites),)
 
     def site(self, site: Mapping[str, Any]) -> dict[str, Any]:
-        """The engine does not need the color."""
+        """The site of a cluster. The engine does not need its color."""
         return {"world": site["world"]}
 
 
